@@ -1,0 +1,41 @@
+package io.outboard.core;
+
+/**
+ * Where regions come from: the device's driver, or a range of numbers that nothing backs.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: that of the driver, tens of microseconds and more; a source is
+ * asked a few times in a program's life, never on the path of an allocation.
+ */
+public interface MemorySource extends AutoCloseable {
+
+    /**
+     * Takes one region.
+     *
+     * @param sizeBytes length in bytes, {@code 0 < sizeBytes}
+     * @return a region of exactly {@code sizeBytes}, disjoint from every other that this source has out, aligned to 256
+     *     bytes at least
+     * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing is taken
+     * @throws IllegalStateException if the source is closed; nothing is taken
+     * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing is taken
+     */
+    Region take(long sizeBytes);
+
+    /**
+     * Gives a region back.
+     *
+     * @param region what {@link #take} returned, not given back yet
+     * @throws IllegalArgumentException if the region isn't one that this source has out; nothing changes
+     */
+    void giveBack(Region region);
+
+    /**
+     * How much could still be taken, as the device reports it now.
+     *
+     * @return bytes, 0 or more; one region of that size need not exist
+     */
+    long availableBytes();
+
+    /** Gives every region back that is still out. Idempotent. */
+    @Override
+    void close();
+}

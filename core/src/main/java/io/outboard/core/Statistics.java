@@ -1,0 +1,45 @@
+package io.outboard.core;
+
+/**
+ * The state of one strategy's region at one moment.
+ *
+ * @param regionBytes size of the region, in bytes
+ * @param freeBytes bytes in free blocks
+ * @param largestFreeBlockBytes size of the largest free block, in bytes; 0 if none is free
+ * @param extentBytes distance from the region's first byte to the end of its last block in use, in bytes
+ * @param liveBlocks blocks in use
+ * @param freeBlocks free blocks
+ * @param hostBytes host memory that the strategy holds, in bytes
+ */
+public record Statistics(
+        long regionBytes,
+        long freeBytes,
+        long largestFreeBlockBytes,
+        long extentBytes,
+        int liveBlocks,
+        int freeBlocks,
+        long hostBytes) {
+
+    /**
+     * External fragmentation as equation 3 of Vinkler and Havran (2014): one less the largest free block's share of
+     * what is free.
+     *
+     * @return 0 (all free memory in one block, or none free) up to nearly 1
+     */
+    public double externalFragmentation() {
+        return freeBytes == 0 ? 0.0 : 1.0 - (double) largestFreeBlockBytes / freeBytes;
+    }
+
+    /**
+     * The state as a person reads it.
+     *
+     * @return one line
+     */
+    @Override
+    public String toString() {
+        return "region " + regionBytes + " bytes, free " + freeBytes + " bytes in " + freeBlocks
+                + " blocks, largest free block " + largestFreeBlockBytes + " bytes, external fragmentation "
+                + Math.round(1000 * externalFragmentation()) / 1000.0 + ", in use " + liveBlocks + " blocks, extent "
+                + extentBytes + " bytes";
+    }
+}

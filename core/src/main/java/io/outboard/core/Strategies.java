@@ -1,0 +1,46 @@
+package io.outboard.core;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+
+/**
+ * The strategies on the class path, by name.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: each call asks {@link ServiceLoader} anew; no state is kept.
+ */
+public final class Strategies {
+
+    private Strategies() {}
+
+    /**
+     * Every strategy on the class path.
+     *
+     * @return providers, sorted by name
+     */
+    public static List<StrategyProvider> all() {
+        return ServiceLoader.load(StrategyProvider.class, Strategies.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .sorted(Comparator.comparing(StrategyProvider::name))
+                .toList();
+    }
+
+    /**
+     * One strategy.
+     *
+     * @param name such as {@code tlsf}
+     * @return its provider
+     * @throws IllegalArgumentException if none of that name is on the class path; the message lists those that are
+     */
+    public static StrategyProvider named(final String name) {
+        final List<StrategyProvider> all = all();
+        for (final StrategyProvider provider : all) {
+            if (provider.name().equals(name)) {
+                return provider;
+            }
+        }
+        final String names = all.stream().map(StrategyProvider::name).collect(Collectors.joining(", "));
+        throw new IllegalArgumentException("strategy=" + name + " must be one of: " + names);
+    }
+}

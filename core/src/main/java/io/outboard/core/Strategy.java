@@ -1,0 +1,144 @@
+package io.outboard.core;
+
+/**
+ * An algorithm that divides one region into blocks, keeping all that it knows in host memory: the model of Bell, Kumar
+ * and Gill (2024), section I. It never reads or writes the memory that it hands out.
+ *
+ * <p>Sizes are rounded up to the <em>granule</em>, a power of two (see {@link StrategyOptions}). The blocks of a region
+ * cover it without gaps, no two neighbours are both free, and the same operations on the same region give the same
+ * addresses, always. A region whose size isn't a multiple of the granule loses the bytes after the last whole one.
+ *
+ * <p>Thread-safety: confined to one thread. Garbage: none after construction. Cost: stated by each strategy. When
+ * nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
+ */
+public interface Strategy {
+
+    /** What {@link #allocate} answers when nothing fits: no address, since addresses aren't negative. */
+    long NO_SPACE = -1;
+
+    /**
+     * Takes a block.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}; any size that is larger than the region is
+     *     answered with {@link #NO_SPACE}
+     * @return absolute device address, a multiple of the granule, or {@link #NO_SPACE} when nothing fits
+     * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing changes
+     * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
+     */
+    long allocate(long sizeBytes);
+
+    /**
+     * Takes a block whose address is a multiple of {@code alignmentBytes}. What lies in front stays a free block.
+     *
+     * @param sizeBytes requested size in bytes, as for {@link #allocate(long)}
+     * @param alignmentBytes any power of two; up to a granule it asks for nothing more than {@link #allocate(long)}
+     * @return absolute device address, a multiple of the granule and of {@code alignmentBytes}, or {@link #NO_SPACE}
+     * @throws IllegalArgumentException if {@code sizeBytes <= 0} or {@code alignmentBytes} isn't a power of two; nothing
+     *     changes
+     * @throws BlockTableFullException if a block fits but the host-side tables can't hold what it is cut into; nothing
+     *     changes
+     */
+    long allocate(long sizeBytes, long alignmentBytes);
+
+    /**
+     * Gives a block back; it merges with its free neighbours.
+     *
+     * @param address what {@link #allocate} returned, not freed since
+     * @throws InvalidAddressException if no block in use starts at {@code address}: it names what is there; nothing
+     *     changes
+     */
+    void free(long address);
+
+    /**
+     * Shrinks a block in place; the tail becomes free: partial deallocation, Bell et al. section III-A.
+     *
+     * @param address start of a block in use
+     * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}; rounded up to the granule
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalArgumentException if {@code newSizeBytes} is outside of its range; nothing changes
+     * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
+     */
+    void trim(long address, long newSizeBytes);
+
+    /**
+     * Grows a block in place if the block after it is free and large enough.
+     *
+     * @param address start of a block in use
+     * @param newSizeBytes the new size in bytes, {@code sizeOf(address) <= newSizeBytes} (a size that rounds up to the
+     *     present one is granted); rounded up to the granule
+     * @return true if the block has the new size now, false if there is no room and nothing changed
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalArgumentException if {@code newSizeBytes}, rounded up, is less than {@code sizeOf(address)}; nothing
+     *     changes
+     */
+    boolean extend(long address, long newSizeBytes);
+
+    /**
+     * The size of a block in use.
+     *
+     * @param address start of a block in use
+     * @return bytes, a multiple of the granule
+     * @throws InvalidAddressException if no block in use starts at {@code address}
+     */
+    long sizeOf(long address);
+
+    /**
+     * The region that this strategy divides.
+     *
+     * @return the region it was made for
+     */
+    Region region();
+
+    /**
+     * The unit that sizes are rounded up to.
+     *
+     * @return bytes, a power of two
+     */
+    long granuleBytes();
+
+    /**
+     * Bytes in free blocks. O(1).
+     *
+     * @return bytes, a multiple of the granule
+     */
+    long freeBytes();
+
+    /**
+     * Size of the largest free block. For diagnosis: it may look at many blocks.
+     *
+     * @return bytes, 0 if no block is free
+     */
+    long largestFreeBlockBytes();
+
+    /**
+     * Blocks in use. O(1).
+     *
+     * @return how many
+     */
+    int liveBlocks();
+
+    /**
+     * Host memory that this strategy holds: its arrays, as the JVM lays them out. O(1).
+     *
+     * @return bytes
+     */
+    long hostBytes();
+
+    /**
+     * Shows every block, in order of address, free ones and those in use. O(blocks).
+     *
+     * @param visitor sees each block; it must not call this strategy
+     */
+    void forEachBlock(BlockVisitor visitor);
+
+    /**
+     * Counts the blocks. O(blocks), with a little garbage: for diagnosis and measurement.
+     *
+     * @return the state now
+     */
+    default Statistics statistics() {
+        final StatisticsCounter counter = new StatisticsCounter(region().address());
+        forEachBlock(counter);
+        return counter.statistics(region().sizeBytes(), hostBytes());
+    }
+}

@@ -1,0 +1,98 @@
+package io.outboard.core;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * A source of <em>virtual</em> regions: ranges of numbers that nothing backs.
+ *
+ * <p>Strategies work on addresses alone, so over a virtual region they run exactly as over device memory. It serves
+ * tests, replays of recorded traces, planning (would this program fit into 24 GiB?) and machines without a GPU. Ranges
+ * start at 2^40, are aligned to 2 MiB, as the driver's large allocations are, and are never handed out twice, so a stale
+ * address is always recognised.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached,
+ * {@link DeviceOutOfMemoryException}.
+ */
+public final class VirtualMemorySource implements MemorySource {
+
+    private static final long FIRST_ADDRESS = 1L << 40;
+    private static final long ALIGNMENT_BYTES = 1L << 21;
+
+    private final long limitBytes;
+    private final Set<Region> out = new HashSet<>();
+    private long nextAddress = FIRST_ADDRESS;
+    private long takenBytes;
+    private boolean closed;
+
+    /** A source without a limit of its own; addresses end at 2^62. */
+    public VirtualMemorySource() {
+        this(1L << 62);
+    }
+
+    /**
+     * A source that runs out, as a device does.
+     *
+     * @param limitBytes most bytes out at a time, {@code 0 < limitBytes <= 2^62}
+     * @throws IllegalArgumentException if the limit is outside of its range
+     */
+    public VirtualMemorySource(final long limitBytes) {
+        if (limitBytes <= 0 || limitBytes > 1L << 62) {
+            throw new IllegalArgumentException("limitBytes=" + limitBytes + " must be > 0 and <= 2^62");
+        }
+        this.limitBytes = limitBytes;
+    }
+
+    /**
+     * One virtual region, for those who need no more than that.
+     *
+     * @param sizeBytes length in bytes, {@code 0 < sizeBytes <= 2^62}
+     * @return the region
+     * @throws IllegalArgumentException if {@code sizeBytes} is outside of its range
+     */
+    public static Region region(final long sizeBytes) {
+        if (sizeBytes <= 0 || sizeBytes > 1L << 62) {
+            throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be > 0 and <= 2^62");
+        }
+        return new Region(FIRST_ADDRESS, sizeBytes);
+    }
+
+    @Override
+    public synchronized Region take(final long sizeBytes) {
+        if (sizeBytes <= 0) {
+            throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be > 0");
+        }
+        if (closed) {
+            throw new IllegalStateException("the memory source is closed");
+        }
+        final long addressesLeft = Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress;
+        if (sizeBytes > Math.min(limitBytes - takenBytes, addressesLeft)) {
+            throw DeviceOutOfMemoryException.ofDevice(sizeBytes, limitBytes - takenBytes, limitBytes, "virtual limit");
+        }
+        final Region region = new Region(nextAddress, sizeBytes);
+        nextAddress += (sizeBytes + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
+        takenBytes += sizeBytes;
+        out.add(region);
+        return region;
+    }
+
+    @Override
+    public synchronized void giveBack(final Region region) {
+        if (!out.remove(region)) {
+            throw new IllegalArgumentException("region=" + region + " must be one that this source has out");
+        }
+        takenBytes -= region.sizeBytes();
+    }
+
+    @Override
+    public synchronized long availableBytes() {
+        return closed ? 0 : limitBytes - takenBytes;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        out.clear();
+        takenBytes = 0;
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * CUDA through JCuda: device memory as a source of regions. JCuda, and with it the native library, is touched only
+ * when a GPU is asked for.
+ */
+@NullMarked
+package io.outboard.cuda;
+
+import org.jspecify.annotations.NullMarked;
