@@ -30,7 +30,8 @@ public final class InvalidAddressException extends IllegalArgumentException {
             finder.found = "it lies outside of the region " + strategy.region();
         }
         return new InvalidAddressException(
-                address, "address=0x" + Long.toHexString(address) + " must be the start of a block in use: " + finder.found);
+                address,
+                "address=0x" + Long.toHexString(address) + " must be the start of a block in use: " + finder.found);
     }
 
     /**

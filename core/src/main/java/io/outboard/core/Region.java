@@ -14,6 +14,8 @@ public record Region(long address, long sizeBytes) {
     /**
      * Checks the range.
      *
+     * @param address absolute device address of the first byte
+     * @param sizeBytes length in bytes
      * @throws IllegalArgumentException if the range is empty, negative or ends beyond 2^63 - 1
      */
     public Region {

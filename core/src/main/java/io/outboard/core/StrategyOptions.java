@@ -17,6 +17,8 @@ public record StrategyOptions(long granuleBytes, int maxBlocks) {
     /**
      * Checks the ranges.
      *
+     * @param granuleBytes unit that sizes are rounded up to
+     * @param maxBlocks most blocks that the tables hold
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public StrategyOptions {
