@@ -1,0 +1,184 @@
+package io.outboard.bench.trace;
+
+import java.util.List;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * Six generated traces that show how a strategy behaves. The same name and number of operations give the same trace, on
+ * any machine.
+ *
+ * <table>
+ * <caption>The profiles</caption>
+ * <tr><th>name</th><th>generator, seed</th><th>blocks</th><th>each step</th><th>sizes</th><th>region</th></tr>
+ * <tr><td>mimalloc</td><td>MT19937, 42</td><td>20 buffers</td><td>replace</td><td>5..25 MiB</td><td>64 GiB</td></tr>
+ * <tr><td>paper</td><td>SplitMix64, 1</td><td>20 buffers</td><td>replace</td><td>1 KiB..16 MiB</td><td>64 GiB</td></tr>
+ * <tr><td>large</td><td>SplitMix64, 2</td><td>1000 slots</td><td>toggle</td><td>1 KiB..16 MiB</td><td>64 GiB</td></tr>
+ * <tr><td>mid</td><td>SplitMix64, 4</td><td>10000 slots</td><td>toggle</td><td>256 B..4 MiB, logarithm uniform</td>
+ *     <td>64 GiB</td></tr>
+ * <tr><td>small</td><td>SplitMix64, 3</td><td>200000 slots</td><td>toggle</td>
+ *     <td>256 B..4 MiB, logarithm uniform</td><td>256 GiB</td></tr>
+ * <tr><td>pingpong</td><td>SplitMix64, 5</td><td>1001 slots</td><td>ping-pong</td><td>1 KiB..16 MiB, then 8 MiB</td>
+ *     <td>64 GiB</td></tr>
+ * </table>
+ *
+ * <p><em>Replace</em> draws a buffer, then a size; allocates the buffer's new block and then frees its old one.
+ * <em>Toggle</em> first fills half of the slots, drawn at random, and then draws a slot each step: frees it if it is
+ * full, else draws a size and allocates. <em>Ping-pong</em> allocates 1000 blocks, frees every second, and then
+ * allocates and frees one block of 8 MiB over and over. {@code mimalloc} is the benchmark {@code malloc-large} of
+ * mimalloc-bench with its random stream continued: the same buffers and sizes that a libstdc++ build of it draws.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: 8 host bytes an operation.
+ */
+public final class Profiles {
+
+    /** Operations that the published figures are made with. */
+    public static final int DEFAULT_OPERATIONS = 1_000_000;
+
+    /** Least operations of a profile: one step of {@code replace} takes two. */
+    public static final int MIN_OPERATIONS = 2;
+
+    private static final List<String> NAMES = List.of("mimalloc", "paper", "large", "mid", "small", "pingpong");
+
+    private static final long KIB = 1024;
+    private static final long MIB = 1024 * KIB;
+    private static final long GIB = 1024 * MIB;
+    private static final long REGION_BYTES = 64 * GIB;
+    private static final int PINGPONG_BLOCKS = 1000;
+
+    private Profiles() {}
+
+    /**
+     * The names that {@link #named} knows.
+     *
+     * @return names, in the order in which reports list them
+     */
+    public static List<String> names() {
+        return NAMES;
+    }
+
+    /**
+     * Generates a profile with {@link #DEFAULT_OPERATIONS}.
+     *
+     * @param name one of {@link #names()}
+     * @return the trace, called by that name
+     * @throws IllegalArgumentException if the name is unknown; the message lists the choices
+     */
+    public static Trace named(final String name) {
+        return named(name, DEFAULT_OPERATIONS);
+    }
+
+    /**
+     * Generates a profile. With fewer operations it is the beginning of the same trace, with more it goes on; a step
+     * that takes two operations isn't begun for one, so a trace may end an operation short.
+     *
+     * @param name one of {@link #names()}
+     * @param operations operations wanted, from 2 to a sixty-fourth of the JVM's largest heap in bytes
+     * @return the trace, called by that name
+     * @throws IllegalArgumentException if the name is unknown or the number out of range; the message lists the choices
+     */
+    public static Trace named(final String name, final int operations) {
+        if (!NAMES.contains(name)) {
+            throw new IllegalArgumentException("profile=" + name + " must be one of: " + String.join(", ", NAMES));
+        }
+        checkOperations(operations);
+        return switch (name) {
+            case "mimalloc" -> mimalloc(operations);
+            case "paper" -> {
+                final SplitMix64 random = new SplitMix64(1);
+                yield replace(name, operations, () -> (int) random.below(20), () -> random.uniform(KIB, 16 * MIB));
+            }
+            case "large" -> {
+                final SplitMix64 random = new SplitMix64(2);
+                yield toggle(name, 1_000, REGION_BYTES, operations, random, () -> random.uniform(KIB, 16 * MIB));
+            }
+            case "mid" -> {
+                final SplitMix64 random = new SplitMix64(4);
+                yield toggle(name, 10_000, REGION_BYTES, operations, random, () -> random.logUniform(8, 22));
+            }
+            case "small" -> {
+                final SplitMix64 random = new SplitMix64(3);
+                yield toggle(name, 200_000, 256 * GIB, operations, random, () -> random.logUniform(8, 22));
+            }
+            default -> pingpong(operations);
+        };
+    }
+
+    private static Trace mimalloc(final int operations) {
+        final MersenneTwister random = new MersenneTwister(42);
+        return replace(
+                "mimalloc", operations, () -> (int) random.below(20), () -> 5 * MIB + random.below(20 * MIB + 1));
+    }
+
+    /** A buffer owns two slots and uses them in turn, since its new block lives beside the old one for a moment. */
+    private static Trace replace(
+            final String name, final int operations, final IntSupplier buffer, final LongSupplier size) {
+        final int buffers = 20;
+        final OperationList list = new OperationList(operations);
+        final long[] liveBytes = new long[2 * buffers];
+        final boolean[] second = new boolean[buffers];
+        while (list.size() + 2 <= operations) {
+            final int drawn = buffer.getAsInt();
+            final int old = second[drawn] ? drawn + buffers : drawn;
+            final int fresh = second[drawn] ? drawn : drawn + buffers;
+            liveBytes[fresh] = size.getAsLong();
+            list.add(Trace.allocation(fresh, liveBytes[fresh]));
+            if (liveBytes[old] != 0) {
+                list.add(Trace.free(old, liveBytes[old]));
+                liveBytes[old] = 0;
+            }
+            second[drawn] = !second[drawn];
+        }
+        return new Trace(name, 2 * buffers, REGION_BYTES, list.toArray());
+    }
+
+    private static Trace toggle(
+            final String name,
+            final int slots,
+            final long regionBytes,
+            final int operations,
+            final SplitMix64 random,
+            final LongSupplier size) {
+        final OperationList list = new OperationList(operations);
+        final long[] liveBytes = new long[slots];
+        while (list.size() < operations) {
+            final int slot = (int) random.below(slots);
+            // Nothing is freed before half of the slots are full, so till then operations count full slots.
+            final boolean filling = list.size() < slots / 2;
+            if (liveBytes[slot] == 0) {
+                liveBytes[slot] = size.getAsLong();
+                list.add(Trace.allocation(slot, liveBytes[slot]));
+            } else if (!filling) {
+                list.add(Trace.free(slot, liveBytes[slot]));
+                liveBytes[slot] = 0;
+            }
+        }
+        return new Trace(name, slots, regionBytes, list.toArray());
+    }
+
+    private static Trace pingpong(final int operations) {
+        final SplitMix64 random = new SplitMix64(5);
+        final OperationList list = new OperationList(operations);
+        final long[] liveBytes = new long[PINGPONG_BLOCKS];
+        for (int slot = 0; slot < PINGPONG_BLOCKS && list.size() < operations; slot++) {
+            liveBytes[slot] = random.uniform(KIB, 16 * MIB);
+            list.add(Trace.allocation(slot, liveBytes[slot]));
+        }
+        for (int slot = 0; slot < PINGPONG_BLOCKS && list.size() < operations; slot += 2) {
+            list.add(Trace.free(slot, liveBytes[slot]));
+        }
+        while (list.size() + 2 <= operations) {
+            list.add(Trace.allocation(PINGPONG_BLOCKS, 8 * MIB));
+            list.add(Trace.free(PINGPONG_BLOCKS, 8 * MIB));
+        }
+        return new Trace("pingpong", PINGPONG_BLOCKS + 1, REGION_BYTES, list.toArray());
+    }
+
+    private static void checkOperations(final int operations) {
+        final int maximum = Trace.maximumOperations();
+        if (operations < MIN_OPERATIONS || operations > maximum) {
+            throw new IllegalArgumentException("operations=" + operations + " must be " + MIN_OPERATIONS + ".."
+                    + maximum + ", what the heap allows");
+        }
+    }
+}

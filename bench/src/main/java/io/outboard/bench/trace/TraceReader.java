@@ -1,0 +1,66 @@
+package io.outboard.bench.trace;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Objects;
+
+/**
+ * Reads traces from files: HPTRACE1, or the CSV that the logging adaptor of the RAPIDS Memory Manager (RMM) writes, each
+ * plain or gzip. What a file holds decides, and not its name.
+ *
+ * <p><b>HPTRACE1</b> is taken as it is. Its length must be what its header says, and its peaks, unless 0, must be those
+ * of its operations.
+ *
+ * <p><b>RMM's CSV</b> begins with {@code Thread,Time,Action,Pointer,Size,Stream}. Threads, times and streams don't
+ * matter: rows count in the order in which they stand.
+ *
+ * <ul>
+ *   <li>A pointer names a block and nothing else: 1 to 16 hexadecimal digits, with or without {@code 0x}; decimal ones
+ *       do as well, if all are. Null is {@code 0x0} or {@code (nil)}. A block's slot goes to a later block once it is
+ *       free, so that there are as many slots as blocks at the peak.
+ *   <li>{@code allocate failure} rows are skipped: the program got no block.
+ *   <li>An {@code allocate} of 0 bytes is skipped, and so is the {@code free} of 0 bytes, or of null, that belongs to
+ *       it.
+ *   <li>A {@code free} of a pointer that isn't live is skipped and counted in {@link Trace#skippedFrees()}: logging
+ *       often begins when a program holds blocks already.
+ *   <li>What contradicts the rows before it is an error: an {@code allocate} of a pointer that is live, or a
+ *       {@code free} with another size than its {@code allocate}.
+ *   <li>The region is twice the peak live bytes, or twice 256 bytes for each block at the peak if that is more, rounded
+ *       up to 2 MiB, and at least 64 MiB.
+ * </ul>
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: one pass in a window of 64 KiB; while it runs, at most 20 host
+ * bytes an operation and 96 a live block. A file with more operations than a sixty-fourth of the JVM's largest heap in
+ * bytes, or an RMM log with more live blocks than a 256th of it, is refused before memory runs out.
+ */
+public final class TraceReader {
+
+    private TraceReader() {}
+
+    /**
+     * Reads a file.
+     *
+     * @param file path of the trace, in the default file system; a pipe will do
+     * @return the trace, called by the file's name without its folder
+     * @throws TraceFormatException if the file isn't a trace, or is damaged, truncated or too large; the message names
+     *     the file, the line or byte, the value and the rule
+     * @throws java.io.FileNotFoundException if there is no such file, or it may not be opened
+     * @throws IOException if reading fails
+     */
+    public static Trace read(final Path file) throws IOException {
+        return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks());
+    }
+
+    static Trace read(final Path file, final int maximumOperations, final int maximumSlots) throws IOException {
+        Objects.requireNonNull(file, "file");
+        try (TraceContent content = new TraceContent(file)) {
+            if (content.atLeast(1) == 0) {
+                throw content.error("byte 0", "the file must hold a trace, and is empty");
+            }
+            if (HpTraceFormat.startsWithMagic(content)) {
+                return HpTraceFormat.read(content, maximumOperations);
+            }
+            return new RmmLogParser(content, maximumOperations, maximumSlots).read();
+        }
+    }
+}
