@@ -1,0 +1,109 @@
+package io.outboard.bench.report;
+
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The result files of one folder. Every file is found through the folder's own list of names, so that no trace name,
+ * whatever it holds, can lead out of the folder.
+ */
+final class ResultFolder {
+
+    private static final String RESULTS = "results.json";
+    private static final String ENVIRONMENT = "environment.json";
+
+    private final Path directory;
+    private final Set<String> fileNames;
+    private final List<Result> results;
+    private final JsonObject environment;
+
+    private ResultFolder(final Path directory, final Set<String> fileNames) throws IOException {
+        this.directory = directory;
+        this.fileNames = fileNames;
+        this.results = readResults();
+        this.environment = fileNames.contains(ENVIRONMENT)
+                ? JsonReader.read(path(ENVIRONMENT), 1, read(ENVIRONMENT))
+                : new JsonObject(path(ENVIRONMENT), Map.of());
+    }
+
+    /**
+     * Opens a folder and reads its results and environment.
+     *
+     * @throws IllegalArgumentException if there is no such folder, no results in it, or one of the two files breaks a
+     *     rule
+     * @throws IOException if the folder or a file cannot be read
+     */
+    static ResultFolder open(final Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            throw new IllegalArgumentException(directory + ": must be a folder with result files");
+        }
+        final Set<String> names;
+        try (Stream<Path> files = Files.list(directory)) {
+            names = files.map(file -> file.toFile().getName()).collect(Collectors.toUnmodifiableSet());
+        }
+        if (!names.contains(RESULTS)) {
+            throw new IllegalArgumentException(directory + ": must contain " + RESULTS);
+        }
+        return new ResultFolder(directory, names);
+    }
+
+    /** Results by trace, both in the order of the file. */
+    Map<String, List<Result>> resultsByTrace() {
+        return results.stream().collect(Collectors.groupingBy(Result::trace, LinkedHashMap::new, Collectors.toList()));
+    }
+
+    /** The strategies and baselines of all traces, in the order of the file. */
+    List<String> strategies() {
+        return results.stream().map(Result::strategy).distinct().collect(Collectors.toList());
+    }
+
+    /** What the results were made on and by; without keys when the folder does not say. */
+    JsonObject environment() {
+        return environment;
+    }
+
+    boolean contains(final String name) {
+        return fileNames.contains(name);
+    }
+
+    /** The folder's name for a file, for error messages. */
+    String path(final String name) {
+        return directory.resolve(name).toString();
+    }
+
+    /** The lines of a file that the folder contains. */
+    List<String> lines(final String name) throws IOException {
+        return read(name).lines().collect(Collectors.toList());
+    }
+
+    private List<Result> readResults() throws IOException {
+        final List<Result> read = new ArrayList<>();
+        final List<String> lines = lines(RESULTS);
+        for (int i = 0; i < lines.size(); i++) {
+            if (!lines.get(i).isBlank()) {
+                read.add(Result.of(JsonReader.read(path(RESULTS), i + 1, lines.get(i))));
+            }
+        }
+        if (read.isEmpty()) {
+            throw new IllegalArgumentException(path(RESULTS) + ":1: must hold at least one JSON object, one a line");
+        }
+        return read;
+    }
+
+    private String read(final String name) throws IOException {
+        try {
+            return Files.readString(directory.resolve(name));
+        } catch (final CharacterCodingException e) {
+            throw new IllegalArgumentException(path(name) + ": must be text in UTF-8", e);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.outboard.bench.report;
+
+import java.util.Locale;
+
+/**
+ * Numbers as people read them: three digits and a unit, set apart by a no-break space. NaN, which stands for "not
+ * measured", becomes a dash.
+ */
+final class Units {
+
+    private static final char SPACE = '\u00A0';
+    private static final String[] TIMES = {"ns", "\u00B5s", "ms", "s"};
+    private static final String[] SIZES = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+    private Units() {}
+
+    /** Nanoseconds, as ns, us (with the Greek letter), ms or s. */
+    static String time(final double ns) {
+        return scaled(ns, 1000, TIMES);
+    }
+
+    /** Bytes, as B, KiB, MiB and so on. */
+    static String bytes(final double bytes) {
+        return scaled(bytes, 1024, SIZES);
+    }
+
+    /** A whole number with its thousands set apart. */
+    static String count(final double count) {
+        return Double.isNaN(count) ? Html.NONE : String.format(Locale.ROOT, "%,.0f", count);
+    }
+
+    /** A fraction from 0 to 1 in percent. */
+    static String percent(final double fraction) {
+        return Double.isNaN(fraction) ? Html.NONE : String.format(Locale.ROOT, "%.1f%c%%", fraction * 100, SPACE);
+    }
+
+    /** A quotient of two sizes that are close to each other: three decimals. */
+    static String ratio(final double ratio) {
+        return Double.isNaN(ratio) ? Html.NONE : String.format(Locale.ROOT, "%.3f", ratio);
+    }
+
+    /** A factor of speed: three digits, thousands set apart, and the multiplication sign. */
+    static String factor(final double factor) {
+        return Double.isNaN(factor) ? Html.NONE : digits(factor) + SPACE + "\u00D7";
+    }
+
+    /** A percentile from 0 to 1 as short as it is exact, such as 99.9 %; the two ends by name. */
+    static String percentile(final double percentile) {
+        if (percentile == 0 || percentile == 1) {
+            return percentile == 0 ? "min" : "max";
+        }
+        final String digits = String.format(Locale.ROOT, "%.6f", percentile * 100);
+        return digits.replaceAll("\\.?0+$", "") + SPACE + "%";
+    }
+
+    private static String scaled(final double value, final int step, final String[] units) {
+        if (Double.isNaN(value)) {
+            return Html.NONE;
+        }
+        double scaled = value;
+        int unit = 0;
+        // Half a unit below the step is where whole digits would round up to it: 1.00 us, never 1000 ns.
+        while (Math.abs(scaled) >= step - 0.5 && unit < units.length - 1) {
+            scaled /= step;
+            unit++;
+        }
+        final boolean exact = unit == 0 && scaled == Math.rint(scaled);
+        return (exact ? count(scaled) : digits(scaled)) + SPACE + units[unit];
+    }
+
+    private static String digits(final double value) {
+        final double magnitude = Math.abs(value);
+        // The limits are those at which rounding to the finer form would show a fourth digit.
+        final String format = magnitude < 9.995 ? "%.2f" : magnitude < 99.95 ? "%.1f" : "%,.0f";
+        return String.format(Locale.ROOT, format, value);
+    }
+}

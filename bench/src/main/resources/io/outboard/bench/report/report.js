@@ -1,0 +1,200 @@
+// Draws the charts. Every group of charts carries its kind, and every figure its lines, as JSON; kinds are below.
+(() => {
+  'use strict';
+  if (typeof Chart === 'undefined') {
+    return;
+  }
+  const root = document.documentElement;
+  root.classList.add('scripted');
+  const look = name => getComputedStyle(root).getPropertyValue(name).trim();
+  const dash = name => look(name) === 'none' ? [] : look(name).split(/\s+/).map(Number);
+
+  const scaled = (value, step, units) => {
+    let unit = 0;
+    while (Math.abs(value) >= step && unit < units.length - 1) {
+      value /= step;
+      unit++;
+    }
+    return `${Number(value.toPrecision(3)).toLocaleString('en')}\u00a0${units[unit]}`.trim();
+  };
+  const time = ns => scaled(ns, 1000, ['ns', '\u00b5s', 'ms', 's']);
+  const bytes = size => scaled(size, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
+  const count = number => scaled(number, 1000, ['', 'k', 'M', 'G']);
+  const percentile = x => {
+    if (x < 0.01) {
+      return '0';
+    }
+    const digits = Math.max(0, Math.ceil(x) - 2) + (Number.isInteger(x) ? 0 : 1);
+    return `${Number((100 - 100 * 10 ** -x).toFixed(Math.min(digits, 9)))}\u00a0%`;
+  };
+  // The same on an axis where a step to the next nine is so many pixels wide: labels that would touch are left out.
+  const percentileTick = (x, pixels) => {
+    const text = pixels < 60 ? percentile(x).replace('\u00a0', '') : percentile(x);
+    const crowded = Number.isInteger(x) ? text.length * 6.5 > pixels && x % 2 === 1 : x * pixels < 20;
+    return crowded && x > 0 ? '' : text;
+  };
+  const least = values => values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = values => values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const range = (from, to, step) => {
+    const values = [];
+    for (let value = from; value <= to * (1 + 1e-9); value += step) {
+      values.push(value);
+    }
+    return values;
+  };
+  // The next of 1, 2 and 5 times a power of ten, downwards or upwards.
+  const round = (value, up) => {
+    const power = 10 ** Math.floor(Math.log10(value));
+    const steps = [1, 2, 5, 10].map(step => step * power);
+    return up ? steps.find(step => step >= value * 0.999) : steps.reverse().find(step => step <= value * 1.001);
+  };
+
+  // A kind says how its axes are laid, from the lines that are switched on, and how a point reads.
+  const kinds = {
+    latency: {
+      interaction: {mode: 'nearest', axis: 'xy', intersect: false},
+      fill: () => false,
+      axes(lines) {
+        const right = Math.max(1, most(lines.flatMap(line => line.x)));
+        const values = lines.flatMap(line => line.y);
+        const min = round(least(values), false);
+        const max = round(Math.max(most(values), min * 10), true);
+        const decades = range(Math.ceil(Math.log10(min) - 1e-9), Math.log10(max), 1).map(power => 10 ** power);
+        const few = decades.length < 3;
+        const ticks = few ? decades.flatMap(ten => [ten / 5, ten / 2, ten, ten * 2, ten * 5]) : decades;
+        return {
+          x: {type: 'linear', min: 0, max: right, ticksAt: [0, Math.log10(2), ...range(1, right, 1)], label: percentileTick},
+          y: {type: 'logarithmic', min, max, ticksAt: ticks.filter(tick => tick >= min && tick <= max), label: time},
+        };
+      },
+      heading: percentile,
+      reading: time,
+    },
+    memory: {
+      interaction: {mode: 'index', intersect: false},
+      fill: name => name === 'live bytes',
+      axes(lines) {
+        const top = Math.max(1, most(lines.flatMap(line => line.y.filter(value => value !== null))));
+        const right = Math.max(1, most(lines.flatMap(line => line.x)));
+        // Steps that are round in binary units, four or so to the top.
+        const unit = 1024 ** Math.floor(Math.log(top) / Math.log(1024));
+        const wanted = top / unit / 4;
+        const step = unit * [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32, 64, 128, 256].find(size => size >= wanted * 0.8);
+        const max = Math.ceil(top / step) * step;
+        return {
+          x: {type: 'linear', min: 0, max: right, label: count},
+          y: {type: 'linear', min: 0, max, ticksAt: range(0, max, step), label: bytes},
+        };
+      },
+      heading: x => `operation ${x.toLocaleString('en')}`,
+      reading: bytes,
+    },
+  };
+
+  const axis = spec => ({
+    type: spec.type,
+    min: spec.min,
+    max: spec.max,
+    border: {display: false},
+    grid: {color: look('--rule'), drawTicks: false},
+    ticks: {
+      color: look('--soft'),
+      padding: 6,
+      font: {size: 11},
+      maxRotation: 0,
+      autoSkip: !spec.ticksAt,
+      callback(value) {
+        return spec.label(value, this.width / (this.max - this.min));
+      },
+    },
+    afterBuildTicks: scale => {
+      if (spec.ticksAt) {
+        scale.ticks = spec.ticksAt.map(value => ({value}));
+      }
+    },
+  });
+
+  const options = (kind, axes) => ({
+    animation: false,
+    responsive: true,
+    maintainAspectRatio: false,
+    normalized: true,
+    interaction: kind.interaction,
+    scales: {x: axis(axes.x), y: axis(axes.y)},
+    plugins: {
+      legend: {display: false},
+      tooltip: {
+        backgroundColor: look('--raised'),
+        borderColor: look('--rule'),
+        borderWidth: 1,
+        titleColor: look('--ink'),
+        bodyColor: look('--ink'),
+        footerColor: look('--ink'),
+        usePointStyle: true,
+        boxHeight: 2,
+        itemSort: (a, b) => b.parsed.y - a.parsed.y,
+        callbacks: {
+          title: items => items.length > 0 ? kind.heading(items[0].parsed.x) : '',
+          label: item => ` ${item.dataset.label}: ${kind.reading(item.parsed.y)}`,
+          labelPointStyle: () => ({pointStyle: 'line', rotation: 0}),
+        },
+      },
+    },
+  });
+
+  const dataset = (line, kind) => ({
+    label: line.name,
+    data: line.x.map((x, i) => ({x, y: line.y[i]})),
+    borderColor: look(line.colour),
+    backgroundColor: kind.fill(line.name) ? look(`${line.colour}-fill`) : look(line.colour),
+    borderDash: dash(line.dash),
+    borderWidth: kind.fill(line.name) ? 1 : 2,
+    borderJoinStyle: 'round',
+    fill: kind.fill(line.name) ? 'origin' : false,
+    pointRadius: 0,
+    pointHitRadius: 6,
+    spanGaps: false,
+  });
+
+  const groups = Array.from(document.querySelectorAll('.charts'), element => {
+    const kind = kinds[element.dataset.kind];
+    const buttons = Array.from(element.querySelectorAll('.legend button'));
+    const figures = Array.from(element.querySelectorAll('figure'), figure => ({
+      canvas: figure.querySelector('canvas'),
+      lines: JSON.parse(figure.querySelector('script').textContent),
+      chart: null,
+    }));
+    const draw = () => {
+      const on = new Set(buttons.filter(button => button.getAttribute('aria-pressed') === 'true')
+        .map(button => button.dataset.series));
+      const all = figures.flatMap(figure => figure.lines);
+      const visible = all.filter(line => on.has(line.name));
+      const axes = kind.axes(visible.length > 0 ? visible : all);
+      for (const figure of figures) {
+        if (figure.chart) {
+          figure.chart.destroy();
+        }
+        figure.chart = new Chart(figure.canvas, {
+          type: 'line',
+          data: {datasets: figure.lines.filter(line => on.has(line.name)).map(line => dataset(line, kind))},
+          options: options(kind, axes),
+        });
+      }
+    };
+    for (const button of buttons) {
+      button.addEventListener('click', () => {
+        button.setAttribute('aria-pressed', String(button.getAttribute('aria-pressed') !== 'true'));
+        draw();
+      });
+    }
+    return {draw, figures};
+  });
+
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  const drawAll = () => groups.forEach(group => group.draw());
+  drawAll();
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
+  const fit = () => groups.forEach(group => group.figures.forEach(figure => figure.chart.resize()));
+  addEventListener('beforeprint', fit);
+  addEventListener('afterprint', fit);
+})();
