@@ -1,0 +1,26 @@
+package io.outboard.bench.device;
+
+import io.outboard.cuda.CudaMemorySource;
+import io.outboard.cuda.CudaUnavailableException;
+import org.junit.jupiter.api.Assumptions;
+
+/** Lets a test run only where a GPU works. */
+final class GpuDevice {
+
+    private GpuDevice() {}
+
+    /** A baseline on device 0; where there is none, the test is skipped and says why. */
+    static DriverAllocator open(final String name, final int slots) {
+        try {
+            return DriverAllocators.open(name, 0, slots);
+        } catch (final CudaUnavailableException e) {
+            return Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
+        }
+    }
+
+    static long usedBytes() {
+        try (CudaMemorySource source = CudaMemorySource.open(0)) {
+            return source.usedBytes();
+        }
+    }
+}

@@ -1,0 +1,206 @@
+package io.outboard.cuda;
+
+import static io.outboard.cuda.Gpu.messageOf;
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Region;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import jcuda.runtime.cudaError;
+import org.junit.jupiter.api.Test;
+
+/** The contract over simulated devices, and what only those can show: several devices, and failures at will. */
+class CudaMemorySourceTest extends CudaMemorySourceContract {
+
+    private static final long REGION_BYTES = 64L << 20;
+
+    private final FakeCuda cuda = new FakeCuda(2);
+
+    @Override
+    CudaCalls calls() {
+        return cuda;
+    }
+
+    @Test
+    void shouldTakeFromItsDeviceAndLeaveTheCurrentOneAsFound() {
+        try (CudaMemorySource second = CudaMemorySource.open(cuda, 1)) {
+            second.take(REGION_BYTES);
+
+            assertAll(
+                    () -> assertEquals(REGION_BYTES, cuda.usedBytes(1)),
+                    () -> assertEquals(0, cuda.usedBytes(0)),
+                    () -> assertEquals(REGION_BYTES, second.usedBytes()),
+                    () -> assertEquals(0, cuda.current()));
+        }
+        assertAll(() -> assertEquals(0, cuda.usedBytes(1)), () -> assertEquals(0, cuda.current()));
+    }
+
+    @Test
+    void shouldLeaveTheCurrentDeviceAsFoundWhenItRunsOut() {
+        try (CudaMemorySource second = CudaMemorySource.open(cuda, 1)) {
+            assertThrows(DeviceOutOfMemoryException.class, () -> second.take(FakeCuda.TOTAL_BYTES + 1));
+
+            assertEquals(0, cuda.current());
+        }
+    }
+
+    @Test
+    void shouldTakeBackOnAnyThread() throws InterruptedException {
+        try (CudaMemorySource second = CudaMemorySource.open(cuda, 1)) {
+            final Region region = second.take(REGION_BYTES);
+
+            final ExecutorService other = Executors.newSingleThreadExecutor();
+            other.execute(() -> second.giveBack(region));
+            other.shutdown();
+            assertTrue(other.awaitTermination(10, TimeUnit.SECONDS));
+
+            assertEquals(0, cuda.usedBytes(1));
+        }
+    }
+
+    @Test
+    void shouldClearTheLastErrorThatItReports() {
+        try (CudaMemorySource source = CudaMemorySource.open(cuda, 0)) {
+            assertThrows(DeviceOutOfMemoryException.class, () -> source.take(FakeCuda.TOTAL_BYTES + 1));
+
+            assertEquals(CudaCalls.SUCCESS, cuda.lastError());
+        }
+    }
+
+    @Test
+    void shouldSayWhichDevicesThereAre() {
+        final CudaUnavailableException thrown =
+                assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(cuda, 2));
+
+        assertTrue(messageOf(thrown).startsWith("device=2 must be < 2, the number of CUDA devices"), messageOf(thrown));
+    }
+
+    @Test
+    void shouldSayThatThereIsNoDevice() {
+        final CudaUnavailableException thrown =
+                assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(new FakeCuda(0), 0));
+
+        assertTrue(
+                messageOf(thrown).startsWith("no CUDA device")
+                        && messageOf(thrown).contains("nvidia-smi"),
+                messageOf(thrown));
+    }
+
+    @Test
+    void shouldSayThatTheDriverIsTooOld() {
+        cuda.failAt(1, cudaError.cudaErrorInsufficientDriver);
+
+        final CudaUnavailableException thrown =
+                assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(cuda, 0));
+
+        assertTrue(
+                messageOf(thrown).startsWith("the NVIDIA driver is too old: it supports CUDA 13.0"), messageOf(thrown));
+    }
+
+    @Test
+    void shouldSayThatTheDriverIsAStub() {
+        cuda.failAt(1, cudaError.cudaErrorStubLibrary);
+
+        final CudaUnavailableException thrown =
+                assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(cuda, 0));
+
+        assertTrue(messageOf(thrown).contains("stub"), messageOf(thrown));
+    }
+
+    @Test
+    void shouldSayWhyADeviceCannotBeUsed() {
+        cuda.failAt(2, cudaError.cudaErrorDevicesUnavailable);
+
+        final CudaUnavailableException thrown =
+                assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(cuda, 0));
+
+        assertTrue(
+                messageOf(thrown)
+                        .startsWith("device=0 can't be used: cudaGetDeviceProperties failed:"
+                                + " cudaErrorDevicesUnavailable (46)"),
+                messageOf(thrown));
+    }
+
+    @Test
+    void shouldRefuseNegativeOrdinalBeforeItTouchesJCuda() {
+        final IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> CudaMemorySource.open(-1));
+
+        assertEquals("device=-1 must be >= 0", refused.getMessage());
+    }
+
+    @Test
+    void shouldKeepCodeAndNameOfAFailure() {
+        try (CudaMemorySource source = CudaMemorySource.open(cuda, 0)) {
+            final Region region = source.take(REGION_BYTES);
+            cuda.failAt(2, cudaError.cudaErrorIllegalAddress);
+
+            final CudaFailureException thrown = assertThrows(CudaFailureException.class, () -> source.giveBack(region));
+
+            assertAll(
+                    () -> assertEquals("cudaFree failed: cudaErrorIllegalAddress (700)", thrown.getMessage()),
+                    () -> assertEquals(700, thrown.code()),
+                    () -> assertEquals("cudaErrorIllegalAddress", thrown.codeName()),
+                    () -> assertEquals(REGION_BYTES, cuda.usedBytes(0)));
+            source.giveBack(region);
+            assertEquals(0, cuda.usedBytes(0));
+        }
+    }
+
+    @Test
+    void shouldTryEveryRegionOnCloseWhenOneFails() {
+        final CudaMemorySource source = CudaMemorySource.open(cuda, 0);
+        source.take(REGION_BYTES);
+        source.take(2 * REGION_BYTES);
+        source.take(4 * REGION_BYTES);
+        cuda.failAt(3, cudaError.cudaErrorUnknown);
+
+        assertThrows(CudaFailureException.class, source::close);
+        source.close();
+
+        assertEquals(2 * REGION_BYTES, cuda.usedBytes(0));
+    }
+
+    @Test
+    void shouldLeakNothingWhicheverCallFails() {
+        int call = 0;
+        do {
+            call++;
+            cuda.failAt(call, cudaError.cudaErrorUnknown);
+            runAndClose();
+            final int failed = call;
+            assertAll(
+                    () -> assertEquals(0, cuda.usedBytes(1), "after failure of call " + failed),
+                    () -> assertEquals(CudaCalls.SUCCESS, cuda.lastError()),
+                    () -> assertEquals(0, "cudaSetDevice".equals(cuda.failedCall()) ? 0 : cuda.current()));
+            cuda.setDevice(0);
+        } while (!cuda.failedCall().isEmpty());
+        assertTrue(call > 20, "calls=" + call);
+    }
+
+    /** Runs a scenario that may fail at any point, then closes the source on a device that works again. */
+    private void runAndClose() {
+        final CudaMemorySource source;
+        try {
+            source = CudaMemorySource.open(cuda, 1);
+        } catch (final CudaUnavailableException e) {
+            return;
+        }
+        try {
+            final Region region = source.take(REGION_BYTES);
+            source.takeShare(0.5);
+            source.giveBack(region);
+            source.availableBytes();
+        } catch (final CudaFailureException e) {
+            assertEquals("cudaErrorUnknown", e.codeName());
+        }
+        // The check after the loop needs to know whether the scenario itself was reached by the failure.
+        cuda.heal();
+        source.close();
+    }
+}

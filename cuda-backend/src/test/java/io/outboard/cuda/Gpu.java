@@ -1,0 +1,44 @@
+package io.outboard.cuda;
+
+import org.junit.jupiter.api.Assumptions;
+
+/** Lets a test run only where a GPU works. */
+final class Gpu {
+
+    private Gpu() {}
+
+    /** CUDA on a device 0 that works; where there is none, the test is skipped and says why. */
+    static CudaCalls require() {
+        try {
+            final CudaCalls calls = NativeLibrary.load();
+            CudaMemorySource.open(calls, 0).close();
+            return calls;
+        } catch (final CudaUnavailableException e) {
+            return Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
+        }
+    }
+
+    /** CUDA's calls wherever JCuda's library loads, with a GPU or without. */
+    static CudaCalls requireLibrary() {
+        try {
+            return NativeLibrary.load();
+        } catch (final CudaUnavailableException e) {
+            return Assumptions.abort("skipped, needs JCuda's library: " + e.getMessage());
+        }
+    }
+
+    /** The other way round: for tests of what happens where there is none. */
+    static void requireNone() {
+        boolean works = true;
+        try {
+            CudaMemorySource.open(0).close();
+        } catch (final CudaUnavailableException e) {
+            works = false;
+        }
+        Assumptions.assumeFalse(works, "skipped, there is a GPU");
+    }
+
+    static String messageOf(final Throwable thrown) {
+        return String.valueOf(thrown.getMessage());
+    }
+}
