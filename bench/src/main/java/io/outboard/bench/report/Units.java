@@ -6,7 +6,7 @@ import java.util.Locale;
  * Numbers as people read them: three digits and a unit, set apart by a no-break space. NaN, which stands for "not
  * measured", becomes a dash.
  */
-final class Units {
+public final class Units {
 
     private static final char SPACE = '\u00A0';
     private static final String[] TIMES = {"ns", "\u00B5s", "ms", "s"};
@@ -14,33 +14,63 @@ final class Units {
 
     private Units() {}
 
-    /** Nanoseconds, as ns, us (with the Greek letter), ms or s. */
-    static String time(final double ns) {
+    /**
+     * Nanoseconds, as ns, us (with the Greek letter), ms or s.
+     *
+     * @param ns nanoseconds, or NaN
+     * @return the text; a dash for NaN
+     */
+    public static String time(final double ns) {
         return scaled(ns, 1000, TIMES);
     }
 
-    /** Bytes, as B, KiB, MiB and so on. */
-    static String bytes(final double bytes) {
+    /**
+     * Bytes, as B, KiB, MiB and so on.
+     *
+     * @param bytes bytes, or NaN
+     * @return the text; a dash for NaN
+     */
+    public static String bytes(final double bytes) {
         return scaled(bytes, 1024, SIZES);
     }
 
-    /** A whole number with its thousands set apart. */
-    static String count(final double count) {
+    /**
+     * A whole number with its thousands set apart.
+     *
+     * @param count a whole number, or NaN
+     * @return the text; a dash for NaN
+     */
+    public static String count(final double count) {
         return Double.isNaN(count) ? Html.NONE : String.format(Locale.ROOT, "%,.0f", count);
     }
 
-    /** A fraction from 0 to 1 in percent. */
-    static String percent(final double fraction) {
+    /**
+     * A fraction from 0 to 1 in percent.
+     *
+     * @param fraction 0 to 1, or NaN
+     * @return the text; a dash for NaN
+     */
+    public static String percent(final double fraction) {
         return Double.isNaN(fraction) ? Html.NONE : String.format(Locale.ROOT, "%.1f%c%%", fraction * 100, SPACE);
     }
 
-    /** A quotient of two sizes that are close to each other: three decimals. */
-    static String ratio(final double ratio) {
+    /**
+     * A quotient of two sizes that are close to each other: three decimals.
+     *
+     * @param ratio a quotient, or NaN
+     * @return the text; a dash for NaN
+     */
+    public static String ratio(final double ratio) {
         return Double.isNaN(ratio) ? Html.NONE : String.format(Locale.ROOT, "%.3f", ratio);
     }
 
-    /** A factor of speed: three digits, thousands set apart, and the multiplication sign. */
-    static String factor(final double factor) {
+    /**
+     * A factor of speed: three digits, thousands set apart, and the multiplication sign.
+     *
+     * @param factor a quotient, or NaN
+     * @return the text; a dash for NaN
+     */
+    public static String factor(final double factor) {
         return Double.isNaN(factor) ? Html.NONE : digits(factor) + SPACE + "\u00D7";
     }
 

@@ -1,0 +1,119 @@
+package io.outboard.bench;
+
+import com.sun.management.ThreadMXBean;
+import io.outboard.bench.device.DriverAllocator;
+import io.outboard.bench.trace.Trace;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Measures one of the driver's own allocators on the same trace. A driver takes a thousand times longer than a clock, so
+ * one pass with a clock around each operation serves for everything; nsPerOp is what its operations add up to.
+ */
+final class DriverMeasurement {
+
+    private static final int WARM_OPERATIONS = 2_000;
+    private static final int OPERATIONS_A_STEP = 1_000;
+
+    private final DriverAllocator driver;
+    private final Trace trace;
+    private final boolean[] full;
+    private final Progress progress;
+    private long failures;
+
+    DriverMeasurement(final DriverAllocator driver, final Trace trace, final Progress progress) {
+        this.driver = driver;
+        this.trace = trace;
+        this.full = new boolean[trace.slots()];
+        this.progress = progress;
+    }
+
+    /**
+     * Warms up, then measures.
+     *
+     * @param device number of the GPU
+     * @throws IllegalStateException if a call fails with anything but a lack of memory
+     */
+    Measurement run(final String device) {
+        final long clockNs = Latencies.measureClock();
+        replay(WARM_OPERATIONS, new Latencies(clockNs), new Latencies(clockNs), new ArrayList<>());
+        final Latencies allocate = new Latencies(clockNs);
+        final Latencies free = new Latencies(clockNs);
+        final List<MemorySample> memory = new ArrayList<>(MemorySample.SAMPLES + 2);
+        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        final long allocated = threads.getCurrentThreadAllocatedBytes();
+        final long ns = replay(trace.operationCount(), allocate, free, memory);
+        final long garbage = threads.getCurrentThreadAllocatedBytes() - allocated;
+        return new Measurement(
+                trace,
+                driver.name(),
+                device,
+                null,
+                (double) ns / trace.operationCount(),
+                allocate,
+                free,
+                (double) garbage / trace.operationCount(),
+                null,
+                null,
+                Double.NaN,
+                Double.NaN,
+                null,
+                failures,
+                null,
+                memory);
+    }
+
+    /** Does the first {@code count} operations, frees what is left, and returns what the operations took. */
+    private long replay(
+            final int count, final Latencies allocate, final Latencies free, final List<MemorySample> memory) {
+        final long[] operations = trace.operations();
+        final int end = Math.min(count, operations.length);
+        final int step = Math.max(1, operations.length / MemorySample.SAMPLES);
+        long ns = 0;
+        long liveBytes = 0;
+        failures = 0;
+        for (int i = 0; i < end; i++) {
+            final int slot = Trace.slot(operations[i]);
+            final long bytes = Trace.bytes(operations[i]);
+            if (!Trace.isFree(operations[i])) {
+                final long before = System.nanoTime();
+                final int code = driver.allocate(slot, bytes);
+                final long elapsed = System.nanoTime() - before;
+                allocate.record(elapsed);
+                ns += elapsed;
+                full[slot] = code == 0;
+                liveBytes += code == 0 ? bytes : 0;
+                failures += code == 0 ? 0 : 1;
+            } else if (full[slot]) {
+                final long before = System.nanoTime();
+                final int code = driver.free(slot);
+                final long elapsed = System.nanoTime() - before;
+                checkFreed(code);
+                free.record(elapsed);
+                ns += elapsed;
+                full[slot] = false;
+                liveBytes -= bytes;
+            }
+            if (i % step == step - 1 || i == operations.length - 1) {
+                memory.add(new MemorySample(i + 1L, liveBytes, null, null, driver.usedBytes()));
+            }
+            if (i % OPERATIONS_A_STEP == OPERATIONS_A_STEP - 1) {
+                progress.step(OPERATIONS_A_STEP);
+            }
+        }
+        for (int slot = 0; slot < full.length; slot++) {
+            if (full[slot]) {
+                checkFreed(driver.free(slot));
+                full[slot] = false;
+            }
+        }
+        return ns;
+    }
+
+    private void checkFreed(final int code) {
+        if (code != 0) {
+            throw new IllegalStateException(driver.name() + ": freeing failed with " + driver.codeName(code));
+        }
+    }
+}

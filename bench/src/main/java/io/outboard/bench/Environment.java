@@ -1,0 +1,103 @@
+package io.outboard.bench;
+
+import io.outboard.cuda.CudaDevice;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.IVersionProvider;
+
+/** What a reader of results must know about how they came about. */
+final class Environment {
+
+    private static String command = "outboard";
+
+    private Environment() {}
+
+    /** The version of the command line. */
+    static final class Version implements IVersionProvider {
+
+        @Override
+        public String[] getVersion() {
+            return new String[] {"outboard, commit " + commit()};
+        }
+    }
+
+    static void rememberCommand(final String... arguments) {
+        command = "./outboard "
+                + Arrays.stream(arguments)
+                        .map(argument -> argument.matches("[\\w./,:=-]+") ? argument : "'" + argument + "'")
+                        .collect(Collectors.joining(" "));
+    }
+
+    /** Everything, by the keys of {@code environment.json}; without a GPU, its keys are missing. */
+    static Map<String, String> facts(final @Nullable CudaDevice gpu) {
+        final Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("command", command);
+        facts.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        if (gpu != null) {
+            facts.put("gpu", gpu.name());
+            facts.put("driver", gpu.driver());
+            facts.put(
+                    "cuda",
+                    "driver API " + CudaDevice.versionText(gpu.driverVersion()) + ", runtime "
+                            + CudaDevice.versionText(gpu.runtimeVersion()));
+        }
+        facts.put("jdk", jdk());
+        facts.put("flags", flags());
+        facts.put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+        facts.put("cpu", cpu());
+        facts.put("commit", commit());
+        return facts;
+    }
+
+    static String jdk() {
+        return System.getProperty("java.vm.vendor") + " " + System.getProperty("java.vm.version");
+    }
+
+    /** The commit that this was built from, with a mark if the sources differed from it; or {@code unknown}. */
+    static String commit() {
+        final Properties properties = new Properties();
+        try (InputStream in = Environment.class.getResourceAsStream("commit.properties")) {
+            if (in != null) {
+                properties.load(in);
+            }
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        final boolean dirty = Boolean.parseBoolean(properties.getProperty("git.dirty"));
+        return properties.getProperty("git.commit.id.abbrev", "unknown") + (dirty ? "-dirty" : "");
+    }
+
+    /** The options that change how the JVM runs; those that only name folders say nothing about a result. */
+    private static String flags() {
+        final String flags = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith("-X"))
+                .collect(Collectors.joining(" "));
+        return flags.isEmpty() ? "none" : flags;
+    }
+
+    private static String cpu() {
+        final String cores = Runtime.getRuntime().availableProcessors() + " cores";
+        try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+            return lines.filter(line -> line.startsWith("model name"))
+                            .map(line -> line.substring(line.indexOf(':') + 1).strip() + ", ")
+                            .findFirst()
+                            .orElse("")
+                    + cores;
+        } catch (final IOException | UncheckedIOException e) {
+            return System.getProperty("os.arch") + ", " + cores;
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.outboard.bench;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** One JSON object on one line, keys in the order that they were put. NaN and null become {@code null}. */
+final class JsonLine {
+
+    private final StringBuilder text = new StringBuilder("{");
+
+    JsonLine put(final String key, final @Nullable String value) {
+        return value == null ? putRaw(key, "null") : putRaw(key, quote(value));
+    }
+
+    JsonLine put(final String key, final @Nullable Long value) {
+        return putRaw(key, String.valueOf(value));
+    }
+
+    JsonLine put(final String key, final double value, final int decimals) {
+        return putRaw(key, Double.isNaN(value) ? "null" : String.format(Locale.ROOT, "%." + decimals + "f", value));
+    }
+
+    JsonLine put(final String key, final JsonLine object) {
+        return putRaw(key, object.toString());
+    }
+
+    private JsonLine putRaw(final String key, final String value) {
+        text.append(text.length() == 1 ? "" : ",")
+                .append(quote(key))
+                .append(':')
+                .append(value);
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return text + "}";
+    }
+
+    private static String quote(final String value) {
+        final StringBuilder quoted = new StringBuilder("\"");
+        for (int i = 0; i < value.length(); i++) {
+            final char c = value.charAt(i);
+            if (c == '"' || c == '\\') {
+                quoted.append('\\').append(c);
+            } else if (c < ' ' || c == '\u2028' || c == '\u2029') {
+                quoted.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
+            } else {
+                quoted.append(c);
+            }
+        }
+        return quoted.append('"').toString();
+    }
+}

@@ -1,0 +1,58 @@
+package io.outboard.bench;
+
+import org.HdrHistogram.Histogram;
+
+/** How long operations of one kind took, each of them, in nanoseconds; three significant digits, up to 100 s. */
+final class Latencies {
+
+    private static final long HIGHEST_NS = 100_000_000_000L;
+    private static final int DIGITS = 3;
+    private static final int CLOCK_READS = 200_000;
+
+    private final Histogram histogram = new Histogram(HIGHEST_NS, DIGITS);
+    private final long clockNs;
+
+    /**
+     * No operation yet.
+     *
+     * @param clockNs what reading the clock adds to each, in nanoseconds; subtracted
+     */
+    Latencies(final long clockNs) {
+        this.clockNs = clockNs;
+    }
+
+    /** What two readings of the clock differ by when nothing happens between them: the median, in nanoseconds. */
+    static long measureClock() {
+        final Histogram differences = new Histogram(HIGHEST_NS, DIGITS);
+        for (int pass = 0; pass < 2; pass++) {
+            differences.reset();
+            for (int i = 0; i < CLOCK_READS; i++) {
+                final long before = System.nanoTime();
+                differences.recordValue(Math.min(System.nanoTime() - before, HIGHEST_NS));
+            }
+        }
+        return differences.getValueAtPercentile(50);
+    }
+
+    void record(final long elapsedNs) {
+        histogram.recordValue(Math.min(Math.max(elapsedNs - clockNs, 0), HIGHEST_NS));
+    }
+
+    Histogram histogram() {
+        return histogram;
+    }
+
+    double percentile(final double percent) {
+        return histogram.getTotalCount() == 0 ? Double.NaN : histogram.getValueAtPercentile(percent);
+    }
+
+    JsonLine json() {
+        return new JsonLine()
+                .put("mean", histogram.getTotalCount() == 0 ? Double.NaN : histogram.getMean(), 1)
+                .put("p50", percentile(50), 0)
+                .put("p99", percentile(99), 0)
+                .put("p999", percentile(99.9), 0)
+                .put("p9999", percentile(99.99), 0)
+                .put("max", percentile(100), 0);
+    }
+}

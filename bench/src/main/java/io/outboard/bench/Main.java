@@ -1,0 +1,90 @@
+package io.outboard.bench;
+
+import io.outboard.bench.trace.TraceFormatException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.NoSuchFileException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The command line. Exit codes: 0 done, 1 failed while running, 2 wrong argument or file. */
+@Command(
+        name = "outboard",
+        mixinStandardHelpOptions = true,
+        versionProvider = Environment.Version.class,
+        description = "Measures host-side allocators for GPU memory, and CUDA's own beside them where there is a GPU.",
+        footer = "bundle, a command of the launcher, packs all of this for a machine with a GPU and no JDK.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {MallocLargeCommand.class, ReplayCommand.class, StrategiesCommand.class, ReportCommand.class})
+public final class Main {
+
+    private static final int FAILED = 1;
+    private static final int WRONG_USE = 2;
+
+    @Option(names = "--verbose", scope = CommandLine.ScopeType.INHERIT, description = "Print stack traces with errors.")
+    private boolean verbose;
+
+    private Main() {}
+
+    /**
+     * Runs one command and exits.
+     *
+     * @param arguments see {@code outboard --help}
+     */
+    public static void main(final String... arguments) {
+        System.exit(run(arguments));
+    }
+
+    static int run(final String... arguments) {
+        final Main main = new Main();
+        final CommandLine commandLine = new CommandLine(main);
+        Environment.rememberCommand(arguments);
+        commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+        commandLine.setParameterExceptionHandler((exception, given) -> {
+            final CommandLine command = exception.getCommandLine();
+            printError(
+                    command.getErr(),
+                    oneLine(exception) + " (see " + command.getCommandSpec().qualifiedName() + " --help)");
+            return WRONG_USE;
+        });
+        commandLine.setExecutionExceptionHandler((exception, command, result) -> {
+            printError(command.getErr(), oneLine(exception));
+            if (main.verbose) {
+                exception.printStackTrace(command.getErr());
+            }
+            return isWrongUse(exception) ? WRONG_USE : FAILED;
+        });
+        return commandLine.execute(arguments);
+    }
+
+    private static boolean isWrongUse(final Exception exception) {
+        return exception instanceof WrongUseException
+                || exception instanceof TraceFormatException
+                || exception instanceof FileNotFoundException
+                || exception instanceof NoSuchFileException;
+    }
+
+    private static String oneLine(final Exception exception) {
+        final String message = exception.getMessage();
+        final String text;
+        if (message == null) {
+            text = exception.getClass().getSimpleName();
+        } else if (exception instanceof FileNotFoundException) {
+            text = message;
+        } else if (exception instanceof NoSuchFileException) {
+            text = message + ": no such file";
+        } else if (exception instanceof IOException && !(exception instanceof TraceFormatException)) {
+            text = exception.getClass().getSimpleName().replace("Exception", "") + ": " + message;
+        } else {
+            text = message;
+        }
+        return text.replaceAll("\\s*\\R\\s*", " ");
+    }
+
+    private static void printError(final PrintWriter err, final String line) {
+        err.println("outboard: " + line);
+        err.flush();
+    }
+}

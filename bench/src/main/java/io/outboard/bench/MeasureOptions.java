@@ -1,0 +1,113 @@
+package io.outboard.bench;
+
+import io.outboard.bench.device.DeviceProbe;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options that every measuring command has. Checked as a whole before anything runs. */
+final class MeasureOptions {
+
+    private static final String SMALLEST = "smallest";
+
+    /** What a table or a program reads. */
+    enum Format {
+        TABLE,
+        JSON
+    }
+
+    @Option(
+            names = "--strategy",
+            paramLabel = "NAME,...|all",
+            split = ",",
+            defaultValue = "tlsf",
+            description = "Strategies to measure, one after the other. Default: ${DEFAULT-VALUE}.")
+    private List<String> strategies = List.of();
+
+    @Option(
+            names = "--device",
+            paramLabel = "auto|none|N",
+            defaultValue = "auto",
+            description = "The GPU whose memory is divided, and whose driver's allocators are measured as well;"
+                    + " without one, a range of numbers that nothing backs. Default: ${DEFAULT-VALUE}.")
+    private String device = "auto";
+
+    @Option(
+            names = "--region",
+            paramLabel = "SIZE|smallest",
+            description = "Size of the region, such as 64GiB; or the smallest one that serves the whole trace,"
+                    + " found to 0.25 %% of peak live bytes. Default: what the trace is meant for.")
+    private @Nullable String region;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "Write JSON, latency histograms, memory over time and report.html into this folder.")
+    private @Nullable Path out;
+
+    @Option(
+            names = "--format",
+            paramLabel = "table|json",
+            defaultValue = "table",
+            description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
+    private Format format = Format.TABLE;
+
+    /** Checks everything that can be wrong before anything is measured. */
+    void check() {
+        providers();
+        regionBytes();
+        try {
+            DeviceProbe.checkChoice(device);
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(e);
+        }
+        if (out != null && Files.exists(out) && !Files.isDirectory(out)) {
+            throw new WrongUseException("--out=" + out + " must be a folder");
+        }
+    }
+
+    List<StrategyProvider> providers() {
+        if (strategies.equals(List.of("all"))) {
+            return Strategies.all();
+        }
+        final List<StrategyProvider> providers = new ArrayList<>();
+        for (final String name : strategies) {
+            try {
+                providers.add(Strategies.named(name));
+            } catch (final IllegalArgumentException e) {
+                throw new WrongUseException("--" + e.getMessage());
+            }
+        }
+        return providers;
+    }
+
+    String device() {
+        return device;
+    }
+
+    boolean smallestRegion() {
+        return SMALLEST.equals(region);
+    }
+
+    /** The size that was asked for, if one was. */
+    OptionalLong regionBytes() {
+        return region == null || smallestRegion()
+                ? OptionalLong.empty()
+                : OptionalLong.of(ByteSize.parse("--region", region));
+    }
+
+    @Nullable
+    Path out() {
+        return out;
+    }
+
+    boolean json() {
+        return format == Format.JSON;
+    }
+}

@@ -1,0 +1,94 @@
+package io.outboard.bench;
+
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.Strategy;
+
+/**
+ * The loops that do a trace's operations on a strategy. An allocation that found no memory leaves its slot empty, and
+ * the free that belongs to it is left out.
+ */
+final class Replay {
+
+    private Replay() {}
+
+    /**
+     * All operations, without a clock in between: what nsPerOp is measured on, so nothing that can be done elsewhere is
+     * done here.
+     *
+     * @param addresses one element a slot; afterwards the addresses of what is live
+     * @return allocations that found no memory
+     */
+    static long all(final Strategy strategy, final long[] operations, final long[] addresses) {
+        long failures = 0;
+        for (final long operation : operations) {
+            final int slot = Trace.slot(operation);
+            if (Trace.isFree(operation)) {
+                final long address = addresses[slot];
+                if (address != Strategy.NO_SPACE) {
+                    strategy.free(address);
+                }
+            } else {
+                final long address = strategy.allocate(Trace.bytes(operation));
+                addresses[slot] = address;
+                if (address == Strategy.NO_SPACE) {
+                    failures++;
+                }
+            }
+        }
+        return failures;
+    }
+
+    /** All operations, with a clock around each. */
+    static void timed(
+            final Strategy strategy,
+            final long[] operations,
+            final long[] addresses,
+            final Latencies allocate,
+            final Latencies free) {
+        for (final long operation : operations) {
+            final int slot = Trace.slot(operation);
+            if (Trace.isFree(operation)) {
+                final long address = addresses[slot];
+                if (address != Strategy.NO_SPACE) {
+                    final long before = System.nanoTime();
+                    strategy.free(address);
+                    free.record(System.nanoTime() - before);
+                }
+            } else {
+                final long bytes = Trace.bytes(operation);
+                final long before = System.nanoTime();
+                addresses[slot] = strategy.allocate(bytes);
+                allocate.record(System.nanoTime() - before);
+            }
+        }
+    }
+
+    /** Whether the strategy serves the whole trace; stops at the first allocation that finds no memory. */
+    static boolean isServed(final Strategy strategy, final long[] operations, final long[] addresses) {
+        for (final long operation : operations) {
+            final int slot = Trace.slot(operation);
+            if (Trace.isFree(operation)) {
+                strategy.free(addresses[slot]);
+            } else {
+                addresses[slot] = strategy.allocate(Trace.bytes(operation));
+                if (addresses[slot] == Strategy.NO_SPACE) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Frees what a replay left, so that the next one starts from an empty region. */
+    static void drain(final Strategy strategy, final Trace trace, final long[] addresses) {
+        final boolean[] live = new boolean[trace.slots()];
+        for (final long operation : trace.operations()) {
+            live[Trace.slot(operation)] = !Trace.isFree(operation);
+        }
+        for (int slot = 0; slot < live.length; slot++) {
+            if (live[slot] && addresses[slot] != Strategy.NO_SPACE) {
+                strategy.free(addresses[slot]);
+            }
+        }
+    }
+}

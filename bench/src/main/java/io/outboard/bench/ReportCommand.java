@@ -1,0 +1,36 @@
+package io.outboard.bench;
+
+import io.outboard.bench.report.ReportPage;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code outboard report}: results that were brought home from another machine become a page. */
+@Command(
+        name = "report",
+        mixinStandardHelpOptions = true,
+        description = "Makes report.html, one page that needs no network, from the results in a folder.")
+final class ReportCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Parameters(paramLabel = "DIR", description = "A folder that --out wrote.")
+    private Path directory = Path.of("");
+
+    @Override
+    public Integer call() throws Exception {
+        final Path page;
+        try {
+            page = ReportPage.write(directory);
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(e);
+        }
+        spec.commandLine().getOut().println(page);
+        spec.commandLine().getOut().flush();
+        return 0;
+    }
+}

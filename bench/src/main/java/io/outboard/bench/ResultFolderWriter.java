@@ -1,0 +1,67 @@
+package io.outboard.bench;
+
+import io.outboard.bench.report.ReportPage;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes what {@code --out} asks for: {@code results.json}, {@code environment.json}, a latency histogram for each kind
+ * of operation, memory over time, and the page. Files of the same names are replaced.
+ */
+final class ResultFolderWriter {
+
+    private static final int TICKS_A_HALF = 5;
+
+    private ResultFolderWriter() {}
+
+    /** Writes all files and returns the page. */
+    static Path write(
+            final Path folder,
+            final List<Measurement> measurements,
+            final Map<String, String> environment,
+            final @Nullable String gpu)
+            throws IOException {
+        Files.createDirectories(folder);
+        Files.write(
+                folder.resolve("results.json"),
+                measurements.stream()
+                        .map(measurement -> measurement.json(gpu).toString())
+                        .toList());
+        final JsonLine facts = new JsonLine();
+        environment.forEach(facts::put);
+        Files.writeString(folder.resolve("environment.json"), facts + "\n");
+        final String heading = environment.entrySet().stream()
+                .map(fact -> "# " + fact.getKey() + ": " + fact.getValue() + "\n")
+                .collect(Collectors.joining());
+        for (final Measurement measurement : measurements) {
+            final String name = measurement.trace().name() + "-" + measurement.strategy();
+            writeHistogram(folder.resolve(name + "-allocate.hgrm"), heading, measurement.allocate());
+            writeHistogram(folder.resolve(name + "-free.hgrm"), heading, measurement.free());
+            final String samples = measurement.memory().stream()
+                    .map(sample -> sample.line() + "\n")
+                    .collect(Collectors.joining());
+            Files.writeString(folder.resolve(name + "-memory.csv"), heading + MemorySample.HEADER + "\n" + samples);
+        }
+        return ReportPage.write(folder);
+    }
+
+    private static void writeHistogram(final Path file, final String heading, final Latencies latencies)
+            throws IOException {
+        final Histogram histogram = latencies.histogram();
+        try (PrintStream out = new PrintStream(Files.newOutputStream(file), false, StandardCharsets.UTF_8)) {
+            out.print(heading);
+            histogram.outputPercentileDistribution(out, TICKS_A_HALF, 1.0);
+            if (out.checkError()) {
+                throw new IOException(file + " can't be written");
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+package io.outboard.bench;
+
+import com.sun.management.ThreadMXBean;
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.Region;
+import io.outboard.core.Statistics;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Measures one strategy on one trace, in several passes over the same instance. */
+final class StrategyMeasurement {
+
+    /** Passes without clocks; nsPerOp is their median. */
+    private static final int SPEED_PASSES = 5;
+
+    /** The compiler is done well before so many operations. */
+    private static final long WARM_OPERATIONS = 2_000_000;
+
+    private final StrategyProvider provider;
+    private final StrategyOptions options;
+    private final Trace trace;
+    private final Region region;
+    private final long[] addresses;
+    private final Progress progress;
+
+    StrategyMeasurement(
+            final StrategyProvider provider,
+            final StrategyOptions options,
+            final Trace trace,
+            final Region region,
+            final Progress progress) {
+        this.provider = provider;
+        this.options = options;
+        this.trace = trace;
+        this.region = region;
+        this.addresses = new long[trace.slots()];
+        this.progress = progress;
+    }
+
+    /**
+     * Runs all passes.
+     *
+     * @param device number of the GPU, or {@code none}
+     * @param deviceUsedBytes asks the device how much is in use; null without one
+     * @param smallestRegionBytes passed through to the result
+     */
+    Measurement run(
+            final String device,
+            final @Nullable LongSupplier deviceUsedBytes,
+            final @Nullable Long smallestRegionBytes) {
+        final Strategy strategy = create();
+        long failures = 0;
+        for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
+            failures = replay(strategy);
+        }
+        progress.step(1);
+        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
+        final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
+        final double[] nsPerOp = new double[SPEED_PASSES];
+        long garbage = 0;
+        for (int pass = 0; pass < SPEED_PASSES; pass++) {
+            final long allocated = threads.getCurrentThreadAllocatedBytes();
+            final long before = System.nanoTime();
+            Replay.all(strategy, trace.operations(), addresses);
+            nsPerOp[pass] = (double) (System.nanoTime() - before) / trace.operationCount();
+            garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
+            Replay.drain(strategy, trace, addresses);
+        }
+        Arrays.sort(nsPerOp);
+        progress.step(1);
+
+        final long clockNs = Latencies.measureClock();
+        final Latencies allocate = new Latencies(clockNs);
+        final Latencies free = new Latencies(clockNs);
+        Replay.timed(strategy, trace.operations(), addresses, allocate, free);
+        Replay.drain(strategy, trace, addresses);
+        progress.step(1);
+
+        final MemoryPass memory = new MemoryPass(strategy, deviceUsedBytes);
+        progress.step(1);
+        return new Measurement(
+                trace,
+                provider.name(),
+                device,
+                "IMMEDIATE",
+                nsPerOp[SPEED_PASSES / 2],
+                allocate,
+                free,
+                (double) garbage / SPEED_PASSES / trace.operationCount(),
+                memory.peakExtentBytes,
+                smallestRegionBytes,
+                memory.externalFragmentation,
+                memory.internalFragmentation,
+                strategy.hostBytes(),
+                failures,
+                region.sizeBytes(),
+                memory.samples);
+    }
+
+    /** A strategy over the region; one that can't have it was asked for wrongly. */
+    private Strategy create() {
+        try {
+            return provider.create(region, options);
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(e);
+        }
+    }
+
+    private long replay(final Strategy strategy) {
+        final long failures = Replay.all(strategy, trace.operations(), addresses);
+        Replay.drain(strategy, trace, addresses);
+        return failures;
+    }
+
+    /** One pass that looks at memory, and not at time. */
+    private final class MemoryPass {
+
+        private final List<MemorySample> samples = new ArrayList<>();
+        private long peakExtentBytes;
+        private double externalFragmentation = Double.NaN;
+        private double internalFragmentation = Double.NaN;
+
+        MemoryPass(final Strategy strategy, final @Nullable LongSupplier deviceUsedBytes) {
+            final long[] operations = trace.operations();
+            final long[] requested = new long[trace.slots()];
+            final int step = Math.max(1, operations.length / MemorySample.SAMPLES);
+            long liveBytes = 0;
+            long peakBytes = 0;
+            for (int i = 0; i < operations.length; i++) {
+                final long operation = operations[i];
+                final int slot = Trace.slot(operation);
+                if (Trace.isFree(operation)) {
+                    if (addresses[slot] != Strategy.NO_SPACE) {
+                        strategy.free(addresses[slot]);
+                        liveBytes -= Trace.bytes(operation);
+                    }
+                    requested[slot] = 0;
+                } else {
+                    addresses[slot] = strategy.allocate(Trace.bytes(operation));
+                    if (addresses[slot] != Strategy.NO_SPACE) {
+                        liveBytes += Trace.bytes(operation);
+                        requested[slot] = Trace.bytes(operation);
+                        peakExtentBytes = Math.max(
+                                peakExtentBytes, addresses[slot] + strategy.sizeOf(addresses[slot]) - region.address());
+                    }
+                }
+                final boolean sample = i % step == step - 1 || i == operations.length - 1;
+                if (sample || (liveBytes == trace.peakLiveBytes() && peakBytes < liveBytes)) {
+                    final Statistics statistics = strategy.statistics();
+                    if (liveBytes > peakBytes) {
+                        peakBytes = liveBytes;
+                        externalFragmentation = statistics.externalFragmentation();
+                        internalFragmentation = internalFragmentation(strategy, requested);
+                    }
+                    if (sample) {
+                        samples.add(new MemorySample(
+                                i + 1L,
+                                liveBytes,
+                                statistics.extentBytes(),
+                                region.sizeBytes(),
+                                deviceUsedBytes == null ? null : deviceUsedBytes.getAsLong()));
+                    }
+                }
+            }
+            Replay.drain(strategy, trace, addresses);
+        }
+
+        private double internalFragmentation(final Strategy strategy, final long[] requested) {
+            double sum = 0;
+            long blocks = 0;
+            for (int slot = 0; slot < requested.length; slot++) {
+                if (requested[slot] != 0) {
+                    final long size = strategy.sizeOf(addresses[slot]);
+                    sum += (double) (size - requested[slot]) / size;
+                    blocks++;
+                }
+            }
+            return blocks == 0 ? 0 : sum / blocks;
+        }
+    }
+}
