@@ -103,7 +103,7 @@ final class Comparison {
             final StrategyProvider provider, final @Nullable CudaMemorySource source, final Progress progress)
             throws IOException {
         final @Nullable Long smallest = options.smallestRegion()
-                ? (Long) SmallestRegion.find(provider, strategyOptions, trace, trace.regionBytes(), progress)
+                ? (Long) SmallestRegion.find(provider, strategyOptions, trace, trace.regionBytes())
                 : null;
         final long wanted = smallest == null ? options.regionBytes().orElse(trace.regionBytes()) : smallest;
         try {

@@ -45,7 +45,7 @@ final class MallocLargeCommand implements Callable<Integer> {
         try {
             trace = Profiles.named(profile, operations);
         } catch (final IllegalArgumentException e) {
-            throw new WrongUseException("--" + e.getMessage().replaceFirst("^operations=", "ops="));
+            throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
         }
         new Comparison(trace, options, spec.commandLine().getOut()).run();
         return 0;
