@@ -129,7 +129,7 @@ final class Comparison {
             final Progress progress)
             throws IOException {
         if (placements != null) {
-            writePlacements(provider.create(region, strategyOptions), placements);
+            writePlacements(StrategyMeasurement.create(provider, region, strategyOptions), placements);
         }
         return new StrategyMeasurement(provider, strategyOptions, trace, region, progress)
                 .run(

@@ -47,6 +47,8 @@ final class SmallestRegion {
             final long regionBytes,
             final long[] addresses) {
         return Replay.isServed(
-                provider.create(VirtualMemorySource.region(regionBytes), options), trace.operations(), addresses);
+                StrategyMeasurement.create(provider, VirtualMemorySource.region(regionBytes), options),
+                trace.operations(),
+                addresses);
     }
 }

@@ -55,7 +55,7 @@ final class StrategyMeasurement {
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
             final @Nullable Long smallestRegionBytes) {
-        final Strategy strategy = create();
+        final Strategy strategy = create(provider, region, options);
         long failures = 0;
         for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
             failures = replay(strategy);
@@ -105,12 +105,13 @@ final class StrategyMeasurement {
                 memory.samples);
     }
 
-    /** A strategy over the region; one that can't have it was asked for wrongly. */
-    private Strategy create() {
+    /** A strategy over a region; one that can't divide it was asked for wrongly. */
+    static Strategy create(final StrategyProvider provider, final Region region, final StrategyOptions options) {
         try {
             return provider.create(region, options);
         } catch (final IllegalArgumentException e) {
-            throw new WrongUseException(e);
+            throw new WrongUseException(
+                    "--region=" + region.sizeBytes() + " must suit " + provider.name() + ": " + e.getMessage());
         }
     }
 

@@ -1,0 +1,302 @@
+package io.outboard.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import io.outboard.bench.trace.TraceWriter;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The commands as users call them: what they print, write and exit with. No GPU is asked for. */
+class CommandLineTest {
+
+    private static final List<String> KEYS = List.of(
+            "trace",
+            "strategy",
+            "device",
+            "reusePolicy",
+            "ops",
+            "nsPerOp",
+            "allocate",
+            "free",
+            "gcBytesPerOp",
+            "peakLiveBytes",
+            "peakLiveBlocks",
+            "peakExtentBytes",
+            "smallestRegionBytes",
+            "externalFragmentation",
+            "internalFragmentation",
+            "hostBytes",
+            "failures",
+            "jdk",
+            "gpu",
+            "commit");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldPrintOneJsonObjectALineWithEveryKey() {
+        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        assertEquals(1, outcome.out.lines().count());
+        for (final String key : KEYS) {
+            assertTrue(outcome.out.contains("\"" + key + "\":"), key);
+        }
+        for (final String part : List.of("mean", "p50", "p99", "p999", "p9999", "max")) {
+            assertTrue(outcome.out.contains("\"" + part + "\":"), part);
+        }
+        assertTrue(outcome.out.contains("\"gcBytesPerOp\":0.000"), outcome.out);
+        assertTrue(outcome.out.contains("\"failures\":0"), outcome.out);
+    }
+
+    @Test
+    void shouldPrintATableForPeople() {
+        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--profile", "large");
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        assertTrue(outcome.out.contains("large: 2,000 operations"), outcome.out);
+        assertTrue(outcome.out.contains("tlsf"), outcome.out);
+        assertEquals("", outcome.err);
+    }
+
+    @Test
+    void shouldWriteEverythingThatOutAsksFor() {
+        final Path out = folder.resolve("results");
+
+        final Outcome outcome = run(
+                "malloc-large", "--ops", "2000", "--device", "none", "--region", "smallest", "--out", out.toString());
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        for (final String name : List.of(
+                "results.json",
+                "environment.json",
+                "paper-tlsf-allocate.hgrm",
+                "paper-tlsf-free.hgrm",
+                "paper-tlsf-memory.csv",
+                "report.html")) {
+            assertTrue(Files.isRegularFile(out.resolve(name)), name);
+        }
+    }
+
+    @Test
+    void shouldMakeTheReportAgainFromItsFolder() throws Exception {
+        final Path out = folder.resolve("results");
+        run("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
+        Files.delete(out.resolve("report.html"));
+
+        final Outcome outcome = run("report", out.toString());
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        assertTrue(Files.readString(out.resolve("report.html")).contains("tlsf"));
+    }
+
+    @Test
+    void shouldServeTheTraceInTheSmallestRegionThatItFinds() {
+        final Outcome outcome =
+                run("malloc-large", "--ops", "20000", "--device", "none", "--region", "smallest", "--format", "json");
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        assertTrue(outcome.out.contains("\"failures\":0"), outcome.out);
+        final long smallest = number(outcome.out, "smallestRegionBytes");
+        assertEquals(smallest, number(outcome.out, "regionBytes"));
+        assertTrue(smallest >= number(outcome.out, "peakLiveBytes"), outcome.out);
+        assertTrue(smallest < 1.5 * number(outcome.out, "peakLiveBytes"), outcome.out);
+    }
+
+    @Test
+    void shouldCountAllocationsThatFoundNoMemory() {
+        final Outcome outcome =
+                run("malloc-large", "--ops", "2000", "--device", "none", "--region", "64MiB", "--format", "json");
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        assertTrue(number(outcome.out, "failures") > 0, outcome.out);
+    }
+
+    @Test
+    void shouldWritePlacementsThatNeverOverlap() throws Exception {
+        final Trace trace = Profiles.named("mid", 30_000);
+        final Path file = folder.resolve("mid.hptrace");
+        final Path placements = folder.resolve("placements.csv");
+        TraceWriter.writeHpTrace(trace, file);
+
+        final Outcome outcome = run(
+                "replay",
+                file.toString(),
+                "--device",
+                "none",
+                "--region",
+                "smallest",
+                "--placements",
+                placements.toString());
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        checkPlacements(trace, Files.readAllLines(placements));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"--help", "--version", "malloc-large --help", "replay --help", "report --help", "strategies"})
+    void shouldExplainItself(final String arguments) {
+        final Outcome outcome = run(arguments.split(" "));
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        assertFalse(outcome.out.isBlank());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "malloc-large --profile foo, --profile=foo",
+        "malloc-large --strategy foo, --strategy=foo",
+        "malloc-large --ops 1, --ops=1",
+        "malloc-large --ops x, x",
+        "malloc-large --device foo, device=foo",
+        "malloc-large --region 5x, --region=5x",
+        "malloc-large --region 0, --region=0",
+        "malloc-large --region -1, --region=-1",
+        "malloc-large --format xml, xml",
+        "malloc-large --foo, --foo",
+        "replay no-such-file, no-such-file",
+        "replay, FILE",
+        "report no-such-folder, no-such-folder",
+        "frobnicate, frobnicate",
+        "malloc-large --region 900000t, --region=989560464998400000"
+    })
+    void shouldNameAWrongArgumentInOneLineAndExitWithTwo(final String arguments, final String named) {
+        final Outcome outcome = run(arguments.split(" "));
+
+        assertEquals(2, outcome.exitCode, outcome.err);
+        assertEquals(1, outcome.err.lines().count(), outcome.err);
+        assertTrue(outcome.err.contains(named), outcome.err);
+        assertEquals("", outcome.out);
+    }
+
+    @Test
+    void shouldRefuseARegionThatHoldsMoreGranulesThanAStrategyCounts() {
+        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--region", "2TiB");
+
+        assertEquals(2, outcome.exitCode, outcome.err);
+        assertTrue(outcome.err.contains("2^32 - 1 granules"), outcome.err);
+    }
+
+    @Test
+    void shouldNameABrokenTraceAndExitWithTwo() throws Exception {
+        final Path file = folder.resolve("broken.csv");
+        Files.writeString(file, "Thread,Time,Action,Pointer,Size,Stream\n1,2,allocate,0x100,abc,0\n");
+
+        final Outcome outcome = run("replay", file.toString());
+
+        assertEquals(2, outcome.exitCode, outcome.err);
+        assertEquals(1, outcome.err.lines().count(), outcome.err);
+        assertTrue(outcome.err.contains("broken.csv") && outcome.err.contains("abc"), outcome.err);
+    }
+
+    @Test
+    void shouldExitWithOneAndOneLineWhenResultsCannotBeWritten() throws Exception {
+        final Path file = folder.resolve("file");
+        Files.writeString(file, "");
+
+        final Outcome outcome = run(
+                "malloc-large",
+                "--ops",
+                "2000",
+                "--device",
+                "none",
+                "--out",
+                file.resolve("sub").toString());
+
+        assertEquals(1, outcome.exitCode, outcome.err);
+        assertEquals(1, outcome.err.lines().count(), outcome.err);
+    }
+
+    @Test
+    void shouldPrintAStackTraceOnlyWhenAskedTo() {
+        final Outcome outcome = run("replay", "no-such-file", "--verbose");
+
+        assertEquals(2, outcome.exitCode, outcome.err);
+        assertTrue(outcome.err.contains("\tat "), outcome.err);
+    }
+
+    private static void checkPlacements(final Trace trace, final List<String> lines) {
+        final Map<Integer, long[]> placed = new TreeMap<>();
+        assertEquals("operation,address,bytes", lines.get(0));
+        for (final String line : lines.subList(1, lines.size())) {
+            final String[] fields = line.split(",", -1);
+            placed.put(Integer.valueOf(fields[0]), new long[] {Long.parseLong(fields[1]), Long.parseLong(fields[2])});
+        }
+        final TreeMap<Long, Long> live = new TreeMap<>();
+        final long[] addresses = new long[trace.slots()];
+        int allocations = 0;
+        for (int i = 0; i < trace.operationCount(); i++) {
+            final long operation = trace.operations()[i];
+            if (Trace.isFree(operation)) {
+                live.remove(addresses[Trace.slot(operation)]);
+                continue;
+            }
+            allocations++;
+            final long[] placement = placed.getOrDefault(i, new long[] {-1, -1});
+            final long address = placement[0];
+            assertEquals(Trace.bytes(operation), placement[1]);
+            assertEquals(0, address % 256);
+            final Map.Entry<Long, Long> before = live.floorEntry(address);
+            final Long after = live.ceilingKey(address);
+            assertTrue(before == null || before.getValue() <= address, "overlap at operation " + i);
+            assertTrue(after == null || address + Trace.bytes(operation) <= after, "overlap at operation " + i);
+            live.put(address, address + Trace.bytes(operation));
+            addresses[Trace.slot(operation)] = address;
+        }
+        assertEquals(allocations, placed.size());
+    }
+
+    private static long number(final String json, final String key) {
+        final String rest = json.substring(json.indexOf("\"" + key + "\":") + key.length() + 3);
+        return Long.parseLong(rest.substring(0, rest.indexOf(',')));
+    }
+
+    private static Outcome run(final String... arguments) {
+        final PrintStream out = System.out;
+        final PrintStream err = System.err;
+        final ByteArrayOutputStream newOut = new ByteArrayOutputStream();
+        final ByteArrayOutputStream newErr = new ByteArrayOutputStream();
+        try {
+            System.setOut(new PrintStream(newOut, true, StandardCharsets.UTF_8));
+            System.setErr(new PrintStream(newErr, true, StandardCharsets.UTF_8));
+            final int exitCode = Main.run(arguments);
+            System.out.flush();
+            System.err.flush();
+            return new Outcome(
+                    exitCode, newOut.toString(StandardCharsets.UTF_8), newErr.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    private static final class Outcome {
+
+        private final int exitCode;
+        private final String out;
+        private final String err;
+
+        Outcome(final int exitCode, final String out, final String err) {
+            this.exitCode = exitCode;
+            this.out = out;
+            this.err = err;
+        }
+    }
+}

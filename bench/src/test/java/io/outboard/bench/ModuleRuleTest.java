@@ -1,0 +1,52 @@
+package io.outboard.bench;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The module rule: bench -> cuda-backend -> {hal, tlsf} -> core, never back, and JCuda only where it belongs. */
+@AnalyzeClasses(packages = "io.outboard", importOptions = ImportOption.DoNotIncludeTests.class)
+class ModuleRuleTest {
+
+    @ArchTest
+    static final ArchRule shouldDependInOneDirectionOnly = layeredArchitecture()
+            .consideringOnlyDependenciesInAnyPackage("io.outboard..")
+            .withOptionalLayers(true)
+            .layer("core")
+            .definedBy("io.outboard.core..")
+            .layer("hal")
+            .definedBy("io.outboard.hal..")
+            .layer("tlsf")
+            .definedBy("io.outboard.tlsf..")
+            .layer("cuda")
+            .definedBy("io.outboard.cuda..")
+            .layer("bench")
+            .definedBy("io.outboard.bench..")
+            .whereLayer("core")
+            .mayOnlyBeAccessedByLayers("hal", "tlsf", "cuda", "bench")
+            .whereLayer("hal")
+            .mayOnlyBeAccessedByLayers("cuda", "bench")
+            .whereLayer("tlsf")
+            .mayOnlyBeAccessedByLayers("cuda", "bench")
+            .whereLayer("cuda")
+            .mayOnlyBeAccessedByLayers("bench")
+            .whereLayer("bench")
+            .mayNotBeAccessedByAnyLayer();
+
+    @ArchTest
+    static final ArchRule shouldNotKnowJCudaInStrategies = noClasses()
+            .that()
+            .resideInAnyPackage("io.outboard.core..", "io.outboard.hal..", "io.outboard.tlsf..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("jcuda..", "io.outboard.cuda..");
+
+    @ArchTest
+    static final ArchRule shouldHaveNoCyclesBetweenPackages =
+            slices().matching("io.outboard.(**)").should().beFreeOfCycles();
+}
