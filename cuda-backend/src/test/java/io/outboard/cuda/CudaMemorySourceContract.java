@@ -178,9 +178,9 @@ abstract class CudaMemorySourceContract {
                 () -> assertEquals(0, device.ordinal()),
                 () -> assertTrue(!device.name().isBlank() && device.name().indexOf('\0') < 0, device.name()),
                 () -> assertTrue(device.driverVersion() >= 12000, "driverVersion=" + device.driverVersion()),
-                () -> assertEquals(12060, device.runtimeVersion()),
+                () -> assertEquals(12, device.runtimeVersion() / 1000, "runtimeVersion=" + device.runtimeVersion()),
                 () -> assertTrue(device.totalBytes() >= source.availableBytes(), device.toString()),
-                () -> assertTrue(device.toString().endsWith("CUDA runtime 12.6"), device.toString()));
+                () -> assertTrue(device.toString().contains("CUDA runtime 12."), device.toString()));
     }
 
     @Test
