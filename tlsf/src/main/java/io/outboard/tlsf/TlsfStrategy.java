@@ -65,7 +65,7 @@ public final class TlsfStrategy implements Strategy {
 
     @Override
     public long allocate(final long sizeBytes) {
-        if (sizeBytes - 1 < 0 || sizeBytes > regionBytes) {
+        if (sizeBytes <= 0 || sizeBytes > regionBytes) {
             checkSize(sizeBytes);
             return NO_SPACE;
         }

@@ -1,0 +1,59 @@
+package io.outboard.core;
+
+import java.util.Arrays;
+
+/** Mixed operations on up to 64 blocks, the same for the same seed; makes no garbage of its own. */
+final class OperationMix {
+
+    /** A region of this size is full now and then. */
+    static final long REGION_BYTES = 1L << 20;
+
+    private static final int SLOTS = 64;
+    private static final BlockVisitor IGNORE = (address, sizeBytes, free) -> {};
+
+    private final long[] addresses = new long[SLOTS];
+    private long random;
+
+    OperationMix(final long seed) {
+        random = seed;
+        Arrays.fill(addresses, Strategy.NO_SPACE);
+    }
+
+    /** One operation for each element of {@code answers}: what the strategy answered goes there. */
+    void run(final Strategy strategy, final long[] answers) {
+        for (int i = 0; i < answers.length; i++) {
+            random = random * 6364136223846793005L + 1442695040888963407L;
+            final long choice = random >>> 17;
+            final int slot = (int) (choice >>> 40) & (SLOTS - 1);
+            final long held = addresses[slot];
+            if (held == Strategy.NO_SPACE) {
+                final long sizeBytes = 1 + (choice & 0xFFFF);
+                addresses[slot] = (choice & 0x30000) == 0
+                        ? strategy.allocate(sizeBytes, 256L << ((choice >>> 20) & 7))
+                        : strategy.allocate(sizeBytes);
+                answers[i] = addresses[slot];
+            } else {
+                answers[i] = change(strategy, slot, held, choice);
+            }
+            if (i % 1024 == 0) {
+                strategy.forEachBlock(IGNORE);
+                answers[i] += strategy.largestFreeBlockBytes() + strategy.freeBytes();
+            }
+        }
+    }
+
+    private long change(final Strategy strategy, final int slot, final long held, final long choice) {
+        final long sizeBytes = strategy.sizeOf(held);
+        switch ((int) (choice & 7)) {
+            case 0:
+                strategy.trim(held, (sizeBytes + 1) / 2);
+                return strategy.sizeOf(held);
+            case 1:
+                return strategy.extend(held, sizeBytes + 2048) ? 1 : 0;
+            default:
+                strategy.free(held);
+                addresses[slot] = Strategy.NO_SPACE;
+                return sizeBytes;
+        }
+    }
+}

@@ -1,0 +1,415 @@
+package io.outboard.core;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What {@link Strategy} promises, sentence by sentence. Each strategy has a subclass that supplies {@link #create} and no
+ * more; its own tests cover only what goes beyond the contract.
+ *
+ * <p>Where a strategy puts a block is its own choice, so these tests first fill a region to know what lies where.
+ */
+public abstract class StrategyContractTest extends StrategyResizeContract {
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    // A fresh strategy
+
+    @Test
+    void shouldStartAsOneFreeBlock() {
+        assertWhole(ofGranules(1000));
+    }
+
+    @Test
+    void shouldTellItsRegionAndGranule() {
+        final Region region = new Region(1L << 40, 1L << 24);
+
+        final Strategy strategy = create(region, OPTIONS.withGranuleBytes(4096));
+
+        assertEquals(region, strategy.region());
+        assertEquals(4096, strategy.granuleBytes());
+    }
+
+    @Test
+    void shouldLoseOnlyTheBytesAfterTheLastWholeGranule() {
+        final Strategy strategy = create(new Region(BASE, 10 * GRANULE + GRANULE - 1), OPTIONS);
+
+        assertEquals(List.of(Block.free(BASE, 10 * GRANULE)), Block.of(strategy));
+        assertEquals(BASE, strategy.allocate(10 * GRANULE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 16, 4096, 1L << 16, 1L << 30})
+    void shouldServeEveryGranule(final long granuleBytes) {
+        final Region region = new Region((1L << 41) + granuleBytes, 20 * granuleBytes);
+
+        final Strategy strategy = create(region, OPTIONS.withGranuleBytes(granuleBytes));
+
+        final long address = strategy.allocate(granuleBytes, 2 * granuleBytes);
+        assertEquals(0, address % (2 * granuleBytes));
+        assertEquals(granuleBytes, strategy.sizeOf(address));
+        strategy.free(address);
+        assertWhole(strategy);
+    }
+
+    @Test
+    void shouldServeARegionOfOneGranule() {
+        final Strategy strategy = ofGranules(1);
+
+        assertEquals(BASE, strategy.allocate(1));
+        assertEquals(Strategy.NO_SPACE, strategy.allocate(1));
+        strategy.free(BASE);
+        assertWhole(strategy);
+    }
+
+    @Test
+    void shouldServeARegionAtAddressZero() {
+        final Strategy strategy = create(new Region(0, 4 * GRANULE), OPTIONS);
+
+        assertEquals(0, strategy.allocate(4 * GRANULE, 1L << 62));
+        assertRefused(strategy, -GRANULE);
+        strategy.free(0);
+        assertWhole(strategy);
+    }
+
+    @Test
+    void shouldServeARegionThatEndsAtTheLastAddress() {
+        final long address = Long.MAX_VALUE - 4 * GRANULE + 1;
+        final Strategy strategy = create(new Region(address, 4 * GRANULE - 1), OPTIONS);
+
+        assertEquals(address, strategy.allocate(3 * GRANULE));
+        assertRefused(strategy, Long.MIN_VALUE);
+        assertRefused(strategy, Long.MAX_VALUE);
+        assertRefused(strategy, address + 3 * GRANULE);
+        strategy.free(address);
+        assertWhole(strategy);
+    }
+
+    // allocate
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 255, 256, 257, 511, 512, 513, 4095, 4096, 4097})
+    void shouldRoundSizesUpToTheGranule(final long sizeBytes) {
+        final Strategy strategy = ofGranules(64);
+
+        final long address = strategy.allocate(sizeBytes);
+
+        final long roundedBytes = (sizeBytes + GRANULE - 1) / GRANULE * GRANULE;
+        assertEquals(0, address % GRANULE);
+        assertEquals(roundedBytes, strategy.sizeOf(address));
+        assertEquals(64 * GRANULE - roundedBytes, strategy.freeBytes());
+        assertEquals(1, strategy.liveBlocks());
+    }
+
+    @Test
+    void shouldGrantTheWholeRegionAtItsFirstAddress() {
+        final Strategy strategy = ofGranules(1000);
+
+        assertEquals(BASE, strategy.allocate(1000 * GRANULE));
+
+        assertEquals(List.of(Block.used(BASE, 1000 * GRANULE)), Block.of(strategy));
+        assertEquals(0, strategy.freeBytes());
+        assertEquals(0, strategy.largestFreeBlockBytes());
+    }
+
+    @Test
+    void shouldGrantEveryGranuleOnce() {
+        final Strategy strategy = ofGranules(1000);
+
+        final long[] addresses = fill(strategy);
+
+        final long[] expected =
+                LongStream.range(0, 1000).map(i -> BASE + i * GRANULE).toArray();
+        assertArrayEquals(expected, addresses);
+        assertEquals(1000, strategy.liveBlocks());
+    }
+
+    @Test
+    void shouldServeAgainAfterExhaustion() {
+        final Strategy strategy = ofGranules(64);
+        final long[] addresses = fill(strategy);
+        assertEquals(Strategy.NO_SPACE, strategy.allocate(1));
+
+        strategy.free(addresses[17]);
+
+        assertEquals(addresses[17], strategy.allocate(GRANULE));
+        assertEquals(Strategy.NO_SPACE, strategy.allocate(1));
+    }
+
+    // allocate, aligned
+
+    /** In this region, 2^20 is the largest alignment that any block can have. */
+    @ParameterizedTest
+    @MethodSource("alignmentsFromAGranule")
+    void shouldAlignAbsoluteAddresses(final int alignmentLog2) {
+        final Strategy strategy = ofGranules(4096);
+        final long alignmentBytes = 1L << alignmentLog2;
+
+        final long address = strategy.allocate(GRANULE, alignmentBytes);
+
+        if (alignmentLog2 > 20) {
+            assertEquals(Strategy.NO_SPACE, address);
+            assertWhole(strategy);
+        } else {
+            assertEquals(0, address & (alignmentBytes - 1), "0x" + Long.toHexString(address));
+            assertEquals(GRANULE, strategy.sizeOf(address));
+            strategy.free(address);
+            assertWhole(strategy);
+        }
+    }
+
+    static IntStream alignmentsFromAGranule() {
+        return IntStream.range(8, Long.SIZE - 1);
+    }
+
+    @Test
+    void shouldKeepThePaddingInFrontAsOneFreeBlock() {
+        final Strategy strategy = create(new Region(BASE, 16 * GRANULE), OPTIONS);
+
+        final long address = strategy.allocate(3 * GRANULE, 16 * GRANULE);
+
+        assertEquals(BASE + 13 * GRANULE, address);
+        assertEquals(List.of(Block.free(BASE, 13 * GRANULE), Block.used(address, 3 * GRANULE)), Block.of(strategy));
+        assertEquals(BASE, strategy.allocate(13 * GRANULE));
+    }
+
+    @Test
+    void shouldKeepWhatIsLeftOnBothSidesOfAnAlignedBlock() {
+        final Strategy strategy = create(new Region(BASE, 20 * GRANULE), OPTIONS);
+
+        final long address = strategy.allocate(3 * GRANULE, 16 * GRANULE);
+
+        assertEquals(
+                List.of(
+                        Block.free(BASE, 13 * GRANULE),
+                        Block.used(address, 3 * GRANULE),
+                        Block.free(address + 3 * GRANULE, 4 * GRANULE)),
+                Block.of(strategy));
+    }
+
+    @Test
+    void shouldFindTheOneFreeBlockWhereAnAlignedRangeFits() {
+        final Strategy strategy = ofGranules(64);
+        final long[] addresses = fill(strategy);
+        for (int i = 0; i < 64; i++) {
+            if (i != 14 && i != 30 && i != 46 && i != 63) {
+                strategy.free(addresses[i]);
+            }
+        }
+
+        final long address = strategy.allocate(2 * GRANULE, 16 * GRANULE);
+
+        assertEquals(addresses[61], address);
+    }
+
+    @Test
+    void shouldAnswerNoSpaceWhenFreeBlocksAreLargeEnoughButNoneHoldsAnAlignedRange() {
+        final Strategy strategy = ofGranules(64);
+        final long[] addresses = fill(strategy);
+        for (int i = 0; i < 64; i++) {
+            if ((i + 3) % 4 != 0) {
+                strategy.free(addresses[i]);
+            }
+        }
+
+        assertNoSpaceUnchanged(strategy, GRANULE, 4 * GRANULE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 4, 8, 16, 32, 64, 128, 256})
+    void shouldAskForNothingMoreWithAnAlignmentUpToAGranule(final long alignmentBytes) {
+        final Strategy plain = ofGranules(64);
+        final Strategy aligned = ofGranules(64);
+
+        for (long sizeBytes = 1; sizeBytes < 20 * GRANULE; sizeBytes += 333) {
+            assertEquals(plain.allocate(sizeBytes), aligned.allocate(sizeBytes, alignmentBytes));
+        }
+        assertEquals(State.of(plain), State.of(aligned));
+    }
+
+    // free
+
+    @Test
+    void shouldKeepAFreedBlockApartFromNeighboursInUse() {
+        assertFreeBlocksAfterFreeing(new int[] {2}, Block.free(BASE + 2 * GRANULE, GRANULE));
+    }
+
+    @Test
+    void shouldMergeWithTheBlockBeforeOnFree() {
+        assertFreeBlocksAfterFreeing(new int[] {1, 2}, Block.free(BASE + GRANULE, 2 * GRANULE));
+    }
+
+    @Test
+    void shouldMergeWithTheBlockAfterOnFree() {
+        assertFreeBlocksAfterFreeing(new int[] {3, 2}, Block.free(BASE + 2 * GRANULE, 2 * GRANULE));
+    }
+
+    @Test
+    void shouldMergeWithBothNeighboursOnFree() {
+        assertFreeBlocksAfterFreeing(new int[] {1, 3, 2}, Block.free(BASE + GRANULE, 3 * GRANULE));
+    }
+
+    @Test
+    void shouldNotMergeAcrossTheRegionsEnds() {
+        assertFreeBlocksAfterFreeing(
+                new int[] {0, 4}, Block.free(BASE, GRANULE), Block.free(BASE + 4 * GRANULE, GRANULE));
+    }
+
+    private void assertFreeBlocksAfterFreeing(final int[] freed, final Block... expected) {
+        final Strategy strategy = ofGranules(5);
+        final long[] addresses = fill(strategy);
+
+        for (final int index : freed) {
+            strategy.free(addresses[index]);
+        }
+
+        assertEquals(
+                List.of(expected),
+                Block.of(strategy).stream().filter(Block::free).collect(Collectors.toList()));
+        assertEquals(freed.length * GRANULE, strategy.freeBytes());
+        assertEquals(5 - freed.length, strategy.liveBlocks());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ascending", "descending", "shuffled", "even ones first"})
+    void shouldBeOneBlockAgainAfterTheLastFree(final String order) {
+        final Strategy strategy = ofGranules(500);
+        final List<Long> addresses = Arrays.stream(fill(strategy)).boxed().collect(Collectors.toList());
+        if (order.equals("descending")) {
+            Collections.reverse(addresses);
+        } else if (order.equals("shuffled")) {
+            Collections.shuffle(addresses, new Random(1));
+        } else if (order.startsWith("even")) {
+            addresses.sort((a, b) -> Long.compare(a / GRANULE & 1, b / GRANULE & 1));
+        }
+
+        addresses.forEach(strategy::free);
+
+        assertWhole(strategy);
+        assertEquals(BASE, strategy.allocate(500 * GRANULE));
+    }
+
+    // Walk, statistics, host memory
+
+    @Test
+    void shouldWalkBlocksInOrderOfAddressWithoutGaps() {
+        final Strategy strategy = create(new Region(BASE, OperationMix.REGION_BYTES), OPTIONS);
+        new OperationMix(3).run(strategy, new long[1000]);
+
+        long end = BASE;
+        boolean free = false;
+        for (final Block block : Block.of(strategy)) {
+            assertEquals(end, block.address());
+            assertFalse(free && block.free(), () -> "two free neighbours at " + block);
+            end += block.sizeBytes();
+            free = block.free();
+        }
+        assertEquals(strategy.region().endAddress(), end);
+    }
+
+    @Test
+    void shouldCountBlocksInStatistics() {
+        final Strategy strategy = create(new Region(BASE, 8 * GRANULE + 100), OPTIONS);
+        final long[] addresses = fill(strategy);
+        for (final int freed : new int[] {1, 2, 4, 6, 7}) {
+            strategy.free(addresses[freed]);
+        }
+
+        final Statistics statistics = strategy.statistics();
+
+        assertEquals(
+                new Statistics(8 * GRANULE + 100, 5 * GRANULE, 2 * GRANULE, 6 * GRANULE, 3, 3, strategy.hostBytes()),
+                statistics);
+    }
+
+    @Test
+    void shouldCountNothingInStatisticsOfAFreshStrategy() {
+        final Strategy strategy = ofGranules(64);
+
+        assertEquals(
+                new Statistics(64 * GRANULE, 64 * GRANULE, 64 * GRANULE, 0, 0, 1, strategy.hostBytes()),
+                strategy.statistics());
+    }
+
+    /** All memory is taken when a strategy is made, so what that allocates is what it holds, but for a few objects. */
+    @Test
+    void shouldTellTheHostMemoryThatItHolds() {
+        final Region region = new Region(BASE, 1L << 30);
+        create(region, OPTIONS);
+
+        final long before = THREADS.getCurrentThreadAllocatedBytes();
+        final Strategy strategy = create(region, OPTIONS);
+        final long allocatedBytes = THREADS.getCurrentThreadAllocatedBytes() - before;
+
+        assertTrue(
+                Math.abs(allocatedBytes - strategy.hostBytes()) <= 1024,
+                () -> "says " + strategy.hostBytes() + ", took " + allocatedBytes);
+    }
+
+    // Garbage, determinism
+
+    /** The least of a few rounds, since the JVM itself allocates a little now and then, on whichever thread it runs. */
+    @Test
+    void shouldMakeNoGarbage() {
+        final Strategy strategy = create(new Region(BASE, OperationMix.REGION_BYTES), OPTIONS);
+        final OperationMix operations = new OperationMix(1);
+        final long[] answers = new long[100_000];
+        operations.run(strategy, answers);
+
+        long leastBytes = Long.MAX_VALUE;
+        for (int round = 0; round < 5; round++) {
+            final long before = THREADS.getCurrentThreadAllocatedBytes();
+            operations.run(strategy, answers);
+            leastBytes = Math.min(leastBytes, THREADS.getCurrentThreadAllocatedBytes() - before);
+        }
+
+        assertEquals(0, leastBytes, "bytes for " + answers.length + " operations");
+        assertTrue(Arrays.stream(answers).anyMatch(answer -> answer == Strategy.NO_SPACE), "the region was never full");
+    }
+
+    @Test
+    void shouldGiveTheSameAddressesForTheSameOperations() {
+        final Region region = new Region(BASE, OperationMix.REGION_BYTES);
+        final Strategy one = create(region, OPTIONS);
+        final long[] answersOfOne = new long[20_000];
+        new OperationMix(2).run(one, answersOfOne);
+
+        final Strategy other = create(region, OPTIONS);
+        final long[] answersOfOther = new long[20_000];
+        new OperationMix(2).run(other, answersOfOther);
+
+        assertArrayEquals(answersOfOne, answersOfOther);
+        assertEquals(State.of(one), State.of(other));
+    }
+
+    @Test
+    void shouldNotDisturbAStrategyOverAnotherRegion() {
+        final Strategy one = ofGranules(64);
+        final Strategy other = create(new Region(0, 64 * GRANULE), OPTIONS);
+        final long address = one.allocate(GRANULE);
+
+        final State before = State.of(other);
+        one.free(address);
+        one.allocate(3 * GRANULE);
+
+        assertAll(() -> assertNotEquals(before, State.of(one)), () -> assertEquals(before, State.of(other)));
+    }
+}

@@ -1,0 +1,114 @@
+package io.outboard.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.function.Executable;
+
+/** What the contract tests share: the factory, and a region that starts at a granule but at no larger power of two. */
+abstract class StrategyFixture {
+
+    static final long GRANULE = 256;
+    static final long BASE = (1L << 40) + 3 * GRANULE;
+
+    /** Enough for every test that isn't about full tables, and quick to make. */
+    static final StrategyOptions OPTIONS =
+            StrategyOptions.DEFAULTS.withGranuleBytes(GRANULE).withMaxBlocks(4096);
+
+    /**
+     * Makes the strategy under test.
+     *
+     * @param region what to divide
+     * @param options granule and table sizes
+     * @return a new strategy, all of its region free
+     */
+    protected abstract Strategy create(Region region, StrategyOptions options);
+
+    /**
+     * Whether {@link StrategyOptions#maxBlocks} limits the blocks of this strategy, exactly.
+     *
+     * @return false for a strategy without a table of blocks; tests of full tables are then skipped
+     */
+    protected boolean hasBlockLimit() {
+        return true;
+    }
+
+    final Strategy ofGranules(final long granules) {
+        return create(new Region(BASE, granules * GRANULE), OPTIONS);
+    }
+
+    /** Cuts all of a fresh strategy into blocks of one granule. Their addresses, ascending. */
+    final long[] fill(final Strategy strategy) {
+        final long[] addresses = new long[(int) (strategy.region().sizeBytes() / GRANULE)];
+        for (int i = 0; i < addresses.length; i++) {
+            addresses[i] = strategy.allocate(GRANULE);
+        }
+        Arrays.sort(addresses);
+        assertEquals(strategy.region().address(), addresses[0]);
+        assertEquals(0, strategy.freeBytes());
+        return addresses;
+    }
+
+    static void assertWhole(final Strategy strategy) {
+        final long wholeBytes = strategy.region().sizeBytes() & -strategy.granuleBytes();
+        assertEquals(List.of(Block.free(strategy.region().address(), wholeBytes)), Block.of(strategy));
+        assertEquals(wholeBytes, strategy.freeBytes());
+        assertEquals(wholeBytes, strategy.largestFreeBlockBytes());
+        assertEquals(0, strategy.liveBlocks());
+    }
+
+    static <T extends Throwable> T assertThrowsUnchanged(
+            final Class<T> type, final Strategy strategy, final Executable call) {
+        final State before = State.of(strategy);
+
+        final T thrown = assertThrows(type, call);
+
+        assertEquals(before, State.of(strategy));
+        return thrown;
+    }
+
+    static void assertNoSpaceUnchanged(final Strategy strategy, final long sizeBytes, final long alignmentBytes) {
+        final State before = State.of(strategy);
+
+        assertEquals(Strategy.NO_SPACE, strategy.allocate(sizeBytes, alignmentBytes));
+
+        assertEquals(before, State.of(strategy));
+    }
+
+    /** Each call that takes an address must refuse this one, name it, and change nothing. */
+    static InvalidAddressException assertRefused(final Strategy strategy, final long address) {
+        assertInvalid(strategy, address, () -> strategy.trim(address, 1));
+        assertInvalid(strategy, address, () -> strategy.extend(address, GRANULE));
+        assertInvalid(strategy, address, () -> strategy.sizeOf(address));
+        return assertInvalid(strategy, address, () -> strategy.free(address));
+    }
+
+    private static InvalidAddressException assertInvalid(
+            final Strategy strategy, final long address, final Executable call) {
+        final InvalidAddressException thrown = assertThrowsUnchanged(InvalidAddressException.class, strategy, call);
+        assertEquals(address, thrown.address());
+        assertMessage(thrown, "address=0x" + Long.toHexString(address) + " must be the start of a block in use: ");
+        return thrown;
+    }
+
+    static void assertMessage(final Throwable thrown, final String part) {
+        final String message = String.valueOf(thrown.getMessage());
+        assertTrue(message.contains(part), () -> "\"" + part + "\" isn't in \"" + message + "\"");
+    }
+
+    /** All that a strategy shows of itself. */
+    record State(List<Block> blocks, long freeBytes, long largestFreeBlockBytes, int liveBlocks, long hostBytes) {
+
+        static State of(final Strategy strategy) {
+            return new State(
+                    Block.of(strategy),
+                    strategy.freeBytes(),
+                    strategy.largestFreeBlockBytes(),
+                    strategy.liveBlocks(),
+                    strategy.hostBytes());
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package io.outboard.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongConsumer;
+
+/**
+ * Live blocks as a plain map from address to size, beside the strategy that they were allocated from. Everything between
+ * them must be free, and each gap one free block: so the map alone says what a walk has to show.
+ */
+final class StrategyModel {
+
+    /** A strategy may bound its search; among so few free blocks it has to find one that fits, if there is one. */
+    private static final int SEARCHED_BLOCKS = 64;
+
+    private final Strategy strategy;
+    private final long granuleBytes;
+    private final long regionAddress;
+    private final long wholeBytes;
+    private final TreeMap<Long, Long> live = new TreeMap<>();
+
+    StrategyModel(final Strategy strategy) {
+        this.strategy = strategy;
+        granuleBytes = strategy.granuleBytes();
+        regionAddress = strategy.region().address();
+        wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
+    }
+
+    void apply(final Operation operation) {
+        switch (operation.kind()) {
+            case ALLOCATE -> allocate(operation.sizeBytes(wholeBytes, granuleBytes), 1, false);
+            case ALLOCATE_ALIGNED ->
+                allocate(operation.sizeBytes(wholeBytes, granuleBytes), operation.alignmentBytes(granuleBytes), true);
+            case FREE -> free(operation.pick());
+            case TRIM -> trim(operation);
+            case EXTEND -> extend(operation);
+            case WRONG_ADDRESS -> callWithWrongAddress(operation);
+            case WRONG_SIZE -> callWithWrongSize(operation);
+        }
+    }
+
+    void freeAll() {
+        for (int pick = 0; !live.isEmpty(); pick += 7) {
+            free(pick);
+            check();
+        }
+        assertEquals(regionAddress, strategy.allocate(wholeBytes), "address of the whole region");
+        strategy.free(regionAddress);
+        check();
+    }
+
+    /** Compares all that the strategy shows with what the map says. */
+    void check() {
+        final List<Block> expected = expectedBlocks();
+        assertEquals(expected, Block.of(strategy), "blocks");
+        final long freeBytes =
+                wholeBytes - live.values().stream().mapToLong(Long::longValue).sum();
+        final long largestBytes = expected.stream()
+                .filter(Block::free)
+                .mapToLong(Block::sizeBytes)
+                .max()
+                .orElse(0);
+        assertEquals(freeBytes, strategy.freeBytes(), "freeBytes");
+        assertEquals(largestBytes, strategy.largestFreeBlockBytes(), "largestFreeBlockBytes");
+        assertEquals(live.size(), strategy.liveBlocks(), "liveBlocks");
+    }
+
+    private List<Block> expectedBlocks() {
+        final List<Block> blocks = new ArrayList<>();
+        long end = regionAddress;
+        for (final Map.Entry<Long, Long> block : live.entrySet()) {
+            if (block.getKey() != end) {
+                blocks.add(Block.free(end, block.getKey() - end));
+            }
+            blocks.add(Block.used(block.getKey(), block.getValue()));
+            end = block.getKey() + block.getValue();
+        }
+        if (end != regionAddress + wholeBytes) {
+            blocks.add(Block.free(end, regionAddress + wholeBytes - end));
+        }
+        return blocks;
+    }
+
+    private void allocate(final long sizeBytes, final long alignmentBytes, final boolean aligned) {
+        final long address = aligned ? strategy.allocate(sizeBytes, alignmentBytes) : strategy.allocate(sizeBytes);
+        final List<Block> free = expectedBlocks().stream().filter(Block::free).toList();
+        final List<Block> fitting = free.stream()
+                .filter(block -> fits(block, sizeBytes, alignmentBytes))
+                .toList();
+        if (address == Strategy.NO_SPACE) {
+            assertTrue(fitting.isEmpty() || free.size() > SEARCHED_BLOCKS, () -> "no space, though it fits " + fitting);
+            return;
+        }
+        final long roundedBytes = roundUp(sizeBytes, granuleBytes);
+        assertEquals(0, address & (granuleBytes - 1), "bits of the address below the granule");
+        assertEquals(0, address & (alignmentBytes - 1), "bits of the address below the alignment");
+        assertTrue(
+                fitting.stream()
+                        .anyMatch(block -> address >= block.address()
+                                && address + roundedBytes <= block.address() + block.sizeBytes()),
+                () -> "0x" + Long.toHexString(address) + " lies in none of the free blocks " + fitting);
+        assertEquals(roundedBytes, strategy.sizeOf(address), "sizeOf");
+        live.put(address, roundedBytes);
+    }
+
+    private static boolean fits(final Block block, final long sizeBytes, final long alignmentBytes) {
+        final long paddingBytes = -block.address() & (alignmentBytes - 1);
+        return block.free() && paddingBytes < block.sizeBytes() && sizeBytes <= block.sizeBytes() - paddingBytes;
+    }
+
+    private void free(final int pick) {
+        if (!live.isEmpty()) {
+            final long address = liveAddress(pick);
+            strategy.free(address);
+            live.remove(address);
+        }
+    }
+
+    private void trim(final Operation operation) {
+        if (!live.isEmpty()) {
+            final long address = liveAddress(operation.pick());
+            final long sizeBytes = strategy.sizeOf(address);
+            final long newSizeBytes = 1 + (operation.sizeBytes(sizeBytes, granuleBytes) - 1) % sizeBytes;
+            strategy.trim(address, newSizeBytes);
+            live.put(address, roundUp(newSizeBytes, granuleBytes));
+        }
+    }
+
+    private void extend(final Operation operation) {
+        if (!live.isEmpty()) {
+            final long address = liveAddress(operation.pick());
+            final long sizeBytes = strategy.sizeOf(address);
+            final long end = address + sizeBytes;
+            final Long next = live.ceilingKey(end);
+            final long roomBytes = (next == null ? regionAddress + wholeBytes : next) - end;
+            final long moreBytes =
+                    operation.slack() % 4 == 0 ? roomBytes : operation.sizeBytes(roomBytes, granuleBytes);
+            final long newSizeBytes = sizeBytes + moreBytes;
+            final boolean granted = strategy.extend(address, newSizeBytes);
+            assertEquals(moreBytes <= roomBytes, granted, () -> "extend by " + moreBytes + " into " + roomBytes);
+            if (granted) {
+                live.put(address, roundUp(newSizeBytes, granuleBytes));
+            }
+        }
+    }
+
+    private void callWithWrongAddress(final Operation operation) {
+        final List<Block> blocks = expectedBlocks();
+        final Block block = blocks.get(operation.pick() % blocks.size());
+        final long offsetBytes = (operation.slack() * 0x9E3779B97F4AL) % block.sizeBytes();
+        final long[] wrong = {
+            block.address() + (block.free() ? offsetBytes & -granuleBytes : Math.max(1, offsetBytes)),
+            regionAddress + wholeBytes,
+            regionAddress - granuleBytes,
+            block.address() + (granuleBytes << 32),
+            block.address() - (granuleBytes << 32),
+            Strategy.NO_SPACE
+        };
+        final long address = wrong[operation.slack() % wrong.length];
+        if (live.containsKey(address)) {
+            return;
+        }
+        final List<LongConsumer> calls = List.of(
+                strategy::free,
+                wrongAddress -> strategy.trim(wrongAddress, 1),
+                wrongAddress -> strategy.extend(wrongAddress, Long.MAX_VALUE),
+                strategy::sizeOf);
+        for (final LongConsumer call : calls) {
+            assertThrows(InvalidAddressException.class, () -> call.accept(address));
+        }
+    }
+
+    private void callWithWrongSize(final Operation operation) {
+        assertThrows(IllegalArgumentException.class, () -> strategy.allocate(-operation.slack()));
+        assertThrows(IllegalArgumentException.class, () -> strategy.allocate(granuleBytes, 3L * granuleBytes));
+        if (!live.isEmpty()) {
+            final long address = liveAddress(operation.pick());
+            final long sizeBytes = strategy.sizeOf(address);
+            assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, sizeBytes + 1));
+            assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, -operation.slack()));
+            assertThrows(IllegalArgumentException.class, () -> strategy.extend(address, sizeBytes - granuleBytes));
+        }
+    }
+
+    private long liveAddress(final int pick) {
+        int left = pick % live.size();
+        for (final long address : live.keySet()) {
+            if (left-- == 0) {
+                assertNotEquals(Strategy.NO_SPACE, address);
+                return address;
+            }
+        }
+        throw new AssertionError("unreachable");
+    }
+
+    private static long roundUp(final long value, final long multiple) {
+        return (value + multiple - 1) & -multiple;
+    }
+
+    enum Kind {
+        ALLOCATE,
+        ALLOCATE_ALIGNED,
+        FREE,
+        TRIM,
+        EXTEND,
+        WRONG_ADDRESS,
+        WRONG_SIZE
+    }
+
+    /**
+     * One step. Its numbers mean something only together with the region and what is live, so any part of a sequence is
+     * a sequence too, and shrinks.
+     *
+     * @param kind what to call
+     * @param pick which block, by order of address, modulo how many there are
+     * @param sizeLog2 magnitude of a size, in granules, modulo one more than the most that makes sense
+     * @param sizeFraction where between this power of two and the next, in 256ths
+     * @param slack bytes that a size stays below a whole granule, modulo the granule; and other small choices
+     * @param alignmentLog2 alignment over the granule
+     */
+    record Operation(Kind kind, int pick, int sizeLog2, int sizeFraction, int slack, int alignmentLog2) {
+
+        /** Usually up to {@code limitBytes}, sometimes up to four times as much. */
+        long sizeBytes(final long limitBytes, final long granuleBytes) {
+            final long limit = Math.max(1, limitBytes / granuleBytes);
+            final int magnitude = sizeLog2 % (Long.SIZE - Long.numberOfLeadingZeros(limit) + 1);
+            final long granules = (1L << magnitude) + (((long) sizeFraction << magnitude) >>> 8);
+            return granules * granuleBytes - slack % granuleBytes;
+        }
+
+        /** From a granule up. */
+        long alignmentBytes(final long granuleBytes) {
+            return granuleBytes << alignmentLog2;
+        }
+    }
+}

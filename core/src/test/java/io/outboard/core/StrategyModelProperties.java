@@ -1,0 +1,141 @@
+package io.outboard.core;
+
+import io.outboard.core.StrategyModel.Kind;
+import io.outboard.core.StrategyModel.Operation;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.EdgeCasesMode;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.Tuple;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.PropagationMode;
+
+/**
+ * Random sequences of operations on a strategy and on a {@code TreeMap} of live blocks, compared after every step. Each
+ * strategy has a subclass that supplies {@link #create} and no more.
+ *
+ * <p>On failure jqwik shrinks the sequence and prints it, with its seed. To run it again, as often as it takes, say for
+ * TLSF: {@code mvn -o verify -pl tlsf -am -Dtest=TlsfModelProperties -Dsurefire.failIfNoSpecifiedTests=false
+ * -Doutboard.seed=SEED}; for a longer search add {@code -Doutboard.tries=100000}. Without a seed, the next run starts
+ * with the one that failed last.
+ */
+@AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
+public abstract class StrategyModelProperties {
+
+    private static final int MAX_STEPS = 200;
+    private static final int MAX_BLOCKS = 1024;
+
+    /**
+     * Makes the strategy under test.
+     *
+     * @param region what to divide
+     * @param options granule and table sizes
+     * @return a new strategy, all of its region free
+     */
+    protected abstract Strategy create(Region region, StrategyOptions options);
+
+    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
+    void shouldBehaveAsItsModelInTinyRegions(
+            @ForAll("tinyRegions") final Shape shape, @ForAll("operations") final List<Operation> operations) {
+        compare(shape, operations);
+    }
+
+    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
+    void shouldBehaveAsItsModelInMiddlingRegions(
+            @ForAll("middlingRegions") final Shape shape, @ForAll("operations") final List<Operation> operations) {
+        compare(shape, operations);
+    }
+
+    /** The most granules that 32 bits count: half of all offsets and sizes are negative as an {@code int}. */
+    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
+    void shouldBehaveAsItsModelInHugeRegions(
+            @ForAll("hugeRegions") final Shape shape, @ForAll("operations") final List<Operation> operations) {
+        compare(shape, operations);
+    }
+
+    private void compare(final Shape shape, final List<Operation> operations) {
+        final StrategyOptions options = new StrategyOptions(1L << shape.granuleLog2, MAX_BLOCKS);
+        final StrategyModel model = new StrategyModel(create(shape.region(), options));
+        model.check();
+        int step = 0;
+        for (final Operation operation : operations) {
+            try {
+                model.apply(operation);
+                model.check();
+            } catch (final AssertionError | RuntimeException failure) {
+                throw new AssertionError("step " + step + ", " + operation + ": " + failure.getMessage(), failure);
+            }
+            step++;
+        }
+        model.freeAll();
+    }
+
+    @Provide
+    Arbitrary<List<Operation>> operations() {
+        final Arbitrary<Kind> kinds = Arbitraries.frequency(
+                Tuple.of(8, Kind.ALLOCATE),
+                Tuple.of(4, Kind.ALLOCATE_ALIGNED),
+                Tuple.of(7, Kind.FREE),
+                Tuple.of(3, Kind.TRIM),
+                Tuple.of(3, Kind.EXTEND),
+                Tuple.of(1, Kind.WRONG_ADDRESS),
+                Tuple.of(1, Kind.WRONG_SIZE));
+        // Alignments are small as a rule: a large one makes most requests fail.
+        final Arbitrary<Integer> alignments =
+                Arbitraries.frequencyOf(Tuple.of(4, uniform(6)), Tuple.of(1, uniform(Integer.SIZE)));
+        return Combinators.combine(kinds, uniform(63), uniform(34), uniform(255), uniform(1 << 20), alignments)
+                .as(Operation::new)
+                .list()
+                .ofMaxSize(MAX_STEPS)
+                .withSizeDistribution(RandomDistribution.uniform());
+    }
+
+    @Provide
+    Arbitrary<Shape> tinyRegions() {
+        return Combinators.combine(
+                        Arbitraries.of(0, 8, 12, 30), Arbitraries.longs().between(1, 64), uniform(40), uniform(300))
+                .as(Shape::new);
+    }
+
+    @Provide
+    Arbitrary<Shape> middlingRegions() {
+        return Combinators.combine(
+                        Arbitraries.of(0, 8, 12, 16),
+                        Arbitraries.longs().between(65, 1 << 20),
+                        uniform(1 << 12),
+                        uniform(300))
+                .as(Shape::new);
+    }
+
+    @Provide
+    Arbitrary<Shape> hugeRegions() {
+        return Combinators.combine(
+                        Arbitraries.of(0, 8, 12, 28), Arbitraries.of((1L << 32) - 1), uniform(40), uniform(300))
+                .as(Shape::new);
+    }
+
+    private static Arbitrary<Integer> uniform(final int max) {
+        return Arbitraries.integers().between(0, max).withDistribution(RandomDistribution.uniform());
+    }
+
+    /**
+     * A region and its granule.
+     *
+     * @param granuleLog2 log2 of the granule
+     * @param granules whole granules in the region
+     * @param firstGranule where it starts, in granules from a large power of two
+     * @param restBytes bytes after the last whole granule, modulo the granule
+     */
+    record Shape(int granuleLog2, long granules, int firstGranule, int restBytes) {
+
+        Region region() {
+            final long address = (1L << 61) + ((long) firstGranule << granuleLog2);
+            return new Region(address, (granules << granuleLog2) + restBytes % (1L << granuleLog2));
+        }
+    }
+}

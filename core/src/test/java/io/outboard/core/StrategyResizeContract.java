@@ -1,0 +1,148 @@
+package io.outboard.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@link Strategy#trim} and {@link Strategy#extend} grant. */
+abstract class StrategyResizeContract extends StrategyRefusalContract {
+
+    // trim
+
+    /** The example of Bell et al., section III-A. */
+    @Test
+    void shouldFreeTheLastTwoKibibytesOfATenKibibyteBlock() {
+        final Strategy strategy = create(new Region(BASE, 10 << 10), OPTIONS);
+        strategy.allocate(10 << 10);
+
+        strategy.trim(BASE, 8 << 10);
+
+        assertEquals(8 << 10, strategy.sizeOf(BASE));
+        assertEquals(2 << 10, strategy.freeBytes());
+        assertEquals(BASE + (8 << 10), strategy.allocate(2 << 10));
+    }
+
+    @Test
+    void shouldMergeTheTailWithTheFreeBlockAfterOnTrim() {
+        final Strategy strategy = ofGranules(16);
+        strategy.allocate(16 * GRANULE);
+        strategy.trim(BASE, 12 * GRANULE);
+
+        strategy.trim(BASE, 5 * GRANULE);
+
+        assertEquals(
+                List.of(Block.used(BASE, 5 * GRANULE), Block.free(BASE + 5 * GRANULE, 11 * GRANULE)),
+                Block.of(strategy));
+        assertEquals(11 * GRANULE, strategy.freeBytes());
+    }
+
+    @Test
+    void shouldMergeWithTheTailWhenTheTrimmedBlockIsFreed() {
+        final Strategy strategy = ofGranules(16);
+        strategy.allocate(16 * GRANULE);
+        strategy.trim(BASE, GRANULE);
+
+        strategy.free(BASE);
+
+        assertWhole(strategy);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {769, 1000, 1023, 1024})
+    void shouldChangeNothingOnTrimToASizeThatRoundsUpToThePresentOne(final long newSizeBytes) {
+        final Strategy strategy = ofGranules(16);
+        final long address = strategy.allocate(4 * GRANULE);
+        final State before = State.of(strategy);
+
+        strategy.trim(address, newSizeBytes);
+
+        assertEquals(before, State.of(strategy));
+    }
+
+    @Test
+    void shouldRoundUpWhatTrimKeeps() {
+        final Strategy strategy = ofGranules(16);
+        final long address = strategy.allocate(4 * GRANULE);
+
+        strategy.trim(address, GRANULE + 1);
+
+        assertEquals(2 * GRANULE, strategy.sizeOf(address));
+    }
+
+    // extend
+
+    @Test
+    void shouldExtendIntoTheFrontOfTheFreeBlockAfter() {
+        final Strategy strategy = ofGranules(4);
+        final long[] addresses = fill(strategy);
+        strategy.free(addresses[1]);
+        strategy.free(addresses[2]);
+
+        assertTrue(strategy.extend(addresses[0], GRANULE + 1));
+
+        assertEquals(
+                List.of(
+                        Block.used(addresses[0], 2 * GRANULE),
+                        Block.free(addresses[2], GRANULE),
+                        Block.used(addresses[3], GRANULE)),
+                Block.of(strategy));
+        assertEquals(GRANULE, strategy.freeBytes());
+        assertEquals(2 * GRANULE, strategy.sizeOf(addresses[0]));
+    }
+
+    @Test
+    void shouldExtendOverAllOfTheFreeBlockAfter() {
+        final Strategy strategy = ofGranules(4);
+        final long[] addresses = fill(strategy);
+        strategy.free(addresses[1]);
+        strategy.free(addresses[2]);
+
+        assertTrue(strategy.extend(addresses[0], 3 * GRANULE));
+
+        assertEquals(
+                List.of(Block.used(addresses[0], 3 * GRANULE), Block.used(addresses[3], GRANULE)), Block.of(strategy));
+        assertEquals(2, strategy.liveBlocks());
+    }
+
+    @Test
+    void shouldExtendOverTheRestOfTheRegion() {
+        final Strategy strategy = ofGranules(16);
+        strategy.allocate(16 * GRANULE);
+        strategy.trim(BASE, GRANULE);
+
+        assertTrue(strategy.extend(BASE, 16 * GRANULE));
+
+        assertEquals(List.of(Block.used(BASE, 16 * GRANULE)), Block.of(strategy));
+        strategy.free(BASE);
+        assertWhole(strategy);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {769, 1000, 1024})
+    void shouldGrantAnExtendToASizeThatRoundsUpToThePresentOne(final long newSizeBytes) {
+        final Strategy strategy = ofGranules(4);
+        strategy.allocate(4 * GRANULE);
+        final State before = State.of(strategy);
+
+        assertTrue(strategy.extend(BASE, newSizeBytes));
+
+        assertEquals(before, State.of(strategy));
+    }
+
+    @Test
+    void shouldFreeAllOfAnExtendedBlock() {
+        final Strategy strategy = ofGranules(3);
+        final long[] addresses = fill(strategy);
+        strategy.free(addresses[1]);
+        strategy.extend(addresses[0], 2 * GRANULE);
+
+        strategy.free(addresses[0]);
+
+        assertEquals(
+                List.of(Block.free(addresses[0], 2 * GRANULE), Block.used(addresses[2], GRANULE)), Block.of(strategy));
+    }
+}

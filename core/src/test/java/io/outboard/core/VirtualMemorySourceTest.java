@@ -1,0 +1,179 @@
+package io.outboard.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class VirtualMemorySourceTest {
+
+    private static final long MIB = 1L << 20;
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 255, 256, 2 * MIB, 2 * MIB + 1, 1L << 40, 1L << 62})
+    void shouldTakeARegionOfExactlyTheSize(final long sizeBytes) {
+        try (VirtualMemorySource source = new VirtualMemorySource()) {
+            final Region region = source.take(sizeBytes);
+
+            assertEquals(sizeBytes, region.sizeBytes());
+            assertEquals(0, region.address() % (2 * MIB));
+        }
+    }
+
+    @Test
+    void shouldTakeDisjointRegions() {
+        try (VirtualMemorySource source = new VirtualMemorySource()) {
+            Region before = source.take(1);
+            for (int i = 0; i < 100; i++) {
+                final Region region = source.take(i * 100_003L + 1);
+                assertTrue(region.address() >= before.endAddress());
+                before = region;
+            }
+        }
+    }
+
+    @Test
+    void shouldNeverHandOutARangeTwice() {
+        try (VirtualMemorySource source = new VirtualMemorySource()) {
+            final Region first = source.take(MIB);
+            source.giveBack(first);
+
+            final Region second = source.take(MIB);
+
+            assertNotEquals(first, second);
+            assertTrue(second.address() >= first.endAddress());
+        }
+    }
+
+    @Test
+    void shouldRunOutAtItsLimit() {
+        try (VirtualMemorySource source = new VirtualMemorySource(10 * MIB)) {
+            source.take(7 * MIB);
+
+            final DeviceOutOfMemoryException thrown =
+                    assertThrows(DeviceOutOfMemoryException.class, () -> source.take(3 * MIB + 1));
+
+            assertEquals(3 * MIB + 1, thrown.requestedBytes());
+            assertEquals(3 * MIB, thrown.freeBytes());
+            assertEquals("virtual limit", thrown.reason());
+            assertEquals(3 * MIB, source.availableBytes());
+            source.take(3 * MIB);
+            assertEquals(0, source.availableBytes());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {(1L << 62) + 1, Long.MAX_VALUE - 1, Long.MAX_VALUE})
+    void shouldRunOutOnSizesNearTheLargestLong(final long sizeBytes) {
+        try (VirtualMemorySource source = new VirtualMemorySource()) {
+            assertThrows(DeviceOutOfMemoryException.class, () -> source.take(sizeBytes));
+        }
+    }
+
+    @Test
+    void shouldRunOutOfAddressesInTheEnd() {
+        try (VirtualMemorySource source = new VirtualMemorySource()) {
+            source.giveBack(source.take(1L << 62));
+
+            assertThrows(DeviceOutOfMemoryException.class, () -> source.take(1L << 62));
+
+            assertEquals(1, source.take(1).sizeBytes());
+        }
+    }
+
+    @Test
+    void shouldHaveAgainWhatWasGivenBack() {
+        try (VirtualMemorySource source = new VirtualMemorySource(10 * MIB)) {
+            final Region region = source.take(10 * MIB);
+
+            source.giveBack(region);
+
+            assertEquals(10 * MIB, source.availableBytes());
+            assertEquals(10 * MIB, source.take(10 * MIB).sizeBytes());
+        }
+    }
+
+    @Test
+    void shouldRefuseARegionThatWasGivenBackAlready() {
+        try (VirtualMemorySource source = new VirtualMemorySource(10 * MIB)) {
+            final Region region = source.take(MIB);
+            source.giveBack(region);
+
+            final IllegalArgumentException thrown =
+                    assertThrows(IllegalArgumentException.class, () -> source.giveBack(region));
+
+            assertEquals("region=" + region + " must be one that this source has out", thrown.getMessage());
+            assertEquals(10 * MIB, source.availableBytes());
+        }
+    }
+
+    @Test
+    void shouldRefuseARegionOfAnotherSource() {
+        try (VirtualMemorySource source = new VirtualMemorySource()) {
+            final Region foreign = VirtualMemorySource.region(MIB);
+
+            assertThrows(IllegalArgumentException.class, () -> source.giveBack(foreign));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+    void shouldRefuseToTakeNothingOrLess(final long sizeBytes) {
+        try (VirtualMemorySource source = new VirtualMemorySource()) {
+            final IllegalArgumentException thrown =
+                    assertThrows(IllegalArgumentException.class, () -> source.take(sizeBytes));
+
+            assertEquals("sizeBytes=" + sizeBytes + " must be > 0", thrown.getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, Long.MIN_VALUE, (1L << 62) + 1, Long.MAX_VALUE})
+    void shouldRefuseALimitOutsideOfItsRange(final long limitBytes) {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> new VirtualMemorySource(limitBytes));
+
+        assertEquals("limitBytes=" + limitBytes + " must be > 0 and <= 2^62", thrown.getMessage());
+    }
+
+    @Test
+    void shouldMakeASingleRegion() {
+        assertEquals(new Region(1L << 40, 3), VirtualMemorySource.region(3));
+        assertEquals(1L << 62, VirtualMemorySource.region(1L << 62).sizeBytes());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, Long.MIN_VALUE, (1L << 62) + 1})
+    void shouldRefuseASingleRegionOutsideOfItsRange(final long sizeBytes) {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> VirtualMemorySource.region(sizeBytes));
+
+        assertEquals("sizeBytes=" + sizeBytes + " must be > 0 and <= 2^62", thrown.getMessage());
+    }
+
+    @Test
+    void shouldTakeNothingOnceClosed() {
+        final VirtualMemorySource source = new VirtualMemorySource();
+        source.close();
+
+        final IllegalStateException thrown = assertThrows(IllegalStateException.class, () -> source.take(1));
+
+        assertEquals("the memory source is closed", thrown.getMessage());
+        assertEquals(0, source.availableBytes());
+    }
+
+    @Test
+    void shouldCloseTwice() {
+        final VirtualMemorySource source = new VirtualMemorySource();
+        source.take(1);
+
+        source.close();
+        source.close();
+
+        assertEquals(0, source.availableBytes());
+    }
+}

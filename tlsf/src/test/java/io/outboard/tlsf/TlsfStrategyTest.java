@@ -1,0 +1,123 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What goes beyond the contract of every strategy: limits of the region, choice of a block, bounded search. */
+class TlsfStrategyTest {
+
+    private static final StrategyOptions OPTIONS = new StrategyOptions(256, 1024);
+    private static final long BASE = 1L << 40;
+
+    @Test
+    void shouldRefuseARegionSmallerThanAGranule() {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> new TlsfStrategy(new Region(BASE, 255), OPTIONS));
+
+        assertEquals(
+                "region=[0x10000000000..0x100000000ff), 255 bytes must have from 1 to 2^32 - 1 granules of 256 bytes: "
+                        + "choose another granule",
+                thrown.getMessage());
+    }
+
+    @Test
+    void shouldRefuseARegionOfMoreGranulesThan32BitsCount() {
+        assertThrows(IllegalArgumentException.class, () -> new TlsfStrategy(new Region(BASE, 256L << 32), OPTIONS));
+    }
+
+    @Test
+    void shouldServeARegionOfAsManyGranulesAs32BitsCount() {
+        final Strategy strategy = new TlsfStrategy(new Region(BASE, (256L << 32) - 1), OPTIONS);
+
+        assertEquals((256L << 32) - 256, strategy.largestFreeBlockBytes());
+        assertEquals(BASE, strategy.allocate((256L << 32) - 256));
+        assertEquals((256L << 32) - 256, strategy.sizeOf(BASE));
+    }
+
+    @Test
+    void shouldRefuseARegionThatDoesNotStartAtAGranule() {
+        final IllegalArgumentException thrown = assertThrows(
+                IllegalArgumentException.class, () -> new TlsfStrategy(new Region(BASE + 128, 4096), OPTIONS));
+
+        assertEquals(
+                "region=[0x10000000080..0x10000001080), 4096 bytes must start at a multiple of the granule, 256 bytes",
+                thrown.getMessage());
+    }
+
+    @Test
+    void shouldTakeTheFrontOfTheSmallestListThatFits() {
+        final Strategy strategy = ofGranules(1000);
+        final long small = strategy.allocate(10 * 256);
+        strategy.allocate(256);
+        final long large = strategy.allocate(20 * 256);
+        strategy.allocate(256);
+        strategy.free(small);
+        strategy.free(large);
+
+        assertEquals(large, strategy.allocate(11 * 256));
+        assertEquals(small, strategy.allocate(10 * 256));
+    }
+
+    @Test
+    void shouldTakeTheBlockThatWasFreedLast() {
+        final Strategy strategy = ofGranules(1000);
+        final long first = strategy.allocate(256);
+        strategy.allocate(256);
+        final long last = strategy.allocate(256);
+        strategy.allocate(256);
+        strategy.free(first);
+        strategy.free(last);
+
+        assertEquals(last, strategy.allocate(256));
+    }
+
+    @Test
+    void shouldUseTheLastFreeBlockThoughItsListGuaranteesNoFit() {
+        final Strategy strategy = ofGranules(65);
+
+        assertEquals(BASE, strategy.allocate(65 * 256));
+    }
+
+    @Test
+    void shouldFindABlockBehind63TooSmallOnes() {
+        final Strategy strategy = withFreeBlocksOf64Granules(63);
+
+        assertEquals(BASE, strategy.allocate(65 * 256));
+    }
+
+    /** The documented bound: the one block that fits is the 65th of its list. */
+    @Test
+    void shouldAnswerNoSpaceBehind64TooSmallBlocks() {
+        final Strategy strategy = withFreeBlocksOf64Granules(64);
+
+        assertEquals(Strategy.NO_SPACE, strategy.allocate(65 * 256));
+        assertEquals(65 * 256, strategy.largestFreeBlockBytes());
+    }
+
+    /** In front of them in memory, but behind them in the list that they share, one block of 65; nothing else is free. */
+    private static Strategy withFreeBlocksOf64Granules(final int count) {
+        final Strategy strategy = ofGranules(66 + 65L * count);
+        final long fitting = strategy.allocate(65 * 256);
+        strategy.allocate(256);
+        final List<Long> tooSmall = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            tooSmall.add(strategy.allocate(64 * 256));
+            strategy.allocate(256);
+        }
+        assertEquals(0, strategy.freeBytes());
+        strategy.free(fitting);
+        tooSmall.forEach(strategy::free);
+        return strategy;
+    }
+
+    private static Strategy ofGranules(final long granules) {
+        return new TlsfStrategy(new Region(BASE, granules * 256), OPTIONS);
+    }
+}
