@@ -35,6 +35,12 @@ final class FreeLists {
     /** Lists in all, list 0 included, which stays empty. */
     static final int LISTS = FIRST_LEVELS << SECOND_LEVEL_LOG2;
 
+    /** No list: no block has size 0. */
+    static final int NO_LIST = 0;
+
+    /** Lists before this one are one granule wide, so each holds blocks of one size. */
+    static final int FIRST_WIDE_LIST = 2 * SECOND_LEVELS;
+
     /** Host memory of the bitmaps, in bytes. */
     static final long HOST_BYTES = 33 * Integer.BYTES + 16 + 24;
 
@@ -77,24 +83,29 @@ final class FreeLists {
         firstLevel &= ~((zeroMask(left) & 1) << level);
     }
 
-    /** A block of {@code size} granules or more from the first list where every block fits, or none. */
+    /** The first block of the first list in which every block has {@code size} granules or more, or none. */
     int findFitting(final BlockTable table, final long size) {
-        final int list = listFitting(size);
+        final int list = findNonEmpty(listFitting(size));
+        return list == NO_LIST ? BlockTable.NONE : table.next(table.head(list));
+    }
+
+    /** The first list from this one upwards that isn't empty, or {@link #NO_LIST}. */
+    int findNonEmpty(final int list) {
         final int own = list >>> SECOND_LEVEL_LOG2;
         final int ownLists = secondLevel[own] & (-1 << list);
         final int higher = Integer.numberOfTrailingZeros(firstLevel & (-2 << own));
         final int takeHigher = zeroMask(ownLists);
         final int lists = ownLists | (secondLevel[higher] & takeHigher);
         if (lists == 0) {
-            return BlockTable.NONE;
+            return NO_LIST;
         }
         final int level = (own & ~takeHigher) | (higher & takeHigher);
-        return firstOf(table, level, lists);
+        return (level << SECOND_LEVEL_LOG2) + Integer.numberOfTrailingZeros(lists);
     }
 
     /**
      * A block that holds an aligned range, looked for from the request's own list upwards in a bounded number of steps.
-     * For when {@link #findFitting} has nothing: blocks in the request's own list may fit, or may not.
+     * For when {@link #findNonEmpty} has nothing: blocks in the request's own list may fit, or may not.
      *
      * @param size granules that the range needs
      * @param origin number of the region's first granule, counted from address 0
@@ -126,10 +137,6 @@ final class FreeLists {
             }
             list++;
         }
-    }
-
-    private static int firstOf(final BlockTable table, final int level, final int lists) {
-        return table.next(table.head((level << SECOND_LEVEL_LOG2) + Integer.numberOfTrailingZeros(lists)));
     }
 
     /** All bits set if the value is 0, else none; whether a list is empty can't be foreseen, so no branch. */
