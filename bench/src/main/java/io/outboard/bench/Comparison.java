@@ -40,6 +40,9 @@ final class Comparison {
     private final PrintWriter out;
     private @Nullable Path placements;
 
+    /** How the driver's allocators were called, where a reader of the numbers must know. */
+    private String baselines = "";
+
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out) {
         this.trace = trace;
         this.options = options;
@@ -78,11 +81,12 @@ final class Comparison {
         if (options.json()) {
             measurements.forEach(measurement -> out.println(measurement.json(text(gpu))));
         } else {
-            new ResultTable(trace, measurements, text(gpu)).print(out);
+            new ResultTable(trace, measurements, text(gpu), baselines).print(out);
         }
         final Path folder = options.out();
         if (folder != null) {
-            final Path page = ResultFolderWriter.write(folder, measurements, Environment.facts(gpu), text(gpu));
+            final Path page =
+                    ResultFolderWriter.write(folder, measurements, Environment.facts(gpu, baselines), text(gpu));
             if (!options.json()) {
                 out.println("report: " + page);
             }
@@ -102,11 +106,10 @@ final class Comparison {
     private Measurement measure(
             final StrategyProvider provider, final @Nullable CudaMemorySource source, final Progress progress)
             throws IOException {
-        final @Nullable Long smallest = options.smallestRegion()
-                ? (Long) SmallestRegion.find(provider, strategyOptions, trace, trace.regionBytes())
-                : null;
-        final long wanted = smallest == null ? options.regionBytes().orElse(trace.regionBytes()) : smallest;
         try {
+            final @Nullable Long smallest =
+                    options.smallestRegion() ? (Long) SmallestRegion.find(provider, strategyOptions, trace) : null;
+            final long wanted = smallest == null ? options.regionBytes().orElse(trace.regionBytes()) : smallest;
             if (source == null) {
                 return measure(provider, VirtualMemorySource.region(wanted), null, smallest, progress);
             }
@@ -145,7 +148,7 @@ final class Comparison {
         final long most = (long) (source.availableBytes() * DEVICE_SHARE);
         final boolean asked = exactly || options.regionBytes().isPresent();
         try {
-            return source.take(asked ? wanted : Math.min(wanted, most));
+            return source.take(asked ? wanted : Math.max(Math.min(wanted, most), strategyOptions.granuleBytes()));
         } catch (final DeviceOutOfMemoryException e) {
             throw new WrongUseException("--region=" + wanted + " must fit on the device: " + e.getMessage());
         }
@@ -153,6 +156,9 @@ final class Comparison {
 
     private Measurement measureDriver(final String name, final CudaDevice gpu, final Progress progress) {
         try (DriverAllocator driver = DriverAllocators.open(name, gpu.ordinal(), trace.slots())) {
+            if (!driver.settings().isEmpty()) {
+                baselines += (baselines.isEmpty() ? "" : "; ") + name + ": " + driver.settings();
+            }
             return new DriverMeasurement(driver, trace, progress).run(String.valueOf(gpu.ordinal()));
         }
     }

@@ -9,7 +9,8 @@ import java.util.List;
 
 /**
  * Measures one of the driver's own allocators on the same trace. A driver takes a thousand times longer than a clock, so
- * one pass with a clock around each operation serves for everything; nsPerOp is what its operations add up to.
+ * one pass with a clock around each operation serves for everything; nsPerOp is what its operations add up to,
+ * without the clock.
  */
 final class DriverMeasurement {
 
@@ -22,11 +23,24 @@ final class DriverMeasurement {
     private final Progress progress;
     private long failures;
 
+    /** Kept in arrays while measuring, so that the garbage is the driver's. */
+    private final long[] sampledOperations = new long[2 * MemorySample.SAMPLES + 2];
+
+    private final long[] sampledLiveBytes = new long[sampledOperations.length];
+    private final long[] sampledUsedBytes = new long[sampledOperations.length];
+    private int samples;
+
     DriverMeasurement(final DriverAllocator driver, final Trace trace, final Progress progress) {
         this.driver = driver;
         this.trace = trace;
         this.full = new boolean[trace.slots()];
         this.progress = progress;
+    }
+
+    /** Steps of progress that one driver takes on a trace. */
+    static long steps(final Trace trace) {
+        final int warm = Math.min(WARM_OPERATIONS, trace.operationCount());
+        return (long) (warm / OPERATIONS_A_STEP + trace.operationCount() / OPERATIONS_A_STEP) * OPERATIONS_A_STEP;
     }
 
     /**
@@ -37,13 +51,12 @@ final class DriverMeasurement {
      */
     Measurement run(final String device) {
         final long clockNs = Latencies.measureClock();
-        replay(WARM_OPERATIONS, new Latencies(clockNs), new Latencies(clockNs), new ArrayList<>());
+        replay(WARM_OPERATIONS, new Latencies(clockNs), new Latencies(clockNs));
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
-        final List<MemorySample> memory = new ArrayList<>(MemorySample.SAMPLES + 2);
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         final long allocated = threads.getCurrentThreadAllocatedBytes();
-        final long ns = replay(trace.operationCount(), allocate, free, memory);
+        final long ns = replay(trace.operationCount(), allocate, free);
         final long garbage = threads.getCurrentThreadAllocatedBytes() - allocated;
         return new Measurement(
                 trace,
@@ -61,42 +74,41 @@ final class DriverMeasurement {
                 null,
                 failures,
                 null,
-                memory);
+                memory());
     }
 
     /** Does the first {@code count} operations, frees what is left, and returns what the operations took. */
-    private long replay(
-            final int count, final Latencies allocate, final Latencies free, final List<MemorySample> memory) {
+    private long replay(final int count, final Latencies allocate, final Latencies free) {
         final long[] operations = trace.operations();
         final int end = Math.min(count, operations.length);
         final int step = Math.max(1, operations.length / MemorySample.SAMPLES);
         long ns = 0;
         long liveBytes = 0;
         failures = 0;
+        samples = 0;
         for (int i = 0; i < end; i++) {
             final int slot = Trace.slot(operations[i]);
             final long bytes = Trace.bytes(operations[i]);
             if (!Trace.isFree(operations[i])) {
                 final long before = System.nanoTime();
                 final int code = driver.allocate(slot, bytes);
-                final long elapsed = System.nanoTime() - before;
-                allocate.record(elapsed);
-                ns += elapsed;
+                ns += allocate.record(System.nanoTime() - before);
                 full[slot] = code == 0;
                 liveBytes += code == 0 ? bytes : 0;
                 failures += code == 0 ? 0 : 1;
             } else if (full[slot]) {
                 final long before = System.nanoTime();
                 final int code = driver.free(slot);
-                final long elapsed = System.nanoTime() - before;
+                ns += free.record(System.nanoTime() - before);
                 checkFreed(code);
-                free.record(elapsed);
-                ns += elapsed;
                 full[slot] = false;
                 liveBytes -= bytes;
             }
             if (i % step == step - 1 || i == operations.length - 1) {
-                memory.add(new MemorySample(i + 1L, liveBytes, null, null, driver.usedBytes()));
+                sampledOperations[samples] = i + 1L;
+                sampledLiveBytes[samples] = liveBytes;
+                sampledUsedBytes[samples] = driver.usedBytes();
+                samples++;
             }
             if (i % OPERATIONS_A_STEP == OPERATIONS_A_STEP - 1) {
                 progress.step(OPERATIONS_A_STEP);
@@ -109,6 +121,14 @@ final class DriverMeasurement {
             }
         }
         return ns;
+    }
+
+    private List<MemorySample> memory() {
+        final List<MemorySample> memory = new ArrayList<>();
+        for (int i = 0; i < samples; i++) {
+            memory.add(new MemorySample(sampledOperations[i], sampledLiveBytes[i], null, null, sampledUsedBytes[i]));
+        }
+        return memory;
     }
 
     private void checkFreed(final int code) {

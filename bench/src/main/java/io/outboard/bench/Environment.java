@@ -37,12 +37,14 @@ final class Environment {
     static void rememberCommand(final String... arguments) {
         command = "./outboard "
                 + Arrays.stream(arguments)
-                        .map(argument -> argument.matches("[\\w./,:=-]+") ? argument : "'" + argument + "'")
+                        .map(argument -> argument.matches("[\\w./,:=-]+")
+                                ? argument
+                                : "'" + argument.replace("'", "'\\''") + "'")
                         .collect(Collectors.joining(" "));
     }
 
     /** Everything, by the keys of {@code environment.json}; without a GPU, its keys are missing. */
-    static Map<String, String> facts(final @Nullable CudaDevice gpu) {
+    static Map<String, String> facts(final @Nullable CudaDevice gpu, final String baselines) {
         final Map<String, String> facts = new LinkedHashMap<>();
         facts.put("command", command);
         facts.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
@@ -53,6 +55,9 @@ final class Environment {
                     "cuda",
                     "driver API " + CudaDevice.versionText(gpu.driverVersion()) + ", runtime "
                             + CudaDevice.versionText(gpu.runtimeVersion()));
+        }
+        if (!baselines.isEmpty()) {
+            facts.put("baselines", baselines);
         }
         facts.put("jdk", jdk());
         facts.put("flags", flags());

@@ -34,8 +34,11 @@ final class Latencies {
         return differences.getValueAtPercentile(50);
     }
 
-    void record(final long elapsedNs) {
-        histogram.recordValue(Math.min(Math.max(elapsedNs - clockNs, 0), HIGHEST_NS));
+    /** Records an operation and returns what it took, without the clock. */
+    long record(final long elapsedNs) {
+        final long ns = Math.min(Math.max(elapsedNs - clockNs, 0), HIGHEST_NS);
+        histogram.recordValue(ns);
+        return ns;
     }
 
     Histogram histogram() {

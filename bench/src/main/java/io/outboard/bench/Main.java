@@ -2,9 +2,10 @@ package io.outboard.bench;
 
 import io.outboard.bench.trace.TraceFormatException;
 import java.io.FileNotFoundException;
-import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.ServiceConfigurationError;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -56,7 +57,12 @@ public final class Main {
             }
             return isWrongUse(exception) ? WRONG_USE : FAILED;
         });
-        return commandLine.execute(arguments);
+        try {
+            return commandLine.execute(arguments);
+        } catch (final OutOfMemoryError | LinkageError | ServiceConfigurationError e) {
+            printError(commandLine.getErr(), e.toString());
+            return FAILED;
+        }
     }
 
     private static boolean isWrongUse(final Exception exception) {
@@ -73,10 +79,10 @@ public final class Main {
             text = exception.getClass().getSimpleName();
         } else if (exception instanceof FileNotFoundException) {
             text = message;
-        } else if (exception instanceof NoSuchFileException) {
-            text = message + ": no such file";
-        } else if (exception instanceof IOException && !(exception instanceof TraceFormatException)) {
-            text = exception.getClass().getSimpleName().replace("Exception", "") + ": " + message;
+        } else if (exception instanceof FileSystemException failure) {
+            final String reason = failure.getReason();
+            text = failure.getFile() + ": "
+                    + (reason == null ? exception.getClass().getSimpleName().replace("Exception", "") : reason);
         } else {
             text = message;
         }

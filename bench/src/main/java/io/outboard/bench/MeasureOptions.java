@@ -3,9 +3,11 @@ package io.outboard.bench;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +60,7 @@ final class MeasureOptions {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private Format format = Format.TABLE;
 
-    /** Checks everything that can be wrong before anything is measured. */
+    /** Checks everything that can be wrong before anything is measured, and makes the folder for results. */
     void check() {
         providers();
         regionBytes();
@@ -67,8 +69,12 @@ final class MeasureOptions {
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(e);
         }
-        if (out != null && Files.exists(out) && !Files.isDirectory(out)) {
-            throw new WrongUseException("--out=" + out + " must be a folder");
+        if (out != null) {
+            try {
+                Files.createDirectories(out);
+            } catch (final IOException e) {
+                throw new WrongUseException("--out=" + out + " must be a folder, or one that can be made");
+            }
         }
     }
 
@@ -77,7 +83,7 @@ final class MeasureOptions {
             return Strategies.all();
         }
         final List<StrategyProvider> providers = new ArrayList<>();
-        for (final String name : strategies) {
+        for (final String name : new LinkedHashSet<>(strategies)) {
             try {
                 providers.add(Strategies.named(name));
             } catch (final IllegalArgumentException e) {

@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Strategy;
+import java.util.BitSet;
 
 /**
  * The loops that do a trace's operations on a strategy. An allocation that found no memory leaves its slot empty, and
@@ -80,15 +81,20 @@ final class Replay {
     }
 
     /** Frees what a replay left, so that the next one starts from an empty region. */
-    static void drain(final Strategy strategy, final Trace trace, final long[] addresses) {
-        final boolean[] live = new boolean[trace.slots()];
-        for (final long operation : trace.operations()) {
-            live[Trace.slot(operation)] = !Trace.isFree(operation);
-        }
-        for (int slot = 0; slot < live.length; slot++) {
-            if (live[slot] && addresses[slot] != Strategy.NO_SPACE) {
+    static void drain(final Strategy strategy, final int[] slotsLeft, final long[] addresses) {
+        for (final int slot : slotsLeft) {
+            if (addresses[slot] != Strategy.NO_SPACE) {
                 strategy.free(addresses[slot]);
             }
         }
+    }
+
+    /** The slots that a trace leaves full. */
+    static int[] slotsLeft(final Trace trace) {
+        final BitSet full = new BitSet();
+        for (final long operation : trace.operations()) {
+            full.set(Trace.slot(operation), !Trace.isFree(operation));
+        }
+        return full.stream().toArray();
     }
 }

@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,9 @@ final class ReplayCommand implements Callable<Integer> {
         options.check();
         if (placements != null && options.providers().size() != 1) {
             throw new WrongUseException("--placements=" + placements + " must go with one strategy");
+        }
+        if (placements != null && Files.isDirectory(placements)) {
+            throw new WrongUseException("--placements=" + placements + " must be a file, not a folder");
         }
         final Trace trace = TraceReader.read(file);
         final Comparison comparison =

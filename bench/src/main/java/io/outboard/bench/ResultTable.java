@@ -16,11 +16,17 @@ final class ResultTable {
     private final Trace trace;
     private final List<Measurement> measurements;
     private final @Nullable String gpu;
+    private final String baselines;
 
-    ResultTable(final Trace trace, final List<Measurement> measurements, final @Nullable String gpu) {
+    ResultTable(
+            final Trace trace,
+            final List<Measurement> measurements,
+            final @Nullable String gpu,
+            final String baselines) {
         this.trace = trace;
         this.measurements = measurements;
         this.gpu = gpu;
+        this.baselines = baselines;
     }
 
     void print(final PrintWriter out) {
@@ -32,10 +38,19 @@ final class ResultTable {
                 trace.peakLiveBlocks(),
                 plain(Units.bytes((double) trace.peakLiveBytes())),
                 gpu == null ? "no GPU, so addresses only" : gpu);
+        if (trace.skippedFrees() > 0) {
+            out.printf(
+                    Locale.ROOT,
+                    "%,d frees of blocks that the log doesn't show the allocation of were left out%n%n",
+                    trace.skippedFrees());
+        }
         printColumns(out, speedColumns());
         out.println();
         printColumns(out, memoryColumns());
         printSpeedUps(out);
+        if (!baselines.isEmpty()) {
+            out.println("\n" + baselines);
+        }
         if (measurements.stream().anyMatch(measurement -> measurement.failures() > 0)) {
             out.println("\nfailed: allocations that found no memory; their frees were left out");
         }
@@ -84,9 +99,10 @@ final class ResultTable {
                     .reduce(column.title.length(), Math::max);
             // Names to the left, numbers to the right.
             final String format = i == 0 ? "%-" + width + "s" : "  %" + width + "s";
-            lines.get(0).append(String.format(format, column.title));
+            lines.get(0).append(String.format(Locale.ROOT, format, column.title));
             for (int row = 0; row < measurements.size(); row++) {
-                lines.get(row + 1).append(String.format(format, plain(column.cell.apply(measurements.get(row)))));
+                lines.get(row + 1)
+                        .append(String.format(Locale.ROOT, format, plain(column.cell.apply(measurements.get(row)))));
             }
         }
         lines.forEach(line -> out.println(line.toString().stripTrailing()));

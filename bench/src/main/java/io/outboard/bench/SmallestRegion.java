@@ -1,6 +1,7 @@
 package io.outboard.bench;
 
 import io.outboard.bench.trace.Trace;
+import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
@@ -15,40 +16,46 @@ final class SmallestRegion {
     /** Steps that add up to peak live bytes: 0.25 % each. */
     private static final long STEPS = 400;
 
+    /** A strategy that needs more than so many times the peak wastes most of its region. */
+    private static final long MOST_TIMES_PEAK = 4;
+
     private SmallestRegion() {}
 
     /**
      * Looks for it.
      *
-     * @param mostBytes a size to stop at, in bytes
-     * @return bytes
-     * @throws WrongUseException if even {@code mostBytes} isn't enough
+     * @return bytes, a multiple of the granule
+     * @throws WrongUseException if four times peak live bytes aren't enough
      */
-    static long find(
-            final StrategyProvider provider, final StrategyOptions options, final Trace trace, final long mostBytes) {
+    static long find(final StrategyProvider provider, final StrategyOptions options, final Trace trace) {
         final long[] addresses = new long[trace.slots()];
-        final long step = Math.max(trace.peakLiveBytes() / STEPS, 1);
-        final long most = Math.max(mostBytes, trace.peakLiveBytes());
-        if (!serves(provider, options, trace, most, addresses)) {
-            throw new WrongUseException("--region=smallest must be at most " + most + " bytes, and " + provider.name()
-                    + " doesn't serve " + trace.name() + " in that");
+        final long granule = options.granuleBytes();
+        final long least = peakOfGranules(trace, granule);
+        final long step = Math.max(roundUp(trace.peakLiveBytes() / STEPS, granule), granule);
+        for (long regionBytes = least; regionBytes <= MOST_TIMES_PEAK * least; regionBytes += step) {
+            final Strategy strategy =
+                    StrategyMeasurement.create(provider, VirtualMemorySource.region(regionBytes), options);
+            if (Replay.isServed(strategy, trace.operations(), addresses)) {
+                return regionBytes;
+            }
         }
-        long regionBytes = trace.peakLiveBytes();
-        while (regionBytes < most && !serves(provider, options, trace, regionBytes, addresses)) {
-            regionBytes += step;
-        }
-        return Math.min(regionBytes, most);
+        throw new WrongUseException("--region=smallest must be at most " + MOST_TIMES_PEAK * least + " bytes, and "
+                + provider.name() + " doesn't serve " + trace.name() + " in that");
     }
 
-    private static boolean serves(
-            final StrategyProvider provider,
-            final StrategyOptions options,
-            final Trace trace,
-            final long regionBytes,
-            final long[] addresses) {
-        return Replay.isServed(
-                StrategyMeasurement.create(provider, VirtualMemorySource.region(regionBytes), options),
-                trace.operations(),
-                addresses);
+    /** The most that is live at a time when every size is rounded up to the granule: no region can be smaller. */
+    private static long peakOfGranules(final Trace trace, final long granule) {
+        long live = 0;
+        long peak = 0;
+        for (final long operation : trace.operations()) {
+            final long bytes = roundUp(Trace.bytes(operation), granule);
+            live += Trace.isFree(operation) ? -bytes : bytes;
+            peak = Math.max(peak, live);
+        }
+        return peak;
+    }
+
+    private static long roundUp(final long bytes, final long granule) {
+        return (bytes + granule - 1) & -granule;
     }
 }

@@ -3,6 +3,7 @@ package io.outboard.bench;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import java.io.PrintWriter;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,7 +31,7 @@ final class StrategiesCommand implements Callable<Integer> {
             if (format == MeasureOptions.Format.JSON) {
                 out.println(new JsonLine().put("strategy", provider.name()).put("description", provider.description()));
             } else {
-                out.printf("%-16s %s%n", provider.name(), provider.description());
+                out.printf(Locale.ROOT, "%-16s %s%n", provider.name(), provider.description());
             }
         }
         out.flush();

@@ -20,6 +20,9 @@ final class StrategyMeasurement {
     /** Passes without clocks; nsPerOp is their median. */
     private static final int SPEED_PASSES = 5;
 
+    /** So that reading the clock doesn't count, however short the trace. */
+    private static final int LEAST_OPERATIONS_A_PASS = 200_000;
+
     /** The compiler is done well before so many operations. */
     private static final long WARM_OPERATIONS = 2_000_000;
 
@@ -28,6 +31,7 @@ final class StrategyMeasurement {
     private final Trace trace;
     private final Region region;
     private final long[] addresses;
+    private final int[] slotsLeft;
     private final Progress progress;
 
     StrategyMeasurement(
@@ -41,6 +45,7 @@ final class StrategyMeasurement {
         this.trace = trace;
         this.region = region;
         this.addresses = new long[trace.slots()];
+        this.slotsLeft = Replay.slotsLeft(trace);
         this.progress = progress;
     }
 
@@ -65,14 +70,19 @@ final class StrategyMeasurement {
         final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
         final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
         final double[] nsPerOp = new double[SPEED_PASSES];
+        final int replays = Math.max(1, LEAST_OPERATIONS_A_PASS / trace.operationCount());
         long garbage = 0;
         for (int pass = 0; pass < SPEED_PASSES; pass++) {
-            final long allocated = threads.getCurrentThreadAllocatedBytes();
-            final long before = System.nanoTime();
-            Replay.all(strategy, trace.operations(), addresses);
-            nsPerOp[pass] = (double) (System.nanoTime() - before) / trace.operationCount();
-            garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
-            Replay.drain(strategy, trace, addresses);
+            long ns = 0;
+            for (int replay = 0; replay < replays; replay++) {
+                final long allocated = threads.getCurrentThreadAllocatedBytes();
+                final long before = System.nanoTime();
+                Replay.all(strategy, trace.operations(), addresses);
+                ns += System.nanoTime() - before;
+                garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
+                Replay.drain(strategy, slotsLeft, addresses);
+            }
+            nsPerOp[pass] = (double) ns / replays / trace.operationCount();
         }
         Arrays.sort(nsPerOp);
         progress.step(1);
@@ -80,8 +90,11 @@ final class StrategyMeasurement {
         final long clockNs = Latencies.measureClock();
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
-        Replay.timed(strategy, trace.operations(), addresses, allocate, free);
-        Replay.drain(strategy, trace, addresses);
+        final Latencies thrownAway = new Latencies(clockNs);
+        for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
+            replayTimed(strategy, thrownAway, thrownAway);
+        }
+        replayTimed(strategy, allocate, free);
         progress.step(1);
 
         final MemoryPass memory = new MemoryPass(strategy, deviceUsedBytes);
@@ -94,7 +107,7 @@ final class StrategyMeasurement {
                 nsPerOp[SPEED_PASSES / 2],
                 allocate,
                 free,
-                (double) garbage / SPEED_PASSES / trace.operationCount(),
+                (double) garbage / SPEED_PASSES / replays / trace.operationCount(),
                 memory.peakExtentBytes,
                 smallestRegionBytes,
                 memory.externalFragmentation,
@@ -103,6 +116,11 @@ final class StrategyMeasurement {
                 failures,
                 region.sizeBytes(),
                 memory.samples);
+    }
+
+    private void replayTimed(final Strategy strategy, final Latencies allocate, final Latencies free) {
+        Replay.timed(strategy, trace.operations(), addresses, allocate, free);
+        Replay.drain(strategy, slotsLeft, addresses);
     }
 
     /** A strategy over a region; one that can't divide it was asked for wrongly. */
@@ -117,7 +135,7 @@ final class StrategyMeasurement {
 
     private long replay(final Strategy strategy) {
         final long failures = Replay.all(strategy, trace.operations(), addresses);
-        Replay.drain(strategy, trace, addresses);
+        Replay.drain(strategy, slotsLeft, addresses);
         return failures;
     }
 
@@ -171,7 +189,7 @@ final class StrategyMeasurement {
                     }
                 }
             }
-            Replay.drain(strategy, trace, addresses);
+            Replay.drain(strategy, slotsLeft, addresses);
         }
 
         private double internalFragmentation(final Strategy strategy, final long[] requested) {

@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.trace.Profiles;
@@ -12,6 +13,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -207,7 +209,7 @@ class CommandLineTest {
     }
 
     @Test
-    void shouldExitWithOneAndOneLineWhenResultsCannotBeWritten() throws Exception {
+    void shouldRefuseAFolderForResultsThatCannotBeMade() throws Exception {
         final Path file = folder.resolve("file");
         Files.writeString(file, "");
 
@@ -220,8 +222,63 @@ class CommandLineTest {
                 "--out",
                 file.resolve("sub").toString());
 
+        assertEquals(2, outcome.exitCode, outcome.err);
+        assertEquals(1, outcome.err.lines().count(), outcome.err);
+        assertTrue(outcome.err.contains("--out="), outcome.err);
+    }
+
+    @Test
+    void shouldExitWithOneAndOneLineWhenAResultCannotBeWritten() throws Exception {
+        Files.createDirectories(folder.resolve("results.json"));
+
+        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString());
+
         assertEquals(1, outcome.exitCode, outcome.err);
         assertEquals(1, outcome.err.lines().count(), outcome.err);
+        assertTrue(outcome.err.contains("results.json"), outcome.err);
+    }
+
+    @Test
+    void shouldRefuseAFolderForPlacements() throws Exception {
+        final Outcome outcome = run("replay", "trace.csv", "--placements", folder.toString());
+
+        assertEquals(2, outcome.exitCode, outcome.err);
+        assertTrue(outcome.err.contains("--placements="), outcome.err);
+    }
+
+    /** Regions were looked for in steps of a few bytes, from less than a granule on. */
+    @Test
+    void shouldFindTheSmallestRegionForTinyBlocks() throws Exception {
+        final StringBuilder log = new StringBuilder("Thread,Time,Action,Pointer,Size,Stream\n");
+        for (int i = 1; i <= 1000; i++) {
+            log.append("1,")
+                    .append(i)
+                    .append(",allocate,0x")
+                    .append(Integer.toHexString(i))
+                    .append(",1,0\n");
+        }
+        final Path file = folder.resolve("tiny.csv");
+        Files.writeString(file, log);
+
+        final Outcome outcome =
+                run("replay", file.toString(), "--device", "none", "--region", "smallest", "--format", "json");
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        assertEquals(256_000, number(outcome.out, "smallestRegionBytes"));
+    }
+
+    /** Draining looked at every slot that the trace names, after each of many passes. */
+    @Test
+    void shouldMeasureAShortTraceWithManySlotsInNoTime() throws Exception {
+        final Trace trace =
+                new Trace("sparse", Trace.MAX_SLOTS, 1 << 20, new long[] {Trace.allocation(5, 10), Trace.free(5, 10)});
+        final Path file = folder.resolve("sparse.hptrace");
+        TraceWriter.writeHpTrace(trace, file);
+
+        final Outcome outcome = assertTimeout(
+                Duration.ofSeconds(20), () -> run("replay", file.toString(), "--device", "none", "--format", "json"));
+
+        assertEquals(0, outcome.exitCode, outcome.err);
     }
 
     @Test

@@ -55,7 +55,10 @@ public final class BlockTable {
     private static final int RECORD_INTS = 8;
     private static final int HEAD_INTS = 2;
 
-    /** The JVM's array header is 16 bytes: ending the fence 16 bytes later puts records on half cache lines. */
+    /**
+     * An array's elements start 16 bytes after the array: ending the fence 16 bytes later puts records on half cache
+     * lines, where the collector aligns large arrays, as G1 does. Elsewhere some records lie across a line.
+     */
     private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
 
     private static final int FIRST_HEAD = FENCE_INTS - PREVIOUS;
@@ -69,7 +72,7 @@ public final class BlockTable {
     /** In a slot: its blocks are still where they were when half as many slots were in use. */
     private static final int NOT_SPLIT = -1;
 
-    /** 2^64 divided by the golden ratio: spreads equally spaced keys (Knuth, vol. 3, section 6.4). */
+    /** 2^64 divided by the golden ratio (Knuth, vol. 3, section 6.4). */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final int maxBlocks;
@@ -371,8 +374,14 @@ public final class BlockTable {
         return slot;
     }
 
-    private static int hash(final int start) {
-        return (int) ((Integer.toUnsignedLong(start) * SPREAD) >>> 32);
+    /**
+     * Spreads offsets over all bits. A product's low bits depend on few bits of its factors, and slots are told apart by
+     * the low bits, so the high ones are folded in: blocks of one size, whose offsets are equally spaced, would otherwise
+     * gather in few slots.
+     */
+    static int hash(final int start) {
+        final int high = (int) ((Integer.toUnsignedLong(start) * SPREAD) >>> 32);
+        return high ^ (high >>> 10) ^ (high >>> 20);
     }
 
     /** Moves to a slot what belongs there from the slot that has it: the one without the highest bit of its number. */

@@ -25,7 +25,7 @@ public final class VirtualMemorySource implements MemorySource {
     private long takenBytes;
     private boolean closed;
 
-    /** A source without a limit of its own; addresses end at 2^62. */
+    /** A source of up to 2^62 bytes at a time. */
     public VirtualMemorySource() {
         this(1L << 62);
     }

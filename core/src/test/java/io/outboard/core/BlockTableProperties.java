@@ -1,7 +1,9 @@
 package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
@@ -50,6 +52,24 @@ class BlockTableProperties {
         }
 
         drain();
+    }
+
+    /** Blocks of one size lie at equally spaced starts: no spacing may gather them in few slots. */
+    @Property(tries = 200)
+    void shouldSpreadEquallySpacedStarts(
+            @ForAll @IntRange(min = 100, max = 50_000) final int blocks,
+            @ForAll @IntRange(min = 1, max = 1 << 14) final int spacing,
+            @ForAll final int origin) {
+        final int slots = Integer.highestOneBit(blocks) << 2;
+        final int[] chains = new int[slots];
+        for (int i = 0; i < blocks; i++) {
+            chains[BlockTable.hash(origin + i * spacing) & (slots - 1)]++;
+        }
+
+        final double meanChain =
+                Arrays.stream(chains).mapToDouble(n -> (double) n * n).sum() / blocks;
+
+        assertTrue(meanChain < 4, "meanChain=" + meanChain);
     }
 
     private void compare(final Random random, final Starts starts) {

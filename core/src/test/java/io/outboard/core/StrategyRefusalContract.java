@@ -230,7 +230,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
         final Throwable thrown = assertThrowsUnchanged(
                 IllegalArgumentException.class, strategy, () -> strategy.extend(address, newSizeBytes));
 
-        assertMessage(thrown, "newSizeBytes=" + newSizeBytes + " must be >= the block's size, 1024");
+        assertMessage(thrown, "newSizeBytes=" + newSizeBytes + " must be > 768, since the block has 1024 bytes");
     }
 
     @ParameterizedTest

@@ -25,10 +25,10 @@ import io.outboard.core.StrategyOptions;
  * for up to 64 steps before the answer is {@link #NO_SPACE}; a block can then be left unused though it fits, but only
  * behind 64 that don't.
  *
- * <p>Thread-safety: confined to one thread. Cost: O(1) for {@link #allocate}, {@link #free}, {@link #trim}, {@link
- * #extend} and {@link #sizeOf}, with no loop over blocks but that bounded one; 40 to 48 bytes of host memory for each
- * block that the tables can hold, free or in use. Internal fragmentation is what rounding up to a granule costs. When
- * nothing fits, {@link #NO_SPACE}.
+ * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
+ * to a block; O(1) expected for finding it by address, as hash tables are. Some 40 bytes of host memory for each block
+ * that the tables can hold, free or in use. Internal fragmentation is what rounding up to a granule costs. When nothing
+ * fits, {@link #NO_SPACE}.
  */
 public final class TlsfStrategy implements Strategy {
 
@@ -139,8 +139,8 @@ public final class TlsfStrategy implements Strategy {
         final int block = find(address);
         final long size = Integer.toUnsignedLong(table.size(block));
         if (newSizeBytes <= (size - 1) << granuleLog2) {
-            throw new IllegalArgumentException(
-                    "newSizeBytes=" + newSizeBytes + " must be >= the block's size, " + (size << granuleLog2));
+            throw new IllegalArgumentException("newSizeBytes=" + newSizeBytes + " must be > "
+                    + ((size - 1) << granuleLog2) + ", since the block has " + (size << granuleLog2) + " bytes");
         }
         if (newSizeBytes > regionBytes) {
             return false;

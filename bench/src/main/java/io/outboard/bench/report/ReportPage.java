@@ -134,6 +134,7 @@ public final class ReportPage {
         labels.put("gpu", "GPU");
         labels.put("driver", "Driver");
         labels.put("cuda", "CUDA");
+        labels.put("baselines", "Baselines");
         labels.put("cpu", "CPU");
         labels.put("os", "OS");
         labels.put("jdk", "JDK");

@@ -1,6 +1,5 @@
 package io.outboard.bench.trace;
 
-import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -172,23 +171,6 @@ public final class Trace {
      */
     public long skippedFrees() {
         return skippedFrees;
-    }
-
-    /**
-     * The beginning of the trace. Slots and region stay what they are; the peaks are those of the beginning.
-     *
-     * @param limit operations to keep, > 0
-     * @return this trace if it is no longer than that, else a copy of the first {@code limit} operations
-     * @throws IllegalArgumentException if {@code limit} is zero or negative
-     */
-    public Trace limitedTo(final int limit) {
-        if (limit <= 0) {
-            throw new IllegalArgumentException("limit=" + limit + " must be > 0");
-        }
-        if (limit >= operations.length) {
-            return this;
-        }
-        return new Trace(name, slots, regionBytes, Arrays.copyOf(operations, limit), skippedFrees);
     }
 
     /**

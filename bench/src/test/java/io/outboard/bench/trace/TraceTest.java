@@ -1,6 +1,5 @@
 package io.outboard.bench.trace;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -48,20 +47,6 @@ class TraceTest {
         final Trace trace = trace(1, Trace.allocation(0, 1));
 
         assertSame(trace.operations(), trace.operations());
-    }
-
-    @Test
-    void shouldKeepOnlyTheBeginning() {
-        final Trace trace = trace(2, Trace.allocation(1, 10), Trace.free(1, 10), Trace.allocation(0, 99));
-
-        final Trace beginning = trace.limitedTo(2);
-
-        assertArrayEquals(new long[] {Trace.allocation(1, 10), Trace.free(1, 10)}, beginning.operations());
-        assertEquals(10, beginning.peakLiveBytes());
-        assertEquals(2, beginning.slots());
-        assertEquals(trace.regionBytes(), beginning.regionBytes());
-        assertSame(trace, trace.limitedTo(3));
-        assertRejected("limit=0 must be > 0", () -> trace.limitedTo(0));
     }
 
     @Test
