@@ -66,25 +66,7 @@ final class StrategyMeasurement {
             failures = replay(strategy);
         }
         progress.step(1);
-        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
-        final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
-        final double[] nsPerOp = new double[SPEED_PASSES];
-        final int replays = Math.max(1, LEAST_OPERATIONS_A_PASS / trace.operationCount());
-        long garbage = 0;
-        for (int pass = 0; pass < SPEED_PASSES; pass++) {
-            long ns = 0;
-            for (int replay = 0; replay < replays; replay++) {
-                final long allocated = threads.getCurrentThreadAllocatedBytes();
-                final long before = System.nanoTime();
-                Replay.all(strategy, trace.operations(), addresses);
-                ns += System.nanoTime() - before;
-                garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
-                Replay.drain(strategy, slotsLeft, addresses);
-            }
-            nsPerOp[pass] = (double) ns / replays / trace.operationCount();
-        }
-        Arrays.sort(nsPerOp);
+        final Speed speed = measureSpeed(strategy);
         progress.step(1);
 
         final long clockNs = Latencies.measureClock();
@@ -104,10 +86,10 @@ final class StrategyMeasurement {
                 provider.name(),
                 device,
                 "IMMEDIATE",
-                nsPerOp[SPEED_PASSES / 2],
+                speed.nsPerOp,
                 allocate,
                 free,
-                (double) garbage / SPEED_PASSES / replays / trace.operationCount(),
+                speed.gcBytesPerOp,
                 memory.peakExtentBytes,
                 smallestRegionBytes,
                 memory.externalFragmentation,
@@ -116,6 +98,29 @@ final class StrategyMeasurement {
                 failures,
                 region.sizeBytes(),
                 memory.samples);
+    }
+
+    private Speed measureSpeed(final Strategy strategy) {
+        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
+        final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
+        final double[] nsPerOp = new double[SPEED_PASSES];
+        final int replays = Math.max(1, LEAST_OPERATIONS_A_PASS / trace.operationCount());
+        long garbage = 0;
+        for (int pass = 0; pass < SPEED_PASSES; pass++) {
+            long ns = 0;
+            for (int replay = 0; replay < replays; replay++) {
+                final long allocated = threads.getCurrentThreadAllocatedBytes();
+                final long before = System.nanoTime();
+                Replay.all(strategy, trace.operations(), addresses);
+                ns += System.nanoTime() - before;
+                garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
+                Replay.drain(strategy, slotsLeft, addresses);
+            }
+            nsPerOp[pass] = (double) ns / replays / trace.operationCount();
+        }
+        Arrays.sort(nsPerOp);
+        return new Speed(nsPerOp[SPEED_PASSES / 2], (double) garbage / SPEED_PASSES / replays / trace.operationCount());
     }
 
     private void replayTimed(final Strategy strategy, final Latencies allocate, final Latencies free) {
@@ -138,6 +143,8 @@ final class StrategyMeasurement {
         Replay.drain(strategy, slotsLeft, addresses);
         return failures;
     }
+
+    private record Speed(double nsPerOp, double gcBytesPerOp) {}
 
     /** One pass that looks at memory, and not at time. */
     private final class MemoryPass {
