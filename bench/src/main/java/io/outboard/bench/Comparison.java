@@ -31,7 +31,7 @@ final class Comparison {
     /** Of the memory that a device has free, what a region may take by default. */
     private static final double DEVICE_SHARE = 0.9;
 
-    /** Steps of progress that a strategy takes, and that one operation of the driver takes. */
+    /** Steps of progress that a strategy takes: its passes. */
     private static final int STRATEGY_STEPS = 4;
 
     private final Trace trace;
@@ -62,8 +62,7 @@ final class Comparison {
         try (DeviceProbe probe = openDevice()) {
             final @Nullable CudaMemorySource source = probe.source().orElse(null);
             gpu = source == null ? null : source.device();
-            final long driverSteps =
-                    gpu == null ? 0 : (long) DriverAllocators.names().size() * trace.operationCount();
+            final long driverSteps = gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
             final long steps = (long) STRATEGY_STEPS * options.providers().size();
             try (Progress progress = new Progress(steps + driverSteps)) {
                 for (final StrategyProvider provider : options.providers()) {

@@ -21,7 +21,7 @@ import io.outboard.core.BlockTable;
  */
 final class FreeLists {
 
-    /** log2 of the lists that a power of two is split into: 5 in the paper's own measurements as well. */
+    /** log2 of the lists that a power of two is split into: a block taken is at most 1/32 larger than it need be. */
     private static final int SECOND_LEVEL_LOG2 = 5;
 
     private static final int SECOND_LEVELS = 1 << SECOND_LEVEL_LOG2;
