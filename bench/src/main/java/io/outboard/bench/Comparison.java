@@ -47,7 +47,7 @@ final class Comparison {
         this.trace = trace;
         this.options = options;
         this.out = out;
-        // Every second block may be free; the tables are part of what is measured, so no larger than they must be.
+        // Every second block may be free. The defaults unless the trace needs more, since they are what users get.
         final int blocks = Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
         this.strategyOptions = StrategyOptions.DEFAULTS.withMaxBlocks(blocks);
     }

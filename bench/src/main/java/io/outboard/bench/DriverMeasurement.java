@@ -14,6 +14,9 @@ import java.util.List;
  */
 final class DriverMeasurement {
 
+    /** {@code cudaErrorMemoryAllocation} and {@code CUDA_ERROR_OUT_OF_MEMORY} alike. */
+    private static final int OUT_OF_MEMORY = 2;
+
     private static final int WARM_OPERATIONS = 2_000;
     private static final int OPERATIONS_A_STEP = 1_000;
 
@@ -93,9 +96,9 @@ final class DriverMeasurement {
                 final long before = System.nanoTime();
                 final int code = driver.allocate(slot, bytes);
                 ns += allocate.record(System.nanoTime() - before);
-                full[slot] = code == 0;
-                liveBytes += code == 0 ? bytes : 0;
-                failures += code == 0 ? 0 : 1;
+                full[slot] = isServed(code);
+                liveBytes += full[slot] ? bytes : 0;
+                failures += full[slot] ? 0 : 1;
             } else if (full[slot]) {
                 final long before = System.nanoTime();
                 final int code = driver.free(slot);
@@ -129,6 +132,13 @@ final class DriverMeasurement {
             memory.add(new MemorySample(sampledOperations[i], sampledLiveBytes[i], null, null, sampledUsedBytes[i]));
         }
         return memory;
+    }
+
+    private boolean isServed(final int code) {
+        if (code != 0 && code != OUT_OF_MEMORY) {
+            throw new IllegalStateException(driver.name() + ": allocating failed with " + driver.codeName(code));
+        }
+        return code == 0;
     }
 
     private void checkFreed(final int code) {

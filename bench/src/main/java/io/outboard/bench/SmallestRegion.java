@@ -9,8 +9,8 @@ import io.outboard.core.VirtualMemorySource;
 /**
  * The smallest region in which a strategy serves a whole trace, looked for from below in steps of a sixteenth of a
  * percent of peak live bytes. Not by bisection: a region that serves doesn't mean that every larger one does, since
- * another size leads to other placements (the profile {@code large} is served at 1.058 of peak live bytes, and not at
- * 1.063).
+ * another size leads to other placements. For the profile {@code large}, such regions lie scattered between 1.05 and 1.07
+ * times peak live bytes.
  */
 final class SmallestRegion {
 

@@ -2,7 +2,7 @@ package io.outboard.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.trace.Profiles;
@@ -275,7 +275,7 @@ class CommandLineTest {
         final Path file = folder.resolve("sparse.hptrace");
         TraceWriter.writeHpTrace(trace, file);
 
-        final Outcome outcome = assertTimeout(
+        final Outcome outcome = assertTimeoutPreemptively(
                 Duration.ofSeconds(20), () -> run("replay", file.toString(), "--device", "none", "--format", "json"));
 
         assertEquals(0, outcome.exitCode, outcome.err);

@@ -63,10 +63,10 @@ public final class BlockTable {
 
     private static final int FIRST_HEAD = FENCE_INTS - PREVIOUS;
 
-    /** A power of two. Measured on the profiles, 2026-11-20: 64 is 1 ns slower on {@code paper}, 2048 isn't faster. */
+    /** A power of two. 64 is 1 ns slower on the profile {@code paper}, 2048 isn't faster (malloc-large, 2026-11-20). */
     private static final int FIRST_SLOTS_IN_USE = 512;
 
-    /** Slots for each block in use, at least. Measured on the profiles, 2026-11-20: 1 is slower, 4 isn't faster. */
+    /** Slots for each block in use, at least. 1, 2 and 4 are equally fast on the profiles (malloc-large, 2026-11-20). */
     private static final int SLOTS_PER_BLOCK = 2;
 
     /** In a slot: its blocks are still where they were when half as many slots were in use. */

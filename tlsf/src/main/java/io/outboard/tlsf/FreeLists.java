@@ -89,7 +89,7 @@ final class FreeLists {
         return list == NO_LIST ? BlockTable.NONE : table.next(table.head(list));
     }
 
-    /** The first list from this one upwards that isn't empty, or {@link #NO_LIST}. */
+    /** The first list from this one, at most {@link #LISTS}, upwards that isn't empty, or {@link #NO_LIST}. */
     int findNonEmpty(final int list) {
         final int own = list >>> SECOND_LEVEL_LOG2;
         final int ownLists = secondLevel[own] & (-1 << list);
@@ -113,18 +113,7 @@ final class FreeLists {
      */
     int search(final BlockTable table, final long size, final long origin, final long alignmentMask) {
         int steps = 0;
-        int list = listHolding(size);
-        while (true) {
-            int level = list >>> SECOND_LEVEL_LOG2;
-            int lists = secondLevel[level] & (-1 << list);
-            if (lists == 0) {
-                level = Integer.numberOfTrailingZeros(firstLevel & (-2 << level));
-                lists = secondLevel[level];
-                if (lists == 0) {
-                    return BlockTable.NONE;
-                }
-            }
-            list = (level << SECOND_LEVEL_LOG2) + Integer.numberOfTrailingZeros(lists);
+        for (int list = findNonEmpty(listHolding(size)); list != NO_LIST; list = findNonEmpty(list + 1)) {
             final int head = table.head(list);
             for (int block = table.next(head); block != head; block = table.next(block)) {
                 final long padding = -(origin + Integer.toUnsignedLong(table.start(block))) & alignmentMask;
@@ -135,8 +124,8 @@ final class FreeLists {
                     return BlockTable.NONE;
                 }
             }
-            list++;
         }
+        return BlockTable.NONE;
     }
 
     /** All bits set if the value is 0, else none; whether a list is empty can't be foreseen, so no branch. */

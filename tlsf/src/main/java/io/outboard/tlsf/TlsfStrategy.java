@@ -79,7 +79,7 @@ public final class TlsfStrategy implements Strategy {
         }
         final int block = table.next(table.head(list));
         if (list < FreeLists.FIRST_WIDE_LIST && list == fitting) {
-            // An exact fit, known before the block's record arrives from memory: half of all small requests.
+            // An exact fit, known before the block's record arrives from memory, which is common for small sizes.
             lists.remove(table, block);
             return enter(block, table.start(block), (int) size);
         }

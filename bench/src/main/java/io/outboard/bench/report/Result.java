@@ -1,6 +1,6 @@
 package io.outboard.bench.report;
 
-import java.util.Set;
+import io.outboard.bench.device.DriverAllocators;
 
 /**
  * One line of {@code results.json}: what one strategy, or one of the driver's own allocators, did on one trace.
@@ -12,16 +12,14 @@ import java.util.Set;
 record Result(String trace, String strategy, JsonObject values) {
 
     /** The baseline that speed-ups are told against. */
-    static final String CUDA_MALLOC = "cudaMalloc";
-
-    private static final Set<String> BASELINES = Set.of(CUDA_MALLOC, "cuMemAllocAsync");
+    static final String CUDA_MALLOC = DriverAllocators.CUDA_MALLOC;
 
     static Result of(final JsonObject line) {
         return new Result(line.requiredText("trace"), line.requiredText("strategy"), line);
     }
 
     static boolean isBaseline(final String strategy) {
-        return BASELINES.contains(strategy);
+        return DriverAllocators.names().contains(strategy);
     }
 
     boolean isBaseline() {
