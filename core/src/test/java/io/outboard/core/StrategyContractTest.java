@@ -50,7 +50,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
     @Test
     void shouldLoseOnlyTheBytesAfterTheLastWholeGranule() {
-        final Strategy strategy = create(new Region(BASE, 10 * GRANULE + GRANULE - 1), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, 10 * GRANULE + granuleBytes() - 1));
 
         assertEquals(List.of(Block.free(BASE, 10 * GRANULE)), Block.of(strategy));
         assertEquals(BASE, strategy.allocate(10 * GRANULE));
@@ -65,7 +65,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
         final long address = strategy.allocate(granuleBytes, 2 * granuleBytes);
         assertEquals(0, address % (2 * granuleBytes));
-        assertEquals(granuleBytes, strategy.sizeOf(address));
+        assertEquals(blockBytes(granuleBytes, granuleBytes), strategy.sizeOf(address));
         strategy.free(address);
         assertWhole(strategy);
     }
@@ -82,7 +82,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
     @Test
     void shouldServeARegionAtAddressZero() {
-        final Strategy strategy = create(new Region(0, 4 * GRANULE), OPTIONS);
+        final Strategy strategy = make(new Region(0, 4 * GRANULE));
 
         assertEquals(0, strategy.allocate(4 * GRANULE, 1L << 62));
         assertRefused(strategy, -GRANULE);
@@ -93,7 +93,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     @Test
     void shouldServeARegionThatEndsAtTheLastAddress() {
         final long address = Long.MAX_VALUE - 4 * GRANULE + 1;
-        final Strategy strategy = create(new Region(address, 4 * GRANULE - 1), OPTIONS);
+        final Strategy strategy = make(new Region(address, 4 * GRANULE - 1));
 
         assertEquals(address, strategy.allocate(3 * GRANULE));
         assertRefused(strategy, Long.MIN_VALUE);
@@ -112,8 +112,8 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
         final long address = strategy.allocate(sizeBytes);
 
-        final long roundedBytes = (sizeBytes + GRANULE - 1) / GRANULE * GRANULE;
-        assertEquals(0, address % GRANULE);
+        final long roundedBytes = blockBytes(sizeBytes, granuleBytes());
+        assertEquals(0, address % granuleBytes());
         assertEquals(roundedBytes, strategy.sizeOf(address));
         assertEquals(64 * GRANULE - roundedBytes, strategy.freeBytes());
         assertEquals(1, strategy.liveBlocks());
@@ -182,7 +182,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
     @Test
     void shouldKeepThePaddingInFrontAsOneFreeBlock() {
-        final Strategy strategy = create(new Region(BASE, 16 * GRANULE), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, 16 * GRANULE));
 
         final long address = strategy.allocate(3 * GRANULE, 16 * GRANULE);
 
@@ -193,7 +193,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
     @Test
     void shouldKeepWhatIsLeftOnBothSidesOfAnAlignedBlock() {
-        final Strategy strategy = create(new Region(BASE, 20 * GRANULE), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, 20 * GRANULE));
 
         final long address = strategy.allocate(3 * GRANULE, 16 * GRANULE);
 
@@ -311,14 +311,14 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
     @Test
     void shouldWalkBlocksInOrderOfAddressWithoutGaps() {
-        final Strategy strategy = create(new Region(BASE, OperationMix.REGION_BYTES), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));
         new OperationMix(3).run(strategy, new long[1000]);
 
         long end = BASE;
         boolean free = false;
         for (final Block block : Block.of(strategy)) {
             assertEquals(end, block.address());
-            assertFalse(free && block.free(), () -> "two free neighbours at " + block);
+            assertFalse(coalesces() && free && block.free(), () -> "two free neighbours at " + block);
             end += block.sizeBytes();
             free = block.free();
         }
@@ -327,7 +327,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
 
     @Test
     void shouldCountBlocksInStatistics() {
-        final Strategy strategy = create(new Region(BASE, 8 * GRANULE + 100), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, 8 * GRANULE + 100));
         final long[] addresses = fill(strategy);
         for (final int freed : new int[] {1, 2, 4, 6, 7}) {
             strategy.free(addresses[freed]);
@@ -353,10 +353,10 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     @Test
     void shouldTellTheHostMemoryThatItHolds() {
         final Region region = new Region(BASE, 1L << 30);
-        create(region, OPTIONS);
+        make(region);
 
         final long before = THREADS.getCurrentThreadAllocatedBytes();
-        final Strategy strategy = create(region, OPTIONS);
+        final Strategy strategy = make(region);
         final long allocatedBytes = THREADS.getCurrentThreadAllocatedBytes() - before;
 
         assertTrue(
@@ -369,7 +369,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     /** The least of a few rounds, since the JVM itself allocates a little now and then, on whichever thread it runs. */
     @Test
     void shouldMakeNoGarbage() {
-        final Strategy strategy = create(new Region(BASE, OperationMix.REGION_BYTES), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));
         final OperationMix operations = new OperationMix(1);
         final long[] answers = new long[100_000];
         operations.run(strategy, answers);
@@ -388,11 +388,11 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     @Test
     void shouldGiveTheSameAddressesForTheSameOperations() {
         final Region region = new Region(BASE, OperationMix.REGION_BYTES);
-        final Strategy one = create(region, OPTIONS);
+        final Strategy one = make(region);
         final long[] answersOfOne = new long[20_000];
         new OperationMix(2).run(one, answersOfOne);
 
-        final Strategy other = create(region, OPTIONS);
+        final Strategy other = make(region);
         final long[] answersOfOther = new long[20_000];
         new OperationMix(2).run(other, answersOfOther);
 
@@ -403,7 +403,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     @Test
     void shouldNotDisturbAStrategyOverAnotherRegion() {
         final Strategy one = ofGranules(64);
-        final Strategy other = create(new Region(0, 64 * GRANULE), OPTIONS);
+        final Strategy other = make(new Region(0, 64 * GRANULE));
         final long address = one.allocate(GRANULE);
 
         final State before = State.of(other);

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.function.Executable;
 /** What the contract tests share: the factory, and a region that starts at a granule but at no larger power of two. */
 abstract class StrategyFixture {
 
+    /** The smallest block, in bytes; for most strategies that is the granule. */
     static final long GRANULE = 256;
+
     static final long BASE = (1L << 40) + 3 * GRANULE;
 
     /** Enough for every test that isn't about full tables, and quick to make. */
@@ -36,8 +38,50 @@ abstract class StrategyFixture {
         return true;
     }
 
+    /**
+     * The smallest block of this strategy.
+     *
+     * @return granules; more than 1 for a strategy that can't make blocks of a single one
+     */
+    protected int smallestBlockGranules() {
+        return 1;
+    }
+
+    /**
+     * The block that serves a request, where it is a matter of rounding alone.
+     *
+     * @param sizeBytes what is asked for
+     * @param granuleBytes the strategy's granule
+     * @return the block's size in bytes
+     */
+    protected long blockBytes(final long sizeBytes, final long granuleBytes) {
+        return Math.max(smallestBlockGranules(), -Math.floorDiv(-sizeBytes, granuleBytes)) * granuleBytes;
+    }
+
+    /**
+     * Whether any two free neighbours merge, so that whatever fits into free memory is granted.
+     *
+     * @return false for strategies that keep free neighbours apart, as buddies do and slots of a pool
+     */
+    protected boolean coalesces() {
+        return true;
+    }
+
+    /** The granule whose smallest block has {@link #GRANULE} bytes. */
+    final long granuleBytes() {
+        return GRANULE / smallestBlockGranules();
+    }
+
+    final Strategy make(final Region region) {
+        return make(region, OPTIONS);
+    }
+
+    final Strategy make(final Region region, final StrategyOptions options) {
+        return create(region, options.withGranuleBytes(granuleBytes()));
+    }
+
     final Strategy ofGranules(final long granules) {
-        return create(new Region(BASE, granules * GRANULE), OPTIONS);
+        return make(new Region(BASE, granules * GRANULE));
     }
 
     /** Cuts all of a fresh strategy into blocks of one granule. Their addresses, ascending. */

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongBinaryOperator;
 import java.util.function.LongConsumer;
 
 /**
@@ -21,13 +22,24 @@ final class StrategyModel {
     private static final int SEARCHED_BLOCKS = 64;
 
     private final Strategy strategy;
+    private final LongBinaryOperator blockBytes;
+    private final boolean coalesces;
     private final long granuleBytes;
     private final long regionAddress;
     private final long wholeBytes;
     private final TreeMap<Long, Long> live = new TreeMap<>();
 
-    StrategyModel(final Strategy strategy) {
+    /**
+     * A model of a strategy in which nothing is in use.
+     *
+     * @param strategy what to compare with
+     * @param blockBytes the size of the block that serves a request, from that and the granule
+     * @param coalesces whether any two free neighbours merge
+     */
+    StrategyModel(final Strategy strategy, final LongBinaryOperator blockBytes, final boolean coalesces) {
         this.strategy = strategy;
+        this.blockBytes = blockBytes;
+        this.coalesces = coalesces;
         granuleBytes = strategy.granuleBytes();
         regionAddress = strategy.region().address();
         wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
@@ -51,15 +63,18 @@ final class StrategyModel {
             free(pick);
             check();
         }
-        assertEquals(regionAddress, strategy.allocate(wholeBytes), "address of the whole region");
-        strategy.free(regionAddress);
-        check();
+        if (blockBytes(wholeBytes) == wholeBytes) {
+            assertEquals(regionAddress, strategy.allocate(wholeBytes), "address of the whole region");
+            strategy.free(regionAddress);
+            check();
+        }
     }
 
     /** Compares all that the strategy shows with what the map says. */
     void check() {
         final List<Block> expected = expectedBlocks();
-        assertEquals(expected, Block.of(strategy), "blocks");
+        final List<Block> blocks = Block.of(strategy);
+        assertEquals(expected, coalesces ? blocks : merged(blocks), "blocks");
         final long freeBytes =
                 wholeBytes - live.values().stream().mapToLong(Long::longValue).sum();
         final long largestBytes = expected.stream()
@@ -68,7 +83,11 @@ final class StrategyModel {
                 .max()
                 .orElse(0);
         assertEquals(freeBytes, strategy.freeBytes(), "freeBytes");
-        assertEquals(largestBytes, strategy.largestFreeBlockBytes(), "largestFreeBlockBytes");
+        if (coalesces) {
+            assertEquals(largestBytes, strategy.largestFreeBlockBytes(), "largestFreeBlockBytes");
+        } else {
+            assertTrue(strategy.largestFreeBlockBytes() <= largestBytes, "largestFreeBlockBytes");
+        }
         assertEquals(live.size(), strategy.liveBlocks(), "liveBlocks");
     }
 
@@ -88,17 +107,34 @@ final class StrategyModel {
         return blocks;
     }
 
+    /** Blocks as they would be if free neighbours merged. */
+    private static List<Block> merged(final List<Block> blocks) {
+        final List<Block> merged = new ArrayList<>();
+        for (final Block block : blocks) {
+            final Block last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
+            if (last != null && last.free() && block.free()) {
+                assertEquals(last.address() + last.sizeBytes(), block.address(), "start of a free block");
+                merged.set(merged.size() - 1, Block.free(last.address(), last.sizeBytes() + block.sizeBytes()));
+            } else {
+                merged.add(block);
+            }
+        }
+        return merged;
+    }
+
     private void allocate(final long sizeBytes, final long alignmentBytes, final boolean aligned) {
+        final long largestBytes = strategy.largestFreeBlockBytes();
+        final long roundedBytes = blockBytes(sizeBytes);
         final long address = aligned ? strategy.allocate(sizeBytes, alignmentBytes) : strategy.allocate(sizeBytes);
         final List<Block> free = expectedBlocks().stream().filter(Block::free).toList();
         final List<Block> fitting = free.stream()
-                .filter(block -> fits(block, sizeBytes, alignmentBytes))
+                .filter(block -> fits(block, roundedBytes, alignmentBytes))
                 .toList();
         if (address == Strategy.NO_SPACE) {
-            assertTrue(fitting.isEmpty() || free.size() > SEARCHED_BLOCKS, () -> "no space, though it fits " + fitting);
+            final boolean mayRefuse = coalesces ? fitting.isEmpty() : aligned || roundedBytes > largestBytes;
+            assertTrue(mayRefuse || free.size() > SEARCHED_BLOCKS, () -> "no space, though it fits " + fitting);
             return;
         }
-        final long roundedBytes = roundUp(sizeBytes, granuleBytes);
         assertEquals(0, address & (granuleBytes - 1), "bits of the address below the granule");
         assertEquals(0, address & (alignmentBytes - 1), "bits of the address below the alignment");
         assertTrue(
@@ -129,7 +165,7 @@ final class StrategyModel {
             final long sizeBytes = strategy.sizeOf(address);
             final long newSizeBytes = 1 + (operation.sizeBytes(sizeBytes, granuleBytes) - 1) % sizeBytes;
             strategy.trim(address, newSizeBytes);
-            live.put(address, roundUp(newSizeBytes, granuleBytes));
+            changeSize(address, newSizeBytes, sizeBytes);
         }
     }
 
@@ -144,11 +180,27 @@ final class StrategyModel {
                     operation.slack() % 4 == 0 ? roomBytes : operation.sizeBytes(roomBytes, granuleBytes);
             final long newSizeBytes = sizeBytes + moreBytes;
             final boolean granted = strategy.extend(address, newSizeBytes);
-            assertEquals(moreBytes <= roomBytes, granted, () -> "extend by " + moreBytes + " into " + roomBytes);
+            if (granted || coalesces) {
+                assertEquals(
+                        blockBytes(newSizeBytes) <= sizeBytes + roomBytes,
+                        granted,
+                        () -> "extend by " + moreBytes + " into " + roomBytes);
+            }
             if (granted) {
-                live.put(address, roundUp(newSizeBytes, granuleBytes));
+                changeSize(address, newSizeBytes, Long.MAX_VALUE);
             }
         }
+    }
+
+    /** A strategy that keeps free neighbours apart may be unable to give back what a trim cuts off. */
+    private void changeSize(final long address, final long newSizeBytes, final long mostBytes) {
+        final long sizeBytes = strategy.sizeOf(address);
+        if (coalesces) {
+            assertEquals(blockBytes(newSizeBytes), sizeBytes, "sizeOf");
+        } else {
+            assertTrue(sizeBytes >= newSizeBytes && sizeBytes <= mostBytes, "sizeOf");
+        }
+        live.put(address, sizeBytes);
     }
 
     private void callWithWrongAddress(final Operation operation) {
@@ -185,7 +237,9 @@ final class StrategyModel {
             final long sizeBytes = strategy.sizeOf(address);
             assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, sizeBytes + 1));
             assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, -operation.slack()));
-            assertThrows(IllegalArgumentException.class, () -> strategy.extend(address, sizeBytes - granuleBytes));
+            if (blockBytes(sizeBytes - granuleBytes) < sizeBytes) {
+                assertThrows(IllegalArgumentException.class, () -> strategy.extend(address, sizeBytes - granuleBytes));
+            }
         }
     }
 
@@ -200,8 +254,9 @@ final class StrategyModel {
         throw new AssertionError("unreachable");
     }
 
-    private static long roundUp(final long value, final long multiple) {
-        return (value + multiple - 1) & -multiple;
+    /** Sizes of up to four times the region are asked for: rounding these up can't overflow, since a region is far less. */
+    private long blockBytes(final long sizeBytes) {
+        return blockBytes.applyAsLong(sizeBytes, granuleBytes);
     }
 
     enum Kind {

@@ -39,6 +39,26 @@ public abstract class StrategyModelProperties {
      */
     protected abstract Strategy create(Region region, StrategyOptions options);
 
+    /**
+     * As {@link StrategyFixture#blockBytes}.
+     *
+     * @param sizeBytes what is asked for
+     * @param granuleBytes the strategy's granule
+     * @return the block's size in bytes
+     */
+    protected long blockBytes(final long sizeBytes, final long granuleBytes) {
+        return -Math.floorDiv(-sizeBytes, granuleBytes) * granuleBytes;
+    }
+
+    /**
+     * As {@link StrategyFixture#coalesces}.
+     *
+     * @return false for strategies that keep free neighbours apart
+     */
+    protected boolean coalesces() {
+        return true;
+    }
+
     @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void shouldBehaveAsItsModelInTinyRegions(
             @ForAll("tinyRegions") final Shape shape, @ForAll("operations") final List<Operation> operations) {
@@ -60,7 +80,7 @@ public abstract class StrategyModelProperties {
 
     private void compare(final Shape shape, final List<Operation> operations) {
         final StrategyOptions options = new StrategyOptions(1L << shape.granuleLog2, MAX_BLOCKS);
-        final StrategyModel model = new StrategyModel(create(shape.region(), options));
+        final StrategyModel model = new StrategyModel(create(shape.region(), options), this::blockBytes, coalesces());
         model.check();
         int step = 0;
         for (final Operation operation : operations) {

@@ -76,10 +76,10 @@ abstract class StrategyRefusalContract extends StrategyFixture {
 
     @Test
     void shouldAnswerNoSpaceToTheBytesAfterTheLastWholeGranule() {
-        final Strategy strategy = create(new Region(BASE, 16 * GRANULE + GRANULE - 1), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, 16 * GRANULE + granuleBytes() - 1));
 
         assertNoSpaceUnchanged(strategy, 16 * GRANULE + 1, 1);
-        assertNoSpaceUnchanged(strategy, 16 * GRANULE + GRANULE - 1, 1);
+        assertNoSpaceUnchanged(strategy, 16 * GRANULE + granuleBytes() - 1, 1);
     }
 
     @Test
@@ -199,7 +199,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
 
     @Test
     void shouldRefuseAnAddressAfterTheLastWholeGranule() {
-        final Strategy strategy = create(new Region(BASE, GRANULE + 100), OPTIONS);
+        final Strategy strategy = make(new Region(BASE, GRANULE + 100));
         strategy.allocate(GRANULE);
 
         final Throwable thrown = assertRefused(strategy, BASE + GRANULE);
@@ -230,7 +230,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
         final Throwable thrown = assertThrowsUnchanged(
                 IllegalArgumentException.class, strategy, () -> strategy.extend(address, newSizeBytes));
 
-        assertMessage(thrown, "newSizeBytes=" + newSizeBytes + " must be > 768, since the block has 1024 bytes");
+        assertMessage(thrown, "newSizeBytes=" + newSizeBytes + ", rounded up, must be >= the block's size, 1024");
     }
 
     @ParameterizedTest
@@ -364,7 +364,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     @Test
     void shouldRefuseAnAlignedBlockWhoseTailHasNoRoomInTheTables() {
         assumeTrue(hasBlockLimit(), "no limit on blocks");
-        final Strategy strategy = create(new Region(BASE, 64 * GRANULE), OPTIONS.withMaxBlocks(2));
+        final Strategy strategy = make(new Region(BASE, 64 * GRANULE), OPTIONS.withMaxBlocks(2));
 
         assertThrowsUnchanged(BlockTableFullException.class, strategy, () -> strategy.allocate(GRANULE, 16 * GRANULE));
     }
@@ -372,7 +372,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     /** Eight blocks, one of them free, the others of two granules each. */
     private Strategy withFullTables() {
         assumeTrue(hasBlockLimit(), "no limit on blocks");
-        final Strategy strategy = create(new Region(BASE, 64 * GRANULE), OPTIONS.withMaxBlocks(MAX_BLOCKS));
+        final Strategy strategy = make(new Region(BASE, 64 * GRANULE), OPTIONS.withMaxBlocks(MAX_BLOCKS));
         for (int i = 0; i < MAX_BLOCKS - 1; i++) {
             assertNotEquals(Strategy.NO_SPACE, strategy.allocate(2 * GRANULE));
         }

@@ -1,0 +1,64 @@
+package io.outboard.tlsf;
+
+/**
+ * A free list for each power of two, and one bitmap: Bell, Kumar and Gill (2024), section V-A.
+ *
+ * <pre>
+ *   size in granules      1    2, 3    4..7    2^m .. 2^(m+1) - 1
+ *   list                  1    2       3       m + 1
+ * </pre>
+ */
+final class PowerOfTwoLists extends FreeLists {
+
+    private static final int LISTS = 33;
+    private static final long HOST_BYTES = 24;
+
+    /** Bit n is set if list n isn't empty. */
+    private long nonEmpty;
+
+    @Override
+    int count() {
+        return LISTS;
+    }
+
+    @Override
+    int listHolding(final long size) {
+        return Long.SIZE - Long.numberOfLeadingZeros(size);
+    }
+
+    @Override
+    int listFitting(final long size) {
+        return Long.SIZE + 1 - Long.numberOfLeadingZeros(size - 1);
+    }
+
+    @Override
+    boolean holdsOneSize(final int list) {
+        return list == 1;
+    }
+
+    @Override
+    void mark(final int list) {
+        nonEmpty |= 1L << list;
+    }
+
+    @Override
+    void unmark(final int list, final int empty) {
+        nonEmpty &= ~((long) empty << list);
+    }
+
+    @Override
+    int findNonEmpty(final int list) {
+        final long lists = nonEmpty & (-1L << list);
+        return lists == 0 ? NO_LIST : Long.numberOfTrailingZeros(lists);
+    }
+
+    @Override
+    int findLastNonEmpty() {
+        return nonEmpty == 0 ? NO_LIST : 63 - Long.numberOfLeadingZeros(nonEmpty);
+    }
+
+    @Override
+    long hostBytes() {
+        return HOST_BYTES;
+    }
+}

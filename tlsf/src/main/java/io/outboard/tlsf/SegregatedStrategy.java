@@ -1,0 +1,189 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.BlockTable;
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
+
+/**
+ * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that
+ * the subclass supplies.
+ */
+abstract class SegregatedStrategy extends TableStrategy {
+
+    private final FreeLists lists;
+    private final long firstGranule;
+
+    SegregatedStrategy(final Region region, final StrategyOptions options, final FreeLists lists) {
+        super(region, options, lists.count());
+        this.lists = lists;
+        firstGranule = region.address() / options.granuleBytes();
+        final int whole = table.create(0, (int) granules());
+        table.insertAfter(whole, BlockTable.NONE);
+        lists.insert(table, whole);
+    }
+
+    @Override
+    protected final long place(final long size) {
+        final int fitting = lists.listFitting(size);
+        final int list = lists.findNonEmpty(fitting);
+        if (list == FreeLists.NO_LIST) {
+            final int block = lists.search(table, size, 0, 0);
+            return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
+        }
+        final int block = table.next(table.head(list));
+        if (list == fitting && lists.holdsOneSize(list)) {
+            // An exact fit, known before the block's record arrives from memory, which is common for small sizes.
+            lists.remove(table, block);
+            return enter(block, table.start(block));
+        }
+        return takeFront(block, (int) size);
+    }
+
+    @Override
+    protected final long placeAligned(final long size, final long alignmentMask) {
+        final int block = findAligned(size, alignmentMask);
+        if (block == BlockTable.NONE) {
+            return NO_SPACE;
+        }
+        final int padding = (int) padding(start(block), alignmentMask);
+        return padding == 0 ? takeFront(block, (int) size) : takeInside(block, padding, (int) size);
+    }
+
+    @Override
+    protected final long release(final int start) {
+        final int block = table.remove(start);
+        if (block == BlockTable.NONE) {
+            return 0;
+        }
+        final int size = table.size(block);
+        mergeAndInsert(block, start, size);
+        return Integer.toUnsignedLong(size);
+    }
+
+    @Override
+    protected final void shrink(final int start, final long size, final long newSize) {
+        final int block = table.find(start);
+        final int tailStart = start + (int) newSize;
+        final int tailSize = (int) (size - newSize);
+        final int after = table.after(block);
+        if (table.isFree(after)) {
+            lists.remove(table, after);
+            table.setRange(after, tailStart, tailSize + table.size(after));
+            lists.insert(table, after);
+        } else {
+            checkRoomFor(1);
+            final int tail = table.create(tailStart, tailSize);
+            table.insertAfter(tail, block);
+            lists.insert(table, tail);
+        }
+        table.setRange(block, start, (int) newSize);
+    }
+
+    @Override
+    protected final boolean grow(final int start, final long size, final long newSize) {
+        final int block = table.find(start);
+        final int after = table.after(block);
+        final long more = newSize - size;
+        if (!table.isFree(after) || size(after) < more) {
+            return false;
+        }
+        lists.remove(table, after);
+        final int rest = table.size(after) - (int) more;
+        if (rest == 0) {
+            table.join(block, table.after(after));
+            table.discard(after);
+        } else {
+            table.setRange(after, table.start(after) + (int) more, rest);
+            lists.insert(table, after);
+        }
+        table.setRange(block, start, (int) newSize);
+        return true;
+    }
+
+    @Override
+    public final long largestFreeBlockBytes() {
+        return bytes(lists.largest(table));
+    }
+
+    @Override
+    public final long hostBytes() {
+        return table.hostBytes() + lists.hostBytes();
+    }
+
+    /** Takes the first granules of a free block that has enough; what is left over stays free. */
+    private long takeFront(final int block, final int size) {
+        final int start = table.start(block);
+        final int rest = table.size(block) - size;
+        if (rest == 0) {
+            lists.remove(table, block);
+        } else {
+            checkRoomFor(1);
+            lists.remove(table, block);
+            final int tail = table.create(start + size, rest);
+            table.insertAfter(tail, block);
+            table.setRange(block, start, size);
+            lists.insert(table, tail);
+        }
+        return enter(block, start);
+    }
+
+    /** Takes granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. */
+    private long takeInside(final int block, final int padding, final int size) {
+        final int start = table.start(block);
+        final int rest = table.size(block) - padding - size;
+        checkRoomFor(rest == 0 ? 1 : 2);
+        lists.remove(table, block);
+        table.setRange(block, start, padding);
+        lists.insert(table, block);
+        final int taken = table.create(start + padding, size);
+        table.insertAfter(taken, block);
+        if (rest != 0) {
+            final int tail = table.create(start + padding + size, rest);
+            table.insertAfter(tail, taken);
+            lists.insert(table, tail);
+        }
+        return enter(taken, start + padding);
+    }
+
+    private long enter(final int block, final int start) {
+        table.enter(block);
+        return Integer.toUnsignedLong(start);
+    }
+
+    /** A block in which {@code size} granules fit, the first of them aligned, or none. */
+    private int findAligned(final long size, final long alignmentMask) {
+        int block = lists.findFitting(table, size);
+        if (block == BlockTable.NONE || padding(start(block), alignmentMask) + size > size(block)) {
+            // Any block that has room for the worst padding will do; if none has, one that happens to fit.
+            final long worst = size + alignmentMask;
+            block = worst <= granules() ? lists.findFitting(table, worst) : BlockTable.NONE;
+            if (block == BlockTable.NONE) {
+                block = lists.search(table, size, firstGranule, alignmentMask);
+            }
+        }
+        return block;
+    }
+
+    /** Makes a range free that lies in {@code block}, which is in no list nor in the hash table. */
+    private void mergeAndInsert(final int block, final int blockStart, final int blockSize) {
+        int start = blockStart;
+        int size = blockSize;
+        final int before = table.before(block);
+        final int after = table.after(block);
+        if (table.isFree(before)) {
+            lists.remove(table, before);
+            start = table.start(before);
+            size += table.size(before);
+            table.join(table.before(before), block);
+            table.discard(before);
+        }
+        if (table.isFree(after)) {
+            lists.remove(table, after);
+            size += table.size(after);
+            table.join(block, table.after(after));
+            table.discard(after);
+        }
+        table.setRange(block, start, size);
+        lists.insert(table, block);
+    }
+}

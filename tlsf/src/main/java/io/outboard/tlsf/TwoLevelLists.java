@@ -1,0 +1,115 @@
+package io.outboard.tlsf;
+
+/**
+ * Free lists in two levels, with a bitmap for each: Masmano, Ripoll, Crespo and Real (2004), section 3, with sizes counted
+ * in granules.
+ *
+ * <p>The first level (fl there) splits sizes by power of two, the second (sl) splits each power of two into 32 lists of
+ * equal width. Sizes below 32 granules have a list each. A list is numbered {@code first level * 32 + second level}:
+ *
+ * <pre>
+ *   size in granules      list     width
+ *   1, 2, .. 31           1..31    1
+ *   32, 33, .. 63         32..63   1
+ *   64, 66, .. 126        64..95   2
+ *   2^m + k * 2^(m-5)     (m - 4) * 32 + k, k in 0..31
+ * </pre>
+ */
+final class TwoLevelLists extends FreeLists {
+
+    /** log2 of the lists that a power of two is split into: a block taken is at most 1/32 larger than it need be. */
+    private static final int SECOND_LEVEL_LOG2 = 5;
+
+    private static final int SECOND_LEVELS = 1 << SECOND_LEVEL_LOG2;
+
+    /** Sizes end at 2^32 - 1, so the highest list that a size maps to is 28 * 32 - 1. */
+    private static final int FIRST_LEVELS = 32 - SECOND_LEVEL_LOG2 + 1;
+
+    private static final int LISTS = FIRST_LEVELS << SECOND_LEVEL_LOG2;
+
+    /** Lists before this one are one granule wide, so each holds blocks of one size. */
+    private static final int FIRST_WIDE_LIST = 2 * SECOND_LEVELS;
+
+    private static final long HOST_BYTES = 33 * Integer.BYTES + 16 + 24;
+
+    /** Bit f is set if {@code secondLevel[f]} isn't 0. */
+    private int firstLevel;
+
+    /** Bit s of element f is set if list {@code 32 * f + s} isn't empty. Elements after the last level stay 0. */
+    private final int[] secondLevel = new int[33];
+
+    @Override
+    int count() {
+        return LISTS;
+    }
+
+    @Override
+    int listHolding(final long size) {
+        final int widthLog2 = widthLog2(size);
+        // From 32 on, the leading bit of the shifted size adds the one level that the sizes below take.
+        return (widthLog2 << SECOND_LEVEL_LOG2) + (int) (size >>> widthLog2);
+    }
+
+    @Override
+    int listFitting(final long size) {
+        final int widthLog2 = widthLog2(size);
+        return (widthLog2 << SECOND_LEVEL_LOG2) + (int) ((size + (1L << widthLog2) - 1) >>> widthLog2);
+    }
+
+    /** log2 of the width of the list that holds a size; the bit set in front makes it 0 for all sizes below 32. */
+    private static int widthLog2(final long size) {
+        return 63 - SECOND_LEVEL_LOG2 - Long.numberOfLeadingZeros(size | SECOND_LEVELS);
+    }
+
+    @Override
+    boolean holdsOneSize(final int list) {
+        return list < FIRST_WIDE_LIST;
+    }
+
+    @Override
+    void mark(final int list) {
+        secondLevel[list >>> SECOND_LEVEL_LOG2] |= 1 << list;
+        firstLevel |= 1 << (list >>> SECOND_LEVEL_LOG2);
+    }
+
+    @Override
+    void unmark(final int list, final int empty) {
+        final int level = list >>> SECOND_LEVEL_LOG2;
+        final int left = secondLevel[level] & ~(empty << list);
+        secondLevel[level] = left;
+        firstLevel &= ~((zeroMask(left) & 1) << level);
+    }
+
+    @Override
+    int findNonEmpty(final int list) {
+        final int own = list >>> SECOND_LEVEL_LOG2;
+        final int ownLists = secondLevel[own] & (-1 << list);
+        final int higher = Integer.numberOfTrailingZeros(firstLevel & (-2 << own));
+        final int takeHigher = zeroMask(ownLists);
+        final int lists = ownLists | (secondLevel[higher] & takeHigher);
+        if (lists == 0) {
+            return NO_LIST;
+        }
+        final int level = (own & ~takeHigher) | (higher & takeHigher);
+        return (level << SECOND_LEVEL_LOG2) + Integer.numberOfTrailingZeros(lists);
+    }
+
+    @Override
+    int findLastNonEmpty() {
+        if (firstLevel == 0) {
+            return NO_LIST;
+        }
+        final int level = 31 - Integer.numberOfLeadingZeros(firstLevel);
+        return (level << SECOND_LEVEL_LOG2) + 31 - Integer.numberOfLeadingZeros(secondLevel[level]);
+    }
+
+    /** All bits set if the value is 0, else none; whether a list is empty can't be foreseen, so no branch. */
+    private static int zeroMask(final int value) {
+        return (int) ((Integer.toUnsignedLong(value) - 1) >> 63);
+    }
+
+    @Override
+    long hostBytes() {
+        return HOST_BYTES;
+    }
+}

@@ -1,0 +1,138 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.BlockTable;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What {@link FreeLists} promises of any mapping; a subclass for each mapping supplies it and says where lists start. */
+abstract class FreeListsContract {
+
+    private static final long SMALL_REGION = 1L << 20;
+    private static final long MAX_SIZE = (1L << 32) - 1;
+
+    final FreeLists lists = create();
+    final BlockTable table = new BlockTable(1024, lists.count());
+    int nextStart;
+
+    abstract FreeLists create();
+
+    /** The least size of a list, worked out in another way than the code does. */
+    abstract long leastSize(int list);
+
+    // Sizes to lists
+
+    @Test
+    void shouldHoldEverySizeOfASmallRegionInTheListThatItBelongsTo() {
+        for (long size = 1; size <= SMALL_REGION; size++) {
+            assertHolding(size);
+        }
+    }
+
+    @Test
+    void shouldFitEverySizeOfASmallRegionFromTheFirstListWhereEveryBlockFits() {
+        for (long size = 1; size <= SMALL_REGION; size++) {
+            assertFitting(size);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizesAroundPowersOfTwo")
+    void shouldHoldSizesAroundPowersOfTwoInTheListThatTheyBelongTo(final long size) {
+        assertHolding(size);
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizesAroundPowersOfTwo")
+    void shouldFitSizesAroundPowersOfTwoFromTheFirstListWhereEveryBlockFits(final long size) {
+        assertFitting(size);
+    }
+
+    static LongStream sizesAroundPowersOfTwo() {
+        return LongStream.rangeClosed(0, 32)
+                .flatMap(log2 -> LongStream.of((1L << log2) - 1, 1L << log2, (1L << log2) + 1))
+                .filter(size -> size >= 1 && size <= MAX_SIZE)
+                .distinct();
+    }
+
+    @Test
+    void shouldStartEachListAtTheFirstSizeThatTheOneBeforeDoesNotHold() {
+        for (int list = 2; list < lists.count(); list++) {
+            final long leastSize = leastSize(list);
+            assertEquals(list, lists.listHolding(leastSize));
+            assertEquals(list - 1, lists.listHolding(leastSize - 1));
+            assertEquals(list, lists.listFitting(leastSize));
+            assertEquals(list, lists.listFitting(leastSize(list - 1) + 1));
+        }
+    }
+
+    @Test
+    void shouldMapSizesMonotonically() {
+        int holding = 0;
+        int fitting = 0;
+        for (long size = 1; size <= SMALL_REGION; size++) {
+            assertTrue(lists.listHolding(size) >= holding && lists.listFitting(size) >= fitting);
+            holding = lists.listHolding(size);
+            fitting = lists.listFitting(size);
+        }
+    }
+
+    @Test
+    void shouldFitTheLargestSizesFromNoList() {
+        assertEquals(lists.count() - 1, lists.listHolding(MAX_SIZE));
+        assertEquals(lists.count(), lists.listFitting(MAX_SIZE));
+    }
+
+    private void assertHolding(final long size) {
+        final int list = lists.listHolding(size);
+        assertTrue(list >= 1 && list < lists.count(), () -> size + " in list " + list);
+        assertTrue(leastSize(list) <= size && size < leastSize(list + 1), () -> size + " in list " + list);
+    }
+
+    private void assertFitting(final long size) {
+        final int list = lists.listFitting(size);
+        assertTrue(list >= 1 && list <= lists.count(), () -> size + " from list " + list);
+        assertTrue(leastSize(list) >= size, () -> size + " from list " + list + ", where not every block fits");
+        assertTrue(leastSize(list - 1) < size, () -> size + " from list " + list + ", not from the one before");
+    }
+
+    // Blocks in lists
+
+    @Test
+    void shouldFindNothingWhenEmpty() {
+        assertEquals(BlockTable.NONE, lists.findFitting(table, 1));
+        assertEquals(BlockTable.NONE, lists.search(table, 1, 0, 0));
+        assertEquals(0, lists.largest(table));
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizesAroundPowersOfTwo")
+    void shouldFindABlockByEverySizeUpToTheLeastOfItsList(final long size) {
+        final int block = insert(size);
+        final long leastSize = leastSize(lists.listHolding(size));
+
+        assertEquals(block, lists.findFitting(table, leastSize));
+        assertEquals(block, lists.findFitting(table, 1));
+        assertEquals(BlockTable.NONE, lists.findFitting(table, leastSize + 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizesAroundPowersOfTwo")
+    void shouldFindABlockOfExactlyTheSizeBySearch(final long size) {
+        final int block = insert(size);
+
+        assertEquals(block, lists.search(table, size, 0, 0));
+        assertEquals(size, lists.largest(table));
+    }
+
+    final int insert(final long size) {
+        final int block = table.create(nextStart, (int) size);
+        nextStart += (int) size;
+        lists.insert(table, block);
+        return block;
+    }
+}

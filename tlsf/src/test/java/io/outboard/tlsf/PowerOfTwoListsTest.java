@@ -1,0 +1,61 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.outboard.core.BlockTable;
+import org.junit.jupiter.api.Test;
+
+class PowerOfTwoListsTest extends FreeListsContract {
+
+    @Override
+    FreeLists create() {
+        return new PowerOfTwoLists();
+    }
+
+    @Override
+    long leastSize(final int list) {
+        return list == 0 ? 0 : 1L << (list - 1);
+    }
+
+    @Test
+    void shouldKnowTheListThatHoldsOneSize() {
+        for (int list = 1; list < lists.count(); list++) {
+            assertEquals(list == 1, lists.holdsOneSize(list), "list " + list);
+        }
+    }
+
+    @Test
+    void shouldFindAHigherListAfterItsListIsEmpty() {
+        final int small = insert(16);
+        final int large = insert(1 << 20);
+        final int other = insert(17);
+
+        assertEquals(other, lists.findFitting(table, 16));
+        lists.remove(table, other);
+        assertEquals(small, lists.findFitting(table, 16));
+        lists.remove(table, small);
+        assertEquals(large, lists.findFitting(table, 16));
+        lists.remove(table, large);
+        assertEquals(BlockTable.NONE, lists.findFitting(table, 1));
+    }
+
+    @Test
+    void shouldTellTheLargestOfTheHighestList() {
+        insert(1000);
+        insert(65 << 10);
+        insert(127 << 10);
+        insert(66 << 10);
+
+        assertEquals(127 << 10, lists.largest(table));
+    }
+
+    @Test
+    void shouldFindABlockOfItsOwnListBySearchOnly() {
+        insert(16);
+        final int fitting = insert(31);
+
+        assertEquals(BlockTable.NONE, lists.findFitting(table, 31));
+        assertEquals(fitting, lists.search(table, 31, 0, 0));
+        assertEquals(BlockTable.NONE, lists.search(table, 32, 0, 0));
+    }
+}

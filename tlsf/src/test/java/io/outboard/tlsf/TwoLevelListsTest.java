@@ -1,0 +1,148 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.outboard.core.BlockTable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TwoLevelListsTest extends FreeListsContract {
+
+    @Override
+    FreeLists create() {
+        return new TwoLevelLists();
+    }
+
+    @Override
+    long leastSize(final int list) {
+        if (list < 32) {
+            return list;
+        }
+        final long powerOfTwo = 1L << (list / 32 + 4);
+        return powerOfTwo + powerOfTwo / 32 * (list % 32);
+    }
+
+    @Test
+    void shouldKnowTheListsThatHoldOneSize() {
+        for (int list = 1; list < lists.count(); list++) {
+            assertEquals(leastSize(list + 1) == leastSize(list) + 1, lists.holdsOneSize(list), "list " + list);
+        }
+    }
+
+    @Test
+    void shouldFindABlockFromTheSmallestListWhereEveryBlockFits() {
+        insert(1 << 20);
+        insert(99);
+        final int fitting = insert(102);
+        insert(104);
+        insert(3000);
+
+        assertEquals(fitting, lists.findFitting(table, 101));
+    }
+
+    @Test
+    void shouldFindTheBlockThatWasInsertedLast() {
+        insert(7);
+        final int last = insert(7);
+
+        assertEquals(last, lists.findFitting(table, 7));
+    }
+
+    @Test
+    void shouldFindAnotherBlockOfTheListAfterARemoval() {
+        final int first = insert(7);
+        final int last = insert(7);
+
+        lists.remove(table, last);
+
+        assertEquals(first, lists.findFitting(table, 7));
+    }
+
+    @Test
+    void shouldFindAHigherListAfterItsListIsEmpty() {
+        final int block = insert(7);
+        final int sameLevel = insert(9);
+        final int higherLevel = insert(900);
+
+        lists.remove(table, block);
+        assertEquals(sameLevel, lists.findFitting(table, 7));
+        lists.remove(table, sameLevel);
+        assertEquals(higherLevel, lists.findFitting(table, 7));
+        lists.remove(table, higherLevel);
+        assertEquals(BlockTable.NONE, lists.findFitting(table, 7));
+    }
+
+    @Test
+    void shouldKeepOtherListsOfTheLevelAfterARemoval() {
+        final int lower = insert(40);
+        final int removed = insert(50);
+        final int upper = insert(60);
+
+        lists.remove(table, removed);
+
+        assertEquals(lower, lists.findFitting(table, 33));
+        assertEquals(upper, lists.findFitting(table, 41));
+    }
+
+    @Test
+    void shouldTellTheLargestOfTheHighestList() {
+        insert(1000);
+        insert(65 << 10);
+        insert((65 << 10) + 17);
+        insert((65 << 10) + 3);
+
+        assertEquals((65 << 10) + 17, lists.largest(table));
+    }
+
+    // Bounded search
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 62, 63})
+    void shouldFindABlockBehindTooSmallOnesOfItsList(final int tooSmall) {
+        final int fitting = insert(65);
+        insertTooSmall(tooSmall);
+
+        assertEquals(BlockTable.NONE, lists.findFitting(table, 65));
+        assertEquals(fitting, lists.search(table, 65, 0, 0));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {64, 65, 1000})
+    void shouldGiveUpTheSearchAfter64Steps(final int tooSmall) {
+        insert(65);
+        insertTooSmall(tooSmall);
+
+        assertEquals(BlockTable.NONE, lists.search(table, 65, 0, 0));
+    }
+
+    @Test
+    void shouldSearchHigherListsForAnAlignedRange() {
+        nextStart = 1;
+        insert(40);
+        nextStart = 100;
+        insert(41);
+        nextStart = 255;
+        final int fitting = insert(3000);
+
+        assertEquals(fitting, lists.search(table, 40, 0, 255));
+    }
+
+    @Test
+    void shouldAlignFromTheOriginWhenSearching() {
+        nextStart = 64;
+        final int block = insert(70);
+
+        assertEquals(block, lists.search(table, 65, 0, 63));
+        assertEquals(block, lists.search(table, 65, 59, 63));
+        assertEquals(BlockTable.NONE, lists.search(table, 65, 58, 63));
+        assertEquals(BlockTable.NONE, lists.search(table, 65, 1, 63));
+    }
+
+    /** List 64 holds blocks of 64 and 65 granules. */
+    final void insertTooSmall(final int count) {
+        for (int i = 0; i < count; i++) {
+            insert(64);
+        }
+    }
+}
