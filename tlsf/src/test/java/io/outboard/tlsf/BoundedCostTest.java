@@ -1,0 +1,91 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.function.BiFunction;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Strategies that are O(1) touch no more records with 100,000 live blocks than with 1,000. */
+class BoundedCostTest {
+
+    /** An allocation or a free touches no more than so many records. */
+    private static final int MOST_RECORDS = 40;
+
+    private static final int OPERATIONS = 50_000;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"segregated-fit", "tlsf"})
+    void shouldTouchABoundedNumberOfRecordsHoweverManyBlocksAreLive(final String strategy) {
+        System.out.println("X" + touches(strategy, 1000) + touches(strategy, 10000) + touches(strategy, 100000));
+        final Touches few = touches(strategy, 1_000);
+        final Touches many = touches(strategy, 100_000);
+
+        assertTrue(few.most > 2 && few.most <= MOST_RECORDS, () -> "1,000 live: " + few);
+        assertTrue(many.most <= MOST_RECORDS, () -> "100,000 live: " + many);
+        assertTrue(many.mean < few.mean + 2, () -> "1,000 live: " + few + ", 100,000 live: " + many);
+    }
+
+    private static Touches touches(final String strategy, final int liveBlocks) {
+        @SuppressWarnings("unchecked")
+        final BiFunction<String, Integer, double[]> workload =
+                (BiFunction<String, Integer, double[]>) new TouchedRecords().newInstance(Workload.class);
+        final double[] result = workload.apply(strategy, liveBlocks);
+        return new Touches((int) result[0], result[1]);
+    }
+
+    private record Touches(int most, double mean) {}
+
+    /** Frees and allocates at random with about half of its slots full. Loaded anew, so only classes of the JDK cross. */
+    public static final class Workload implements BiFunction<String, Integer, double[]> {
+
+        private final SplittableRandom random = new SplittableRandom(1);
+
+        @Override
+        public double[] apply(final String name, final Integer liveBlocks) {
+            final Strategy strategy =
+                    Strategies.named(name).create(VirtualMemorySource.region(256L << 30), StrategyOptions.DEFAULTS);
+            final long[] addresses = new long[2 * liveBlocks];
+            Arrays.fill(addresses, Strategy.NO_SPACE);
+            for (int i = 0; i < liveBlocks; i++) {
+                addresses[2 * i] = strategy.allocate(sizeBytes());
+            }
+            for (int i = 0; i < 2 * liveBlocks; i++) {
+                toggle(strategy, addresses);
+            }
+            // This workload's own array is counted too: one element, so one record, an operation.
+            int most = 0;
+            long sum = 0;
+            for (int i = 0; i < OPERATIONS; i++) {
+                TouchedRecords.start();
+                toggle(strategy, addresses);
+                final int touched = TouchedRecords.stop() - 1;
+                most = Math.max(most, touched);
+                sum += touched;
+            }
+            return new double[] {most, (double) sum / OPERATIONS};
+        }
+
+        private void toggle(final Strategy strategy, final long[] addresses) {
+            final int slot = random.nextInt(addresses.length);
+            if (addresses[slot] == Strategy.NO_SPACE) {
+                addresses[slot] = strategy.allocate(sizeBytes());
+            } else {
+                strategy.free(addresses[slot]);
+                addresses[slot] = Strategy.NO_SPACE;
+            }
+        }
+
+        /** From 256 bytes to 2 MiB, each power of two as often as any other. */
+        private long sizeBytes() {
+            final long powerOfTwo = 256L << random.nextInt(13);
+            return powerOfTwo + random.nextLong(powerOfTwo);
+        }
+    }
+}
