@@ -31,7 +31,7 @@ abstract class SegregatedStrategy extends TableStrategy {
             return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
         }
         final int block = table.next(table.head(list));
-        if (list == fitting && lists.holdsOneSize(list)) {
+        if (lists.holdsOneSize(list) && list == fitting) {
             // An exact fit, known before the block's record arrives from memory, which is common for small sizes.
             lists.remove(table, block);
             return enter(block, table.start(block));

@@ -23,7 +23,6 @@ class BoundedCostTest {
     @ParameterizedTest
     @ValueSource(strings = {"segregated-fit", "tlsf"})
     void shouldTouchABoundedNumberOfRecordsHoweverManyBlocksAreLive(final String strategy) {
-        System.out.println("X" + touches(strategy, 1000) + touches(strategy, 10000) + touches(strategy, 100000));
         final Touches few = touches(strategy, 1_000);
         final Touches many = touches(strategy, 100_000);
 
