@@ -261,13 +261,13 @@ public abstract class AbstractStrategy implements Strategy {
         return (int) start;
     }
 
-    private static void checkSize(final long sizeBytes) {
+    static void checkSize(final long sizeBytes) {
         if (sizeBytes <= 0) {
             throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be > 0");
         }
     }
 
-    private static void checkAlignment(final long alignmentBytes) {
+    static void checkAlignment(final long alignmentBytes) {
         if (alignmentBytes <= 0 || (alignmentBytes & (alignmentBytes - 1)) != 0) {
             throw new IllegalArgumentException("alignmentBytes=" + alignmentBytes + " must be a power of two");
         }

@@ -1,5 +1,7 @@
 package io.outboard.core;
 
+import java.util.List;
+
 /**
  * Device memory is exhausted, with what a person needs to tell <em>full</em> from <em>fragmented</em>.
  *
@@ -62,6 +64,33 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
                 requestedBytes,
                 statistics.freeBytes(),
                 statistics.largestFreeBlockBytes(),
+                reason);
+    }
+
+    /**
+     * A pool found nothing that fits, and could neither recycle nor grow.
+     *
+     * @param requestedBytes what was asked for, in bytes
+     * @param statistics the pool's state
+     * @param largestFreeBlockBytes size of its largest free block, in bytes
+     * @param largestHolders its largest blocks in use
+     * @return the exception, not thrown
+     */
+    static DeviceOutOfMemoryException ofPool(
+            final long requestedBytes,
+            final PoolStatistics statistics,
+            final long largestFreeBlockBytes,
+            final List<Holder> largestHolders) {
+        final long freeBytes = statistics.freeBytes();
+        final String reason = freeBytes >= requestedBytes ? "fragmented" : "full";
+        final double fragmentation = freeBytes <= 0 ? 0 : 1 - (double) largestFreeBlockBytes / freeBytes;
+        return new DeviceOutOfMemoryException(
+                "pool " + reason + ": requested " + requestedBytes + " bytes; " + statistics + ", largest free block "
+                        + largestFreeBlockBytes + " bytes, external fragmentation "
+                        + Math.round(1000 * fragmentation) / 1000.0 + "; largest holders " + largestHolders,
+                requestedBytes,
+                freeBytes,
+                largestFreeBlockBytes,
                 reason);
     }
 
