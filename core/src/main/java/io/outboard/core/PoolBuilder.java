@@ -1,0 +1,100 @@
+package io.outboard.core;
+
+import java.util.Objects;
+
+/** Describes a {@link Pool}. Confined to one thread. */
+public final class PoolBuilder {
+
+    final MemorySource source;
+    DeviceWork work = DeviceWork.NONE;
+    String strategy = "tlsf";
+    StrategyOptions strategyOptions = StrategyOptions.DEFAULTS;
+    ReusePolicy policy = ReusePolicy.IMMEDIATE;
+    long firstRegionBytes = 64L << 20;
+    long limitBytes = 1L << 62;
+    long limboLimitBytes = Long.MAX_VALUE;
+
+    PoolBuilder(final MemorySource source) {
+        this.source = Objects.requireNonNull(source, "source");
+    }
+
+    /**
+     * When freed blocks may be handed out again.
+     *
+     * @param newPolicy the policy
+     * @param newWork tells it what the device has finished; {@link DeviceWork#NONE} for {@link ReusePolicy#IMMEDIATE}
+     * @return this builder
+     */
+    public PoolBuilder reuse(final ReusePolicy newPolicy, final DeviceWork newWork) {
+        policy = Objects.requireNonNull(newPolicy, "newPolicy");
+        work = Objects.requireNonNull(newWork, "newWork");
+        return this;
+    }
+
+    /**
+     * The algorithm that divides regions.
+     *
+     * @param newStrategy name of a strategy, such as {@code tlsf}
+     * @param newOptions granule and table sizes, for each region
+     * @return this builder
+     */
+    public PoolBuilder strategy(final String newStrategy, final StrategyOptions newOptions) {
+        strategy = Objects.requireNonNull(newStrategy, "newStrategy");
+        strategyOptions = Objects.requireNonNull(newOptions, "newOptions");
+        return this;
+    }
+
+    /**
+     * Size of the first region, which is taken when memory is first asked for.
+     *
+     * @param bytes {@code 0 < bytes <= 2^62}; rounded up to 2 MiB where the limit allows
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder firstRegionBytes(final long bytes) {
+        firstRegionBytes = checkBytes("firstRegionBytes", bytes);
+        return this;
+    }
+
+    /**
+     * Most that the pool may hold.
+     *
+     * @param bytes {@code 0 < bytes <= 2^62}
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder limitBytes(final long bytes) {
+        limitBytes = checkBytes("limitBytes", bytes);
+        return this;
+    }
+
+    /**
+     * Most that may be in limbo before {@link ReusePolicy#STRICT} synchronises though memory isn't needed; never more
+     * than an eighth of what the pool holds, which is the default.
+     *
+     * @param bytes {@code 0 < bytes <= 2^62}
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder limboLimitBytes(final long bytes) {
+        limboLimitBytes = checkBytes("limboLimitBytes", bytes);
+        return this;
+    }
+
+    /**
+     * Makes the pool, which holds nothing yet.
+     *
+     * @return a new pool
+     * @throws IllegalArgumentException if no strategy has that name
+     */
+    public Pool build() {
+        return new Pool(this);
+    }
+
+    private static long checkBytes(final String name, final long bytes) {
+        if (bytes <= 0 || bytes > 1L << 62) {
+            throw new IllegalArgumentException(name + "=" + bytes + " must be > 0 and <= 2^62");
+        }
+        return bytes;
+    }
+}

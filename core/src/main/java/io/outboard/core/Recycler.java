@@ -1,0 +1,230 @@
+package io.outboard.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Gives the blocks in a pool's limbo back once the device has finished with them: in batches, one synchronisation or one
+ * mark for many.
+ *
+ * <p>Two locks. The pool's lock guards limbo and the strategies. The limbo lock guards the batches that were taken from
+ * limbo and is held while the device is asked or waited for; it is never taken while the pool's lock is held. If the device
+ * fails, what isn't given back yet stays in limbo.
+ */
+final class Recycler {
+
+    /** Work finishes in the order of submission as a rule, so behind so many unfinished batches none is looked at. */
+    private static final int MOST_UNFINISHED = 4;
+
+    /** Of what the pool holds, the share that may be in limbo before {@link ReusePolicy#STRICT} synchronises. */
+    private static final long LIMBO_SHARE = 8;
+
+    private final ReusePolicy policy;
+    private final DeviceWork work;
+    private final long limboLimitBytes;
+    private final PoolCounters counters;
+    private final PoolRegions regions;
+    private final SpinLock lock;
+    private final ReentrantLock limboLock = new ReentrantLock();
+    private final Limbo limbo = new Limbo();
+
+    /** Taken from limbo, in that order. */
+    private final List<Limbo.Batch> waiting = new ArrayList<>();
+
+    private boolean ended;
+
+    Recycler(final PoolBuilder builder, final SpinLock lock, final PoolCounters counters, final PoolRegions regions) {
+        policy = builder.policy;
+        work = builder.work;
+        limboLimitBytes = builder.limboLimitBytes;
+        this.lock = lock;
+        this.counters = counters;
+        this.regions = regions;
+    }
+
+    // Under the pool's lock
+
+    /**
+     * Puts a block into limbo that its strategy says is in use.
+     *
+     * @return whether {@link #recycleAsPlanned} is to be called, without the lock
+     * @throws InvalidAddressException if it is in limbo already; nothing changes
+     */
+    boolean add(final long address, final long sizeBytes, final long stream) {
+        final long key = policy == ReusePolicy.STREAM_ORDERED ? stream : Limbo.ALL_STREAMS;
+        if (!limbo.add(address, sizeBytes, key)) {
+            throw inLimbo(address);
+        }
+        counters.freed(sizeBytes, limbo.bytes());
+        return policy == ReusePolicy.STRICT ? limbo.bytes() > limboLimitBytes() : limbo.hasFullBatch();
+    }
+
+    /** A block that was freed on this stream and serves the request, in use again; or {@code NO_SPACE}. */
+    long reuse(final long sizeBytes, final long stream) {
+        final long limboBytes = limbo.bytes();
+        final long address = limbo.reuse(sizeBytes, stream);
+        if (address != Strategy.NO_SPACE) {
+            counters.reused(limboBytes - limbo.bytes(), limbo.bytes());
+        }
+        return address;
+    }
+
+    void checkNotInLimbo(final long address) {
+        if (limbo.contains(address)) {
+            throw inLimbo(address);
+        }
+    }
+
+    boolean contains(final long address) {
+        return limbo.contains(address);
+    }
+
+    private long limboLimitBytes() {
+        return Math.min(limboLimitBytes, counters.heldBytes() / LIMBO_SHARE);
+    }
+
+    // Without a lock
+
+    /** Recycles because limbo is full, not because memory is needed; what another thread is at need not be done twice. */
+    void recycleAsPlanned() {
+        if (limboLock.tryLock()) {
+            try {
+                recycle(policy == ReusePolicy.STRICT, false);
+            } finally {
+                limboLock.unlock();
+            }
+        }
+    }
+
+    /**
+     * Gives back what the device has finished with, because memory is needed.
+     *
+     * @param wait whether to wait for unfinished work; {@link ReusePolicy#STRICT} always does
+     * @return whether any memory came back since the call
+     */
+    boolean recycleNow(final boolean wait) {
+        final long before = counters.recycled();
+        limboLock.lock();
+        try {
+            // Who waited for another thread's synchronisation may find that this was enough.
+            if (counters.recycled() == before) {
+                recycle(true, wait);
+            }
+        } finally {
+            limboLock.unlock();
+        }
+        return counters.recycled() != before;
+    }
+
+    /** Marks what was freed on a stream, while it still exists. */
+    void streamEnds(final long stream) {
+        limboLock.lock();
+        try {
+            lock.lock();
+            try {
+                limbo.takeBatch(stream, waiting);
+            } finally {
+                lock.unlock();
+            }
+            markWaiting();
+        } finally {
+            limboLock.unlock();
+        }
+    }
+
+    /** Waits for the device; from then on nothing comes back. */
+    void end() {
+        limboLock.lock();
+        try {
+            work.synchronize();
+            ended = true;
+            waiting.clear();
+        } finally {
+            limboLock.unlock();
+        }
+    }
+
+    // Under the limbo lock
+
+    private void recycle(final boolean all, final boolean wait) {
+        if (ended || work.isCapturing()) {
+            return;
+        }
+        lock.lock();
+        try {
+            limbo.takeBatches(all, waiting);
+        } finally {
+            lock.unlock();
+        }
+        if (policy == ReusePolicy.STRICT) {
+            releaseAfterSynchronising();
+        } else {
+            releaseFinished(wait);
+        }
+    }
+
+    private void releaseAfterSynchronising() {
+        if (!waiting.isEmpty()) {
+            work.synchronize();
+            counters.synchronised();
+            while (!waiting.isEmpty()) {
+                release(waiting.remove(waiting.size() - 1));
+            }
+        }
+    }
+
+    private void releaseFinished(final boolean wait) {
+        markWaiting();
+        int unfinished = 0;
+        int i = 0;
+        while (i < waiting.size() && unfinished < MOST_UNFINISHED) {
+            final Limbo.Batch batch = waiting.get(i);
+            if (wait) {
+                work.await(batch.mark);
+            }
+            if (work.isFinished(batch.mark)) {
+                waiting.remove(i);
+                work.release(batch.mark);
+                release(batch);
+            } else {
+                unfinished++;
+                i++;
+            }
+        }
+    }
+
+    /** In order, so that those without a mark stay the last ones if the device fails. */
+    private void markWaiting() {
+        int first = waiting.size();
+        while (first > 0 && waiting.get(first - 1).mark == Limbo.Batch.UNMARKED) {
+            first--;
+        }
+        for (int i = first; i < waiting.size(); i++) {
+            final Limbo.Batch batch = waiting.get(i);
+            batch.mark = batch.stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(batch.stream);
+        }
+    }
+
+    /** Frees the blocks of a batch for good: some microseconds. */
+    private void release(final Limbo.Batch batch) {
+        lock.lock();
+        try {
+            for (int i = 0; i < batch.count; i++) {
+                limbo.remove(batch.addresses[i], batch.sizes[i]);
+                regions.strategyAt(batch.addresses[i]).free(batch.addresses[i]);
+            }
+            counters.recycled(limbo.bytes());
+            limbo.recycle(batch);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static InvalidAddressException inLimbo(final long address) {
+        return new InvalidAddressException(
+                address,
+                "address=0x" + Long.toHexString(address)
+                        + " must be the start of a block in use: it was freed already and waits in limbo");
+    }
+}
