@@ -83,7 +83,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
             final List<Holder> largestHolders) {
         final long freeBytes = statistics.freeBytes();
         final String reason = freeBytes >= requestedBytes ? "fragmented" : "full";
-        final double fragmentation = freeBytes <= 0 ? 0 : 1 - (double) largestFreeBlockBytes / freeBytes;
+        final double fragmentation =
+                freeBytes <= largestFreeBlockBytes ? 0 : 1 - (double) largestFreeBlockBytes / freeBytes;
         return new DeviceOutOfMemoryException(
                 "pool " + reason + ": requested " + requestedBytes + " bytes; " + statistics + ", largest free block "
                         + largestFreeBlockBytes + " bytes, external fragmentation "

@@ -52,9 +52,10 @@ public interface DeviceWork {
     boolean isCapturing();
 
     /**
-     * Marks the end of all work that was submitted before the call to any stream that is known.
+     * Marks the end of all work that was submitted before the call to any stream that is known, or was until it ended: a
+     * stream may end before its work has finished.
      *
-     * @return a mark, to be given to {@link #release} in the end
+     * @return a mark, 0 or more, to be given to {@link #release} in the end
      */
     long mark();
 
@@ -62,7 +63,7 @@ public interface DeviceWork {
      * Marks the end of all work that was submitted before the call to one stream.
      *
      * @param stream its handle
-     * @return a mark, to be given to {@link #release} in the end
+     * @return a mark, 0 or more, to be given to {@link #release} in the end
      */
     long mark(long stream);
 

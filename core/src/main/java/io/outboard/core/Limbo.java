@@ -108,26 +108,18 @@ final class Limbo {
 
     /** Moves batches from here to {@code taken}: the full ones, or all with a block in them. */
     void takeBatches(final boolean all, final List<Batch> taken) {
-        taken.addAll(full);
+        // One by one, since addAll would make garbage.
+        for (int i = 0; i < full.size(); i++) {
+            taken.add(full.get(i));
+        }
         full.clear();
         if (all) {
-            // By hand, since an entry that is removed would upset an iterator.
-            final List<Batch> batches = new ArrayList<>(open.values());
-            for (final Batch batch : batches) {
-                takeBatch(batch.stream, taken);
+            // Empty ones too, so that none stays behind for a stream that doesn't exist any more.
+            for (final Batch batch : open.values()) {
+                (batch.count == 0 ? unused : taken).add(batch);
             }
-        }
-    }
-
-    /** Moves the open batch of a stream to {@code taken}, if there is a block in it. */
-    void takeBatch(final long stream, final List<Batch> taken) {
-        final Batch batch = open.get(stream);
-        if (batch != null && batch.count > 0) {
-            taken.add(batch);
-            open.remove(stream);
-            if (last == batch) {
-                last = open(stream);
-            }
+            open.clear();
+            last = open(ALL_STREAMS);
         }
     }
 

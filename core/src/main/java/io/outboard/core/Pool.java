@@ -107,6 +107,8 @@ public final class Pool implements AutoCloseable {
         long address;
         lock.lock();
         try {
+            // Limbo outlives its regions.
+            checkOpen();
             address = recycler.reuse(sizeBytes, stream);
             if (address == Strategy.NO_SPACE) {
                 address = regions.place(sizeBytes, 1);
@@ -134,27 +136,50 @@ public final class Pool implements AutoCloseable {
         if (address == Strategy.NO_SPACE) {
             address = regions.growAndPlace(sizeBytes, alignmentBytes);
         }
+        return address == Strategy.NO_SPACE ? allocateAtLast(sizeBytes, alignmentBytes) : address;
+    }
+
+    private long allocateAtLast(final long sizeBytes, final long alignmentBytes) {
         for (final OutOfMemoryHandler handler : handlers) {
-            while (address == Strategy.NO_SPACE && handler.free(sizeBytes, statistics())) {
+            while (handler.free(sizeBytes, statistics())) {
                 recycler.recycleNow(false);
-                address = place(sizeBytes, alignmentBytes);
+                // A handler may have freed what another holds of the device, too.
+                final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
+                if (address != Strategy.NO_SPACE) {
+                    return address;
+                }
             }
         }
-        if (address == Strategy.NO_SPACE && recycler.recycleNow(true)) {
-            address = place(sizeBytes, alignmentBytes);
+        // Again as long as anything comes back: it may be that of another thread's wait, and not serve this one.
+        while (recycler.recycleNow(true)) {
+            final long address = place(sizeBytes, alignmentBytes);
+            if (address != Strategy.NO_SPACE) {
+                return address;
+            }
         }
+        checkOpen();
+        final long address = placeOrSayWhy(sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
-            checkOpen();
             throw DeviceOutOfMemoryException.ofPool(sizeBytes, statistics(), largestFreeBlockBytes(), largestHolders());
         }
         return address;
+    }
+
+    private long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
+        lock.lock();
+        try {
+            return regions.placeOrSayWhy(sizeBytes, alignmentBytes);
+        } finally {
+            lock.unlock();
+        }
     }
 
     // Freeing
 
     /**
      * Gives a block back. When it may be handed out again is up to the {@link ReusePolicy}; with {@link ReusePolicy#STRICT}
-     * this call waits for the device when limbo passes its limit.
+     * this call waits for the device when limbo passes its limit. What the device fails with then is thrown, and the block
+     * is freed all the same.
      *
      * @param address what an allocation returned, not freed since
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
@@ -194,7 +219,8 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * Tells the pool that a stream is about to be destroyed: what was freed on it must be marked while it exists.
+     * Tells the pool that a stream is about to be destroyed: what was freed on it must be marked while it exists. What the
+     * device fails with is thrown, and the stream may be destroyed all the same.
      *
      * @param stream its handle
      */
@@ -278,9 +304,7 @@ public final class Pool implements AutoCloseable {
 
     /** The lock is held. */
     private Strategy strategyAt(final long address) {
-        if (closed) {
-            checkOpen();
-        }
+        checkOpen();
         return regions.strategyAt(address);
     }
 
@@ -314,8 +338,9 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
-     * logger {@code io.outboard.core}, with the largest of them. Idempotent; afterwards only {@link #statistics},
-     * {@link #contains}, {@link #trimTo} and this method may be called, all others throw {@link IllegalStateException}.
+     * logger {@code io.outboard.core}, with the largest of them. Idempotent; afterwards the pool is
+     * empty, and what takes, frees, resizes or measures a block throws {@link IllegalStateException}. What the device or the
+     * memory source fails with is thrown when all regions have been tried.
      */
     @Override
     public void close() {

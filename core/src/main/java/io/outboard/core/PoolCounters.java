@@ -55,6 +55,14 @@ final class PoolCounters {
         set(HELD, bytes);
     }
 
+    /** Every region was given back: nothing is in use any more. */
+    void ended() {
+        held(0, 0);
+        set(USED, 0);
+        set(LIMBO, 0);
+        set(LIVE_BLOCKS, 0);
+    }
+
     /** A batch came back from limbo. */
     void recycled(final long limboBytes) {
         set(RECYCLED, values[RECYCLED] + 1);

@@ -21,6 +21,9 @@ final class PoolRegions {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
+    /** Most that a strategy divides: granules are counted in unsigned ints. */
+    private static final long MOST_GRANULES = (1L << 32) - 1;
+
     /** A region, the part of it that starts at a granule, and what divides that. */
     record PoolRegion(Region taken, Region used, Strategy strategy) {}
 
@@ -39,6 +42,9 @@ final class PoolRegions {
     /** Where the last block was placed. */
     private int current;
 
+    /** Why an attempt failed, for {@link #placeOrSayWhy}. */
+    private @Nullable BlockTableFullException tableFull;
+
     private boolean ended;
 
     PoolRegions(final PoolBuilder builder, final SpinLock lock, final PoolCounters counters) {
@@ -53,23 +59,53 @@ final class PoolRegions {
 
     // Under the pool's lock
 
-    /** Tries each region once, from the one that served last. An address, or {@code NO_SPACE}. */
+    /**
+     * Tries each region once, from the one that served last. An address, or {@code NO_SPACE}, also if there is space but
+     * no room for it in the tables.
+     */
     long place(final long sizeBytes, final long alignmentBytes) {
         final PoolRegion[] all = regions;
         int index = current;
         for (int tried = 0; tried < all.length; tried++) {
-            final Strategy strategy = all[index].strategy;
-            final long before = strategy.freeBytes();
-            final long address =
-                    alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+            final long address = placeIn(all[index].strategy, sizeBytes, alignmentBytes);
             if (address != Strategy.NO_SPACE) {
                 current = index;
-                counters.allocated(before - strategy.freeBytes());
                 return address;
             }
             index = index + 1 == all.length ? 0 : index + 1;
         }
         return Strategy.NO_SPACE;
+    }
+
+    private long placeIn(final Strategy strategy, final long sizeBytes, final long alignmentBytes) {
+        final long before = strategy.freeBytes();
+        final long address;
+        try {
+            address = alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+        } catch (final BlockTableFullException e) {
+            tableFull = e;
+            return Strategy.NO_SPACE;
+        }
+        if (address != Strategy.NO_SPACE) {
+            counters.allocated(before - strategy.freeBytes());
+        }
+        return address;
+    }
+
+    /**
+     * As {@link #place}, when all else has failed.
+     *
+     * @throws BlockTableFullException if that is why
+     */
+    long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
+        tableFull = null;
+        final long address = place(sizeBytes, alignmentBytes);
+        final BlockTableFullException why = tableFull;
+        tableFull = null;
+        if (address == Strategy.NO_SPACE && why != null) {
+            throw why;
+        }
+        return address;
     }
 
     /** The strategy whose region has an address. */
@@ -162,6 +198,7 @@ final class PoolRegions {
             lock.lock();
             try {
                 replace(new PoolRegion[0], -counters.heldBytes());
+                counters.ended();
             } finally {
                 lock.unlock();
             }
@@ -197,22 +234,26 @@ final class PoolRegions {
     // Under the region lock
 
     private boolean grow(final long sizeBytes, final long alignmentBytes) {
-        final long leftBytes = limitBytes - counters.heldBytes();
+        final long mostBytes = Math.min(limitBytes - counters.heldBytes(), MOST_GRANULES * options.granuleBytes());
         final long unitBytes = Math.max(alignmentBytes, options.granuleBytes());
-        if (sizeBytes > leftBytes || unitBytes > leftBytes) {
+        if (sizeBytes > mostBytes || unitBytes > mostBytes) {
             return false;
         }
         final long paddingBytes = unitBytes > SOURCE_ALIGNMENT_BYTES ? unitBytes : 0;
         final long leastBytes = roundUp(sizeBytes, options.granuleBytes()) + paddingBytes;
+        // Both addends may be 2^62.
+        if (leastBytes < 0 || leastBytes > mostBytes) {
+            return false;
+        }
         final long goodBytes =
                 Math.max(leastBytes, counters.heldBytes() == 0 ? firstRegionBytes : counters.heldBytes());
-        long regionBytes = Math.min(roundUp(goodBytes, UNIT_BYTES), leftBytes);
+        long regionBytes = Math.min(roundUp(goodBytes, UNIT_BYTES), mostBytes);
         while (regionBytes >= leastBytes) {
             try {
                 add(source.take(regionBytes));
                 return true;
             } catch (final DeviceOutOfMemoryException e) {
-                regionBytes = regionBytes == leastBytes ? 0 : Math.max(regionBytes / 2, leastBytes);
+                regionBytes = regionBytes == leastBytes ? 0 : Math.max((regionBytes / 2) & -UNIT_BYTES, leastBytes);
             }
         }
         return false;
@@ -225,8 +266,13 @@ final class PoolRegions {
             final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
             final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
             added = new PoolRegion(taken, used, provider.create(used, options));
-        } catch (final RuntimeException e) {
-            source.giveBack(taken);
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            // The host may have no memory for the tables.
+            try {
+                source.giveBack(taken);
+            } catch (final RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
             throw e;
         }
         lock.lock();

@@ -28,10 +28,10 @@ public record PoolStatistics(
     /**
      * What is neither in use nor in limbo.
      *
-     * @return bytes
+     * @return bytes, 0 or more though the numbers may be from different moments
      */
     public long freeBytes() {
-        return heldBytes - usedBytes - limboBytes;
+        return Math.max(0, heldBytes - usedBytes - limboBytes);
     }
 
     /**

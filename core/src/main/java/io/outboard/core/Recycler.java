@@ -23,6 +23,7 @@ final class Recycler {
     private final ReusePolicy policy;
     private final DeviceWork work;
     private final long limboLimitBytes;
+    private final long granuleMask;
     private final PoolCounters counters;
     private final PoolRegions regions;
     private final SpinLock lock;
@@ -38,6 +39,7 @@ final class Recycler {
         policy = builder.policy;
         work = builder.work;
         limboLimitBytes = builder.limboLimitBytes;
+        granuleMask = builder.strategyOptions.granuleBytes() - 1;
         this.lock = lock;
         this.counters = counters;
         this.regions = regions;
@@ -62,8 +64,13 @@ final class Recycler {
 
     /** A block that was freed on this stream and serves the request, in use again; or {@code NO_SPACE}. */
     long reuse(final long sizeBytes, final long stream) {
+        if (stream == Limbo.ALL_STREAMS) {
+            // No stream: what is there may be in use on any.
+            return Strategy.NO_SPACE;
+        }
         final long limboBytes = limbo.bytes();
-        final long address = limbo.reuse(sizeBytes, stream);
+        // Negative if it overflows; then no block is chosen.
+        final long address = limbo.reuse((sizeBytes + granuleMask) & ~granuleMask, stream);
         if (address != Strategy.NO_SPACE) {
             counters.reused(limboBytes - limbo.bytes(), limbo.bytes());
         }
@@ -117,31 +124,55 @@ final class Recycler {
         return counters.recycled() != before;
     }
 
-    /** Marks what was freed on a stream, while it still exists. */
+    /**
+     * Marks what is in limbo, while the stream still exists; what can't be marked now will be with all streams. Synchronising
+     * the device covers streams that ended.
+     */
     void streamEnds(final long stream) {
+        if (policy != ReusePolicy.TRACKED && policy != ReusePolicy.STREAM_ORDERED) {
+            return;
+        }
         limboLock.lock();
         try {
-            lock.lock();
-            try {
-                limbo.takeBatch(stream, waiting);
-            } finally {
-                lock.unlock();
+            takeBatches(true);
+            if (!ended && !work.isCapturing()) {
+                markWaiting();
             }
-            markWaiting();
         } finally {
+            for (int i = 0; i < waiting.size(); i++) {
+                if (waiting.get(i).stream == stream) {
+                    waiting.get(i).stream = Limbo.ALL_STREAMS;
+                }
+            }
             limboLock.unlock();
         }
     }
 
-    /** Waits for the device; from then on nothing comes back. */
+    /**
+     * Waits for the device; from then on nothing comes back.
+     *
+     * @throws RuntimeException what the device fails with first; everything has been tried
+     */
     void end() {
         limboLock.lock();
         try {
-            work.synchronize();
             ended = true;
-            waiting.clear();
+            work.synchronize();
         } finally {
-            limboLock.unlock();
+            try {
+                releaseMarks();
+            } finally {
+                limboLock.unlock();
+            }
+        }
+    }
+
+    private void releaseMarks() {
+        while (!waiting.isEmpty()) {
+            final long mark = waiting.remove(waiting.size() - 1).mark;
+            if (mark != Limbo.Batch.UNMARKED) {
+                work.release(mark);
+            }
         }
     }
 
@@ -151,16 +182,20 @@ final class Recycler {
         if (ended || work.isCapturing()) {
             return;
         }
+        takeBatches(all);
+        if (policy == ReusePolicy.STRICT) {
+            releaseAfterSynchronising();
+        } else {
+            releaseFinished(wait);
+        }
+    }
+
+    private void takeBatches(final boolean all) {
         lock.lock();
         try {
             limbo.takeBatches(all, waiting);
         } finally {
             lock.unlock();
-        }
-        if (policy == ReusePolicy.STRICT) {
-            releaseAfterSynchronising();
-        } else {
-            releaseFinished(wait);
         }
     }
 
@@ -184,9 +219,11 @@ final class Recycler {
                 work.await(batch.mark);
             }
             if (work.isFinished(batch.mark)) {
+                final long mark = batch.mark;
                 waiting.remove(i);
-                work.release(batch.mark);
+                // First the blocks, so that they aren't lost if the device fails to forget the mark.
                 release(batch);
+                work.release(mark);
             } else {
                 unfinished++;
                 i++;

@@ -6,9 +6,10 @@ import net.jqwik.api.lifecycle.PropertyExecutor;
 import net.jqwik.api.lifecycle.PropertyLifecycleContext;
 
 /** Lets {@code -Doutboard.seed} and {@code -Doutboard.tries} replace what a property's annotation says. */
-final class SeedFromSystemProperties implements AroundPropertyHook {
+public final class SeedFromSystemProperties implements AroundPropertyHook {
 
-    SeedFromSystemProperties() {}
+    /** Made by jqwik. */
+    public SeedFromSystemProperties() {}
 
     @Override
     public PropertyExecutionResult aroundProperty(

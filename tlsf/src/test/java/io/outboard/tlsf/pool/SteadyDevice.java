@@ -1,0 +1,44 @@
+package io.outboard.tlsf.pool;
+
+import io.outboard.core.DeviceWork;
+
+/** A device whose work takes some questions to finish, and that makes no garbage itself. Confined to one thread. */
+final class SteadyDevice implements DeviceWork {
+
+    /** Questions asked. */
+    long answers;
+
+    private long nextMark;
+
+    @Override
+    public void synchronize() {
+        answers++;
+    }
+
+    @Override
+    public boolean isCapturing() {
+        return false;
+    }
+
+    @Override
+    public long mark() {
+        return nextMark++;
+    }
+
+    @Override
+    public long mark(final long stream) {
+        return nextMark++;
+    }
+
+    @Override
+    public boolean isFinished(final long mark) {
+        answers++;
+        return answers % 3 != 0;
+    }
+
+    @Override
+    public void await(final long mark) {}
+
+    @Override
+    public void release(final long mark) {}
+}
