@@ -1,6 +1,8 @@
 package io.outboard.cuda;
 
 import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,9 @@ final class DevicePools {
     private final Supplier<CudaCalls> loader;
     private final ThreadLocal<Current> current = ThreadLocal.withInitial(Current::new);
     private final StreamCaptures captures = new StreamCaptures();
+
+    /** Contexts that are gone. Threads may have them current still. */
+    private final Set<Long> ended = ConcurrentHashMap.newKeySet();
 
     /** Replaced under the monitor, never changed. */
     private volatile DevicePool[] pools = {};
@@ -79,12 +84,13 @@ final class DevicePools {
             if (bind && calls.currentDevice(device) != CudaCalls.SUCCESS) {
                 return null;
             }
-            if (calls.currentContext(context) != CudaCalls.SUCCESS || context[0] == 0) {
+            if (calls.currentContext(context) != CudaCalls.SUCCESS || context[0] == 0 || ended.contains(context[0])) {
                 if (!bind
                         || calls.setDevice(device[0]) != CudaCalls.SUCCESS
                         || calls.currentContext(context) != CudaCalls.SUCCESS) {
                     return null;
                 }
+                contextMade(context[0]);
             }
             if (calls.currentDevice(device) != CudaCalls.SUCCESS) {
                 return null;
@@ -137,6 +143,11 @@ final class DevicePools {
         return null;
     }
 
+    /** A context is there, perhaps with the handle of one that is gone. */
+    void contextMade(final long context) {
+        ended.remove(context);
+    }
+
     /** A context is gone, and its memory, streams and events with it. */
     synchronized void contextEnded(final long context) {
         for (final DevicePool pool : pools) {
@@ -144,6 +155,7 @@ final class DevicePools {
                 pool.end();
             }
         }
+        ended.add(context);
         pools = Arrays.stream(pools).filter(DevicePool::isLive).toArray(DevicePool[]::new);
     }
 

@@ -188,7 +188,12 @@ final class DriverFacade {
     // Contexts
 
     int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
-        return change(() -> api.cuCtxCreate(pctx, flags, dev));
+        final int code = calls.ask(() -> api.cuCtxCreate(pctx, flags, dev));
+        if (code == CUresult.CUDA_SUCCESS) {
+            pools.contextMade(DevicePointers.handle(pctx));
+        }
+        pools.forget();
+        return calls.result(code);
     }
 
     int cuCtxSetCurrent(final CUcontext ctx) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory that a kernel may still write isn't handed out again, on simulated streams; see {@code HazardGpuTest}. */
+/** Memory that a kernel may still write isn't handed out again, on simulated streams; see {@link HazardGpuTest}. */
 class FacadeReuseTest {
 
     private static final long BLOCK_BYTES = FakeProgram.FIRST_REGION_BYTES / 4;

@@ -1,9 +1,13 @@
 package io.outboard.cuda;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
@@ -24,6 +28,9 @@ final class FakeCuda implements CudaCalls {
     private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
     private final ThreadLocal<Deque<Long>> contexts = ThreadLocal.withInitial(ArrayDeque::new);
     private final ThreadLocal<Integer> captureMode = ThreadLocal.withInitial(() -> 0);
+    /** Primary contexts that were reset, and not made again by {@code cudaSetDevice}. */
+    private final Set<Long> dead = new HashSet<>();
+
     private final FakeStreams streams = new FakeStreams();
     private final Map<Long, Allocation> allocations = new TreeMap<>();
     private long nextAddress = 0x7f00_0000_0000L;
@@ -109,6 +116,7 @@ final class FakeCuda implements CudaCalls {
             current.set(device);
             contexts.get().clear();
             contexts.get().push(CONTEXT + device);
+            dead.remove(CONTEXT + device);
         }
         return code;
     }
@@ -126,6 +134,7 @@ final class FakeCuda implements CudaCalls {
         final boolean allowed =
                 captureMode.get() == CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED || streams.allowsUnsafeCalls();
         final int refusal = allowed ? cudaError.cudaErrorMemoryAllocation : cudaError.cudaErrorStreamCaptureUnsupported;
+        assertFalse(dead.contains(currentContextOrZero()), "the context was reset");
         final int code = enter("cudaMalloc", allowed && fits ? SUCCESS : refusal);
         if (code == SUCCESS) {
             address[0] = nextAddress;
@@ -164,6 +173,7 @@ final class FakeCuda implements CudaCalls {
     void reset() {
         final int device = current.get();
         allocations.values().removeIf(allocation -> allocation.device() == device);
+        dead.add(CONTEXT + device);
     }
 
     /** A context that the program makes, beside the primary one. */

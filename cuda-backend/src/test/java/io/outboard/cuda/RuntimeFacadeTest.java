@@ -17,7 +17,7 @@ import jcuda.runtime.cudaIpcMemHandle;
 import jcuda.runtime.cudaPitchedPtr;
 import org.junit.jupiter.api.Test;
 
-/** The runtime's facade over simulated devices; its twin on a real one is {@code FacadeGpuTest}. */
+/** The runtime's facade over simulated devices; its twin on a real one is {@link FacadeGpuTest}. */
 class RuntimeFacadeTest {
 
     private static final int INVALID = cudaError.cudaErrorInvalidValue;
