@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
 /**
- * The calls of the CUDA runtime that a memory source makes, so that its logic runs over a simulated device as well.
+ * The calls of CUDA that a memory source and a pool make, so that their logic runs over a simulated device as well.
  *
  * <p>Each call returns CUDA's code, {@link #SUCCESS} or an error, and throws nothing, whether JCuda's exceptions are on
  * or off. Results go to element 0 of the caller's array, and only on success. Safe for any number of threads, as CUDA
@@ -30,6 +30,9 @@ interface CudaCalls {
 
     int malloc(long[] address, long sizeBytes);
 
+    /** The pitch that the driver chooses for the width. */
+    int mallocPitch(long[] address, long[] pitchBytes, long widthBytes, long height);
+
     int free(long address);
 
     /**
@@ -39,4 +42,39 @@ interface CudaCalls {
     void clearLastError();
 
     String nameOf(int code);
+
+    // Of the driver: these leave alone the last error that the runtime keeps for the program. Handles are JCuda's
+    // native
+    // pointers. Codes have the same numbers as the runtime's.
+
+    /** 0 where the thread has none. */
+    int currentContext(long[] context);
+
+    int pushContext(long context);
+
+    int popContext();
+
+    /** Waits for all work in the current context. */
+    int synchronize();
+
+    /** A stream that doesn't synchronise with the default one. */
+    int createStream(long[] stream);
+
+    /** An event that keeps no time. */
+    int createEvent(long[] event);
+
+    int recordEvent(long event, long stream);
+
+    /** Lets later work on a stream wait for what the event was recorded after. */
+    int waitEvent(long stream, long event);
+
+    int queryEvent(long event);
+
+    int awaitEvent(long event);
+
+    /** A {@code CUstreamCaptureStatus}. */
+    int captureStatus(int[] status, long stream);
+
+    /** A {@code CUstreamCaptureMode} of the calling thread, against the one that it had. */
+    int exchangeCaptureMode(int[] mode);
 }

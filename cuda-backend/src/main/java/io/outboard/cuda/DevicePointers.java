@@ -55,6 +55,29 @@ final class DevicePointers {
     }
 
     /**
+     * The handle in one of JCuda's objects for streams, events and contexts.
+     *
+     * @param object not a {@link Pointer}
+     * @return the handle, 0 for null
+     */
+    static long handle(final NativePointerObject object) {
+        return (long) NATIVE_POINTER.get(object);
+    }
+
+    /**
+     * Lets an object stand for another stream, event or context.
+     *
+     * @param object not a {@link Pointer}
+     * @param handle the handle
+     * @param <T> its type
+     * @return the object
+     */
+    static <T extends NativePointerObject> T withHandle(final T object, final long handle) {
+        NATIVE_POINTER.set((NativePointerObject) object, handle);
+        return object;
+    }
+
+    /**
      * A new pointer; not for the hot path.
      *
      * @param address absolute device address, or 0 for null

@@ -1,6 +1,7 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
 
 /**
@@ -44,10 +45,18 @@ final class DeviceScope implements AutoCloseable {
         return new Memory(freeBytes[0], totalBytes[0]);
     }
 
-    /** As {@code cudaMalloc}; throws {@link DeviceOutOfMemoryException} for exhaustion. */
+    /**
+     * As {@code cudaMalloc}; throws {@link DeviceOutOfMemoryException} for exhaustion. While a stream is captured into a
+     * graph CUDA forbids it, though the graph has nothing to do with it, unless the thread asks for the relaxed mode.
+     */
     long malloc(final long sizeBytes) {
         final long[] address = new long[1];
+        final int[] mode = {CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED};
+        final boolean exchanged = calls.exchangeCaptureMode(mode) == CudaCalls.SUCCESS;
         final int code = calls.malloc(address, sizeBytes);
+        if (exchanged) {
+            calls.exchangeCaptureMode(mode);
+        }
         if (code == cudaError.cudaErrorMemoryAllocation) {
             calls.clearLastError();
             final Memory memory = memory();

@@ -1,7 +1,15 @@
 package io.outboard.cuda;
 
+import java.util.function.IntFunction;
 import jcuda.CudaException;
 import jcuda.Pointer;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaDeviceProp;
 import jcuda.runtime.cudaError;
@@ -114,6 +122,21 @@ final class JCudaCalls implements CudaCalls {
     }
 
     @Override
+    public int mallocPitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
+        final Pointer pointer = new Pointer();
+        final int code;
+        try {
+            code = JCuda.cudaMallocPitch(pointer, pitchBytes, widthBytes, height);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+        if (code == SUCCESS) {
+            address[0] = DevicePointers.address(pointer);
+        }
+        return code;
+    }
+
+    @Override
     public int free(final long address) {
         try {
             return JCuda.cudaFree(DevicePointers.pointerTo(address));
@@ -137,14 +160,148 @@ final class JCudaCalls implements CudaCalls {
         return cudaError.stringFor(code);
     }
 
+    @Override
+    public int currentContext(final long[] context) {
+        final CUcontext result = new CUcontext();
+        try {
+            final int code = JCudaDriver.cuCtxGetCurrent(result);
+            context[0] = code == SUCCESS ? DevicePointers.handle(result) : 0;
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int pushContext(final long context) {
+        try {
+            return JCudaDriver.cuCtxPushCurrent(DevicePointers.withHandle(new CUcontext(), context));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int popContext() {
+        try {
+            return JCudaDriver.cuCtxPopCurrent(new CUcontext());
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int synchronize() {
+        try {
+            return JCudaDriver.cuCtxSynchronize();
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int createStream(final long[] stream) {
+        final CUstream result = new CUstream();
+        try {
+            final int code = JCudaDriver.cuStreamCreate(result, CUstream_flags.CU_STREAM_NON_BLOCKING);
+            stream[0] = DevicePointers.handle(result);
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int createEvent(final long[] event) {
+        final CUevent result = new CUevent();
+        try {
+            final int code = JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING);
+            event[0] = DevicePointers.handle(result);
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int recordEvent(final long event, final long stream) {
+        try {
+            return JCudaDriver.cuEventRecord(eventOf(event), streamOf(stream));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int waitEvent(final long stream, final long event) {
+        try {
+            return JCudaDriver.cuStreamWaitEvent(streamOf(stream), eventOf(event), 0);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int queryEvent(final long event) {
+        try {
+            return JCudaDriver.cuEventQuery(eventOf(event));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int awaitEvent(final long event) {
+        try {
+            return JCudaDriver.cuEventSynchronize(eventOf(event));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int captureStatus(final int[] status, final long stream) {
+        try {
+            return JCudaDriver.cuStreamIsCapturing(streamOf(stream), status);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int exchangeCaptureMode(final int[] mode) {
+        try {
+            return JCudaDriver.cuThreadExchangeStreamCaptureMode(mode);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    private static CUstream streamOf(final long handle) {
+        return DevicePointers.withHandle(new CUstream(), handle);
+    }
+
+    private static CUevent eventOf(final long handle) {
+        return DevicePointers.withHandle(new CUevent(), handle);
+    }
+
     /**
      * The code behind JCuda's exception, whose message is {@code cudaError.stringFor(code)} and nothing else. Only on
      * the way to an error.
      */
     static int codeOf(final CudaException exception) {
+        return codeOf(exception, cudaError::stringFor);
+    }
+
+    /** The same for an exception of {@code JCudaDriver}, whose message is {@code CUresult.stringFor(code)}. */
+    static int driverCodeOf(final CudaException exception) {
+        return codeOf(exception, CUresult::stringFor);
+    }
+
+    static int codeOf(final CudaException exception, final IntFunction<String> names) {
         final String name = exception.getMessage();
         for (int code = 1; code < CODE_LIMIT; code++) {
-            if (cudaError.stringFor(code).equals(name)) {
+            if (names.apply(code).equals(name)) {
                 return code;
             }
         }

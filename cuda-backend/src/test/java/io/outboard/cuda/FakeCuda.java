@@ -1,8 +1,15 @@
 package io.outboard.cuda;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
 
 /** CUDA without a GPU: some devices of a given size, a current device for each thread, and a call that fails on demand. */
@@ -10,12 +17,24 @@ final class FakeCuda implements CudaCalls {
 
     static final long TOTAL_BYTES = 1L << 30;
 
+    static final long PITCH_BYTES = 512;
+
     private static final long PAGE_BYTES = 1L << 21;
+
+    /** The primary context of device 0; the lowest eight bits of a context are its device. */
+    private static final long CONTEXT = 0xC0_0000;
 
     private final int devices;
     private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
+    private final ThreadLocal<Deque<Long>> contexts = ThreadLocal.withInitial(ArrayDeque::new);
+    private final ThreadLocal<Integer> captureMode = ThreadLocal.withInitial(() -> 0);
+    /** Primary contexts that were reset, and not made again by {@code cudaSetDevice}. */
+    private final Set<Long> dead = new HashSet<>();
+
+    private final FakeStreams streams = new FakeStreams();
     private final Map<Long, Allocation> allocations = new TreeMap<>();
     private long nextAddress = 0x7f00_0000_0000L;
+    private long created;
     private int lastError;
     private int callsUntilFailure = Integer.MAX_VALUE;
     private int failureCode;
@@ -95,6 +114,9 @@ final class FakeCuda implements CudaCalls {
         final int code = enter("cudaSetDevice", device < devices ? SUCCESS : cudaError.cudaErrorInvalidDevice);
         if (code == SUCCESS) {
             current.set(device);
+            contexts.get().clear();
+            contexts.get().push(CONTEXT + device);
+            dead.remove(CONTEXT + device);
         }
         return code;
     }
@@ -109,7 +131,11 @@ final class FakeCuda implements CudaCalls {
     @Override
     public int malloc(final long[] address, final long sizeBytes) {
         final boolean fits = sizeBytes <= TOTAL_BYTES - usedBytes(current.get());
-        final int code = enter("cudaMalloc", fits ? SUCCESS : cudaError.cudaErrorMemoryAllocation);
+        final boolean allowed =
+                captureMode.get() == CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED || streams.allowsUnsafeCalls();
+        final int refusal = allowed ? cudaError.cudaErrorMemoryAllocation : cudaError.cudaErrorStreamCaptureUnsupported;
+        assertFalse(dead.contains(currentContextOrZero()), "the context was reset");
+        final int code = enter("cudaMalloc", allowed && fits ? SUCCESS : refusal);
         if (code == SUCCESS) {
             address[0] = nextAddress;
             allocations.put(nextAddress, new Allocation(current.get(), sizeBytes));
@@ -136,6 +162,112 @@ final class FakeCuda implements CudaCalls {
     @Override
     public String nameOf(final int code) {
         return cudaError.stringFor(code);
+    }
+
+    /** Its streams and events. */
+    FakeStreams streams() {
+        return streams;
+    }
+
+    /** Frees all memory of the current device. */
+    void reset() {
+        final int device = current.get();
+        allocations.values().removeIf(allocation -> allocation.device() == device);
+        dead.add(CONTEXT + device);
+    }
+
+    /** A context that the program makes, beside the primary one. */
+    long createContext(final int device) {
+        return CONTEXT + (++created << 8) + device;
+    }
+
+    /** What {@code cuCtxSetCurrent} does; 0 for none. */
+    void setContext(final long context) {
+        contexts.get().clear();
+        if (context != 0) {
+            contexts.get().push(context);
+            current.set((int) (context & 0xFF));
+        }
+    }
+
+    @Override
+    public int mallocPitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
+        pitchBytes[0] = (widthBytes + PITCH_BYTES - 1) & -PITCH_BYTES;
+        return malloc(address, pitchBytes[0] * height);
+    }
+
+    @Override
+    public int currentContext(final long[] context) {
+        context[0] = contexts.get().isEmpty() ? 0 : contexts.get().peek();
+        return SUCCESS;
+    }
+
+    @Override
+    public int pushContext(final long context) {
+        contexts.get().push(context);
+        current.set((int) (context & 0xFF));
+        return SUCCESS;
+    }
+
+    @Override
+    public int popContext() {
+        contexts.get().pop();
+        current.set(contexts.get().isEmpty() ? 0 : (int) (contexts.get().peek() & 0xFF));
+        return SUCCESS;
+    }
+
+    @Override
+    public int synchronize() {
+        return streams.synchronize(currentContextOrZero());
+    }
+
+    @Override
+    public int createStream(final long[] stream) {
+        stream[0] = streams.createStream(currentContextOrZero());
+        return SUCCESS;
+    }
+
+    @Override
+    public int createEvent(final long[] event) {
+        event[0] = streams.createEvent(currentContextOrZero());
+        return SUCCESS;
+    }
+
+    @Override
+    public int recordEvent(final long event, final long stream) {
+        return streams.record(currentContextOrZero(), event, stream);
+    }
+
+    @Override
+    public int waitEvent(final long stream, final long event) {
+        return streams.await(currentContextOrZero(), stream, event);
+    }
+
+    @Override
+    public int queryEvent(final long event) {
+        return streams.query(event);
+    }
+
+    @Override
+    public int awaitEvent(final long event) {
+        return streams.synchronizeEvent(event);
+    }
+
+    @Override
+    public int captureStatus(final int[] status, final long stream) {
+        return streams.captureStatus(currentContextOrZero(), status, stream);
+    }
+
+    @Override
+    public int exchangeCaptureMode(final int[] mode) {
+        final int before = captureMode.get();
+        captureMode.set(mode[0]);
+        mode[0] = before;
+        return SUCCESS;
+    }
+
+    long currentContextOrZero() {
+        return contexts.get().isEmpty() ? 0 : contexts.get().peek();
     }
 
     private int enter(final String call, final int code) {

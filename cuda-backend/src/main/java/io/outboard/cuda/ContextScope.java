@@ -1,0 +1,42 @@
+package io.outboard.cuda;
+
+/**
+ * A CUDA context made current on the calling thread for the span of a few calls; closing it makes current what was
+ * before. Confined to one thread.
+ */
+final class ContextScope implements AutoCloseable {
+
+    private final CudaCalls calls;
+    private final boolean pushed;
+
+    /**
+     * Makes a context current, if it isn't.
+     *
+     * @param calls CUDA
+     * @param context its handle
+     * @throws CudaFailureException if that fails; the current context is then what it was
+     */
+    ContextScope(final CudaCalls calls, final long context) {
+        this.calls = calls;
+        final long[] current = new long[1];
+        check(calls, "cuCtxGetCurrent", calls.currentContext(current));
+        pushed = current[0] != context;
+        if (pushed) {
+            check(calls, "cuCtxPushCurrent", calls.pushContext(context));
+        }
+    }
+
+    @Override
+    public void close() {
+        if (pushed) {
+            check(calls, "cuCtxPopCurrent", calls.popContext());
+        }
+    }
+
+    /** Throws if a call of the driver failed; unlike the runtime, that keeps no last error to be cleared. */
+    static void check(final CudaCalls calls, final String call, final int code) {
+        if (code != CudaCalls.SUCCESS) {
+            throw new CudaFailureException(call, code, calls.nameOf(code));
+        }
+    }
+}

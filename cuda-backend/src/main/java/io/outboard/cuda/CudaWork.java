@@ -1,0 +1,228 @@
+package io.outboard.cuda;
+
+import io.outboard.core.DeviceWork;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.LongStream;
+import jcuda.driver.CUstreamCaptureStatus;
+import jcuda.runtime.cudaError;
+
+/**
+ * What has finished in one CUDA context: found out by synchronising it, or by events on its streams.
+ *
+ * <pre>
+ *   known streams     0 ---work---e          e: an event, recorded where work ends now
+ *                     s1 --work-----e
+ *                     s2 ----e
+ *                             \ | |
+ *   tail              --------wwwM-----     w: waits for such an event; M: the event that is the mark
+ * </pre>
+ *
+ * <p>A mark of all work is one event on a stream of our own, the tail, which waits for the ends of all others. A stream
+ * that is about to be destroyed leaves its end on the tail, since its work may go on afterwards; so later marks cover it.
+ * Stream 0 waits for every blocking stream, known or not, the default streams of threads included. What isn't covered:
+ * work on non-blocking streams that were created behind our back.
+ *
+ * <p>Every call has the context made current, and goes to the driver and not to the runtime, whose last error is the
+ * program's. Safe for any number of threads: the monitor guards the streams, so that none is destroyed while an event is
+ * recorded on it. A mark costs two calls a stream; its events are used again.
+ */
+// A scope is used by being open.
+@SuppressWarnings("try")
+final class CudaWork implements DeviceWork {
+
+    private static final long DEFAULT_STREAM = 0;
+
+    private final CudaCalls calls;
+    private final long context;
+    private final StreamCaptures captures;
+
+    /** Replaced under the monitor, never changed; read without it by {@link #knows}. */
+    private volatile long[] streams = {DEFAULT_STREAM};
+
+    /** Handles of streams that were destroyed. CUDA uses them again. */
+    private final Set<Long> ended = new HashSet<>();
+
+    private long[] unusedEvents = new long[8];
+    private int unusedCount;
+
+    /** 0 until it is needed. */
+    private long tail;
+
+    CudaWork(final CudaCalls calls, final long context, final StreamCaptures captures) {
+        this.calls = calls;
+        this.context = context;
+        this.captures = captures;
+    }
+
+    // Streams
+
+    boolean knows(final long stream) {
+        for (final long known : streams) {
+            if (known == stream) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    synchronized void add(final long stream) {
+        if (!knows(stream)) {
+            final long[] all = Arrays.copyOf(streams, streams.length + 1);
+            all[all.length - 1] = stream;
+            // Release; pairs with the acquire in knows.
+            streams = all;
+        }
+    }
+
+    /** Forgets a stream that still exists. Its work so far must be on the tail by then. */
+    synchronized void remove(final long stream) {
+        // Release; pairs with the acquire in knows.
+        streams = LongStream.of(streams).filter(known -> known != stream).toArray();
+        ended.add(stream);
+    }
+
+    /** Lets all later marks of all work cover the work on a stream so far, whatever becomes of the stream. */
+    synchronized void cover(final long stream) {
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            append(stream);
+        }
+    }
+
+    // What a pool asks
+
+    @Override
+    public void synchronize() {
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            check("cuCtxSynchronize", calls.synchronize());
+        }
+    }
+
+    /**
+     * {@inheritDoc} Captures on streams that block are seen even where the stream isn't known: the driver tells it of the
+     * default stream, which is then unusable.
+     */
+    @Override
+    public synchronized boolean isCapturing() {
+        if (captures.any()) {
+            return true;
+        }
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            for (final long stream : streams) {
+                if (isCapturingHere(stream)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** Whether a stream of this context that exists is captured. */
+    boolean isCapturing(final long stream) {
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            return isCapturingHere(stream);
+        }
+    }
+
+    @Override
+    public synchronized long mark() {
+        if (captures.any()) {
+            // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
+            check("cuEventRecord", cudaError.cudaErrorStreamCaptureUnsupported);
+        }
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            for (final long stream : streams) {
+                append(stream);
+            }
+            return record(tail);
+        }
+    }
+
+    @Override
+    public synchronized long mark(final long stream) {
+        if (!knows(stream) || ended.contains(stream)) {
+            // One of that handle is destroyed, and what it did is on the tail.
+            return mark();
+        }
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            return record(stream);
+        }
+    }
+
+    @Override
+    public boolean isFinished(final long mark) {
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            final int code = calls.queryEvent(mark);
+            if (code != cudaError.cudaErrorNotReady) {
+                check("cuEventQuery", code);
+            }
+            return code == CudaCalls.SUCCESS;
+        }
+    }
+
+    @Override
+    public void await(final long mark) {
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            check("cuEventSynchronize", calls.awaitEvent(mark));
+        }
+    }
+
+    @Override
+    public synchronized void release(final long mark) {
+        if (unusedCount == unusedEvents.length) {
+            unusedEvents = Arrays.copyOf(unusedEvents, 2 * unusedCount);
+        }
+        unusedEvents[unusedCount++] = mark;
+    }
+
+    // With the context current
+
+    private boolean isCapturingHere(final long stream) {
+        final int[] status = new int[1];
+        final int code = calls.captureStatus(status, stream);
+        if (code == cudaError.cudaErrorStreamCaptureImplicit) {
+            return true;
+        }
+        check("cuStreamIsCapturing", code);
+        return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
+    }
+
+    /** Lets the tail wait for a stream's work so far. The wait is for the record, so the event may be used again. */
+    private void append(final long stream) {
+        if (tail == 0) {
+            final long[] created = new long[1];
+            check("cuStreamCreate", calls.createStream(created));
+            tail = created[0];
+        }
+        final long event = record(stream);
+        try {
+            check("cuStreamWaitEvent", calls.waitEvent(tail, event));
+        } finally {
+            release(event);
+        }
+    }
+
+    private long record(final long stream) {
+        final long event = unusedEvent();
+        final int code = calls.recordEvent(event, stream);
+        if (code != CudaCalls.SUCCESS) {
+            release(event);
+        }
+        check("cuEventRecord", code);
+        return event;
+    }
+
+    private long unusedEvent() {
+        if (unusedCount > 0) {
+            return unusedEvents[--unusedCount];
+        }
+        final long[] created = new long[1];
+        check("cuEventCreate", calls.createEvent(created));
+        return created[0];
+    }
+
+    private void check(final String call, final int code) {
+        ContextScope.check(calls, call, code);
+    }
+}

@@ -1,0 +1,225 @@
+package io.outboard.cuda;
+
+import io.outboard.core.InvalidAddressException;
+import java.util.function.IntSupplier;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUipcMemHandle;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import org.jspecify.annotations.Nullable;
+
+/** {@link OutboardDriver} over any pools and any CUDA; that class documents each function. */
+final class DriverFacade {
+
+    private static final int OUT_OF_MEMORY = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+
+    private final DevicePools pools;
+    private final DriverApi api;
+    private final PooledCalls calls;
+
+    DriverFacade(final DevicePools pools, final DriverApi api) {
+        this.pools = pools;
+        this.api = api;
+        calls = new PooledCalls(pools, CUresult::stringFor);
+    }
+
+    void setExceptionsEnabled(final boolean enabled) {
+        calls.enableExceptions(enabled);
+        api.setExceptionsEnabled(enabled);
+    }
+
+    // Memory
+
+    int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
+        final DevicePool pool = pools.ofDriver();
+        if (calls.allocate(pool, dptr, bytesize)) {
+            return CUresult.CUDA_SUCCESS;
+        }
+        return calls.result(calls.allocateByDriver(pool, dptr, OUT_OF_MEMORY, () -> api.cuMemAlloc(dptr, bytesize)));
+    }
+
+    int cuMemAllocPitch(
+            final CUdeviceptr dptr,
+            final long[] pPitch,
+            final long widthInBytes,
+            final long height,
+            final int elementSizeBytes) {
+        final DevicePool pool = pools.ofDriver();
+        final boolean ordinary =
+                pPitch != null && (elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16);
+        final long pitchBytes = ordinary ? calls.pitchOf(pool, widthInBytes, height) : 0;
+        if (pitchBytes > 0 && calls.allocate(pool, dptr, pitchBytes * height)) {
+            pPitch[0] = pitchBytes;
+            return CUresult.CUDA_SUCCESS;
+        }
+        return calls.result(calls.allocateByDriver(
+                pool,
+                dptr,
+                OUT_OF_MEMORY,
+                () -> api.cuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes)));
+    }
+
+    int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
+        final DevicePool pool = pools.ofDriver();
+        if (pool != null && dptr != null && hStream != null && bytesize > 0) {
+            final long address = pool.allocateAsync(bytesize, DevicePointers.handle(hStream));
+            if (address != DevicePool.NOT_SERVED) {
+                DevicePointers.set(dptr, address);
+                return CUresult.CUDA_SUCCESS;
+            }
+        }
+        return calls.result(
+                calls.allocateByDriver(pool, dptr, OUT_OF_MEMORY, () -> api.cuMemAllocAsync(dptr, bytesize, hStream)));
+    }
+
+    int cuMemFree(final CUdeviceptr dptr) {
+        final DevicePool owner = calls.owner(dptr);
+        return calls.result(
+                owner == null ? calls.ask(() -> api.cuMemFree(dptr)) : owner.free(DevicePointers.address(dptr)));
+    }
+
+    int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
+        final DevicePool owner = calls.owner(dptr);
+        return calls.result(
+                owner == null
+                        ? calls.ask(() -> api.cuMemFreeAsync(dptr, hStream))
+                        : owner.freeAsync(DevicePointers.address(dptr), PooledCalls.handleOf(hStream)));
+    }
+
+    int cuMemGetInfo(final long[] free, final long[] total) {
+        final int code = calls.ask(() -> api.cuMemGetInfo(free, total));
+        if (code == CUresult.CUDA_SUCCESS) {
+            PooledCalls.addUnused(pools.ofDriver(), free);
+        }
+        return calls.result(code);
+    }
+
+    int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
+        final DevicePool owner = calls.owner(dptr);
+        if (owner == null) {
+            return calls.result(calls.ask(() -> api.cuMemGetAddressRange(pbase, psize, dptr)));
+        }
+        final Range range = rangeAt(owner, DevicePointers.address(dptr));
+        if (range == null) {
+            return calls.result(CUresult.CUDA_ERROR_NOT_FOUND);
+        }
+        if (pbase != null) {
+            DevicePointers.set(pbase, range.address);
+        }
+        if (psize != null) {
+            psize[0] = range.sizeBytes;
+        }
+        return CUresult.CUDA_SUCCESS;
+    }
+
+    int cuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
+        if (pHandle != null && calls.owner(dptr) != null) {
+            return calls.result(CUresult.CUDA_ERROR_NOT_SUPPORTED);
+        }
+        return calls.result(calls.ask(() -> api.cuIpcGetMemHandle(pHandle, dptr)));
+    }
+
+    private record Range(long address, long sizeBytes) {}
+
+    /** The block in use that has an address; null if it is free or in limbo. */
+    private static @Nullable Range rangeAt(final DevicePool owner, final long wanted) {
+        final Range[] found = new Range[1];
+        owner.pool().forEachBlock((address, sizeBytes, free) -> {
+            if (!free && wanted >= address && wanted - address < sizeBytes) {
+                found[0] = new Range(address, sizeBytes);
+            }
+        });
+        if (found[0] != null) {
+            try {
+                owner.pool().sizeOf(found[0].address);
+            } catch (final InvalidAddressException e) {
+                // Limbo: freed already, as far as the program is concerned.
+                return null;
+            }
+        }
+        return found[0];
+    }
+
+    // Streams
+
+    int cuStreamCreate(final CUstream phStream, final int flags) {
+        return create(phStream, () -> api.cuStreamCreate(phStream, flags));
+    }
+
+    int cuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
+        return create(phStream, () -> api.cuStreamCreateWithPriority(phStream, flags, priority));
+    }
+
+    int cuStreamDestroy(final CUstream hStream) {
+        pools.streamEnds(PooledCalls.handleOf(hStream));
+        return calls.result(calls.ask(() -> api.cuStreamDestroy(hStream)));
+    }
+
+    int cuStreamBeginCapture(final CUstream hStream, final int mode) {
+        final long stream = PooledCalls.handleOf(hStream);
+        // Before, so that no other thread synchronises in between.
+        final boolean begun = pools.captures().begun(stream);
+        final int code = calls.ask(() -> api.cuStreamBeginCapture(hStream, mode));
+        if (begun && code != CUresult.CUDA_SUCCESS) {
+            pools.captures().ended(stream);
+        }
+        return calls.result(code);
+    }
+
+    int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
+        final int code = calls.ask(() -> api.cuStreamEndCapture(hStream, phGraph));
+        if (code != CUresult.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
+            pools.captures().ended(PooledCalls.handleOf(hStream));
+        }
+        return calls.result(code);
+    }
+
+    private int create(final CUstream stream, final IntSupplier call) {
+        final int code = calls.ask(call);
+        if (code == CUresult.CUDA_SUCCESS) {
+            PooledCalls.streamCreated(pools.ofDriver(), stream);
+        }
+        return calls.result(code);
+    }
+
+    // Contexts
+
+    int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
+        final int code = calls.ask(() -> api.cuCtxCreate(pctx, flags, dev));
+        if (code == CUresult.CUDA_SUCCESS) {
+            pools.contextMade(DevicePointers.handle(pctx));
+        }
+        pools.forget();
+        return calls.result(code);
+    }
+
+    int cuCtxSetCurrent(final CUcontext ctx) {
+        return change(() -> api.cuCtxSetCurrent(ctx));
+    }
+
+    int cuCtxPushCurrent(final CUcontext ctx) {
+        return change(() -> api.cuCtxPushCurrent(ctx));
+    }
+
+    int cuCtxPopCurrent(final CUcontext pctx) {
+        return change(() -> api.cuCtxPopCurrent(pctx));
+    }
+
+    int cuCtxDestroy(final CUcontext ctx) {
+        final int code = calls.ask(() -> api.cuCtxDestroy(ctx));
+        if (code == CUresult.CUDA_SUCCESS) {
+            pools.contextEnded(DevicePointers.handle(ctx));
+        }
+        pools.forget();
+        return calls.result(code);
+    }
+
+    private int change(final IntSupplier call) {
+        final int code = calls.ask(call);
+        pools.forget();
+        return calls.result(code);
+    }
+}

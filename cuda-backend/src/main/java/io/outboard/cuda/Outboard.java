@@ -1,0 +1,42 @@
+package io.outboard.cuda;
+
+import io.outboard.core.Pool;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * The pools behind {@link OutboardRuntime} and {@link OutboardDriver}, which share them: one for each device, made when
+ * memory of that device is first asked for. A device has several only if the program makes contexts of its own by the
+ * driver's API, one for each context.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: O(1).
+ */
+public final class Outboard {
+
+    /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
+    static final DevicePools POOLS = new DevicePools(NativeLibrary::load);
+
+    private Outboard() {}
+
+    /**
+     * Chooses options instead of those in the system properties.
+     *
+     * @param options for all pools
+     * @throws IllegalStateException if device memory was asked for already; nothing changes
+     */
+    public static void configure(final OutboardOptions options) {
+        POOLS.configure(Objects.requireNonNull(options, "options"));
+    }
+
+    /**
+     * The pool of a device, for statistics and out-of-memory handlers.
+     *
+     * @param device its number among those that this process sees
+     * @return the pool, or nothing if no memory of the device has been asked for since it was last reset; of several
+     *     contexts' pools the one made first
+     */
+    public static Optional<Pool> poolOf(final int device) {
+        final DevicePool pool = POOLS.ofDevice(device);
+        return pool == null ? Optional.empty() : Optional.of(pool.pool());
+    }
+}

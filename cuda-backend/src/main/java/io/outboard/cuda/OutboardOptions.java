@@ -1,0 +1,148 @@
+package io.outboard.cuda;
+
+import io.outboard.core.ReusePolicy;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the pools behind {@link OutboardRuntime} and {@link OutboardDriver} are like. Immutable, so safe for any number of
+ * threads.
+ *
+ * @param strategy name of the strategy that divides regions; property {@code outboard.strategy}, {@code tlsf} by default
+ * @param reuse when a freed block may be handed out again; property {@code outboard.reuse}, {@code strict} by default,
+ *     otherwise {@code tracked}, {@code stream-ordered} or {@code immediate}
+ * @param share most that a pool holds, as a share of what is free on the device when the pool is made,
+ *     {@code 0 < share <= 1}; property {@code outboard.share}, 0.8 by default. What a pool can't serve the driver does, as
+ *     far as it can
+ * @param firstRegionBytes size of a pool's first region in bytes, {@code 0 < firstRegionBytes <= 2^62}; property
+ *     {@code outboard.firstRegion}, such as {@code 512M}, 64 MiB by default
+ */
+public record OutboardOptions(String strategy, ReusePolicy reuse, double share, long firstRegionBytes) {
+
+    private static final String UNITS = "KMGT";
+
+    /**
+     * Checks the ranges. Whether there is such a strategy shows when the first pool is made.
+     *
+     * @param strategy name of the strategy
+     * @param reuse when a freed block may be handed out again
+     * @param share most that a pool holds, as a share of what is free
+     * @param firstRegionBytes size of a pool's first region in bytes
+     * @throws IllegalArgumentException if an option is outside of its range
+     */
+    public OutboardOptions {
+        Objects.requireNonNull(strategy, "strategy");
+        Objects.requireNonNull(reuse, "reuse");
+        if (!(share > 0 && share <= 1)) {
+            throw new IllegalArgumentException("share=" + share + " must be > 0 and <= 1");
+        }
+        if (firstRegionBytes <= 0 || firstRegionBytes > 1L << 62) {
+            throw new IllegalArgumentException("firstRegionBytes=" + firstRegionBytes + " must be > 0 and <= 2^62");
+        }
+    }
+
+    /**
+     * What the system properties say, and defaults for those that aren't set.
+     *
+     * @return options
+     * @throws IllegalArgumentException if a property has a wrong value; the message names it
+     */
+    public static OutboardOptions ofProperties() {
+        return new OutboardOptions(
+                System.getProperty("outboard.strategy", "tlsf"),
+                reuseOf(System.getProperty("outboard.reuse", "strict")),
+                shareOf(System.getProperty("outboard.share", "0.8")),
+                bytesOf(System.getProperty("outboard.firstRegion", "64M")));
+    }
+
+    /**
+     * These options with another strategy.
+     *
+     * @param newStrategy name of the strategy
+     * @return new options
+     */
+    public OutboardOptions withStrategy(final String newStrategy) {
+        return new OutboardOptions(newStrategy, reuse, share, firstRegionBytes);
+    }
+
+    /**
+     * These options with another policy.
+     *
+     * @param newReuse when a freed block may be handed out again
+     * @return new options
+     */
+    public OutboardOptions withReuse(final ReusePolicy newReuse) {
+        return new OutboardOptions(strategy, newReuse, share, firstRegionBytes);
+    }
+
+    /**
+     * These options with another limit.
+     *
+     * @param newShare most that a pool holds, as a share of what is free, {@code 0 < newShare <= 1}
+     * @return new options
+     * @throws IllegalArgumentException if the share is outside of its range
+     */
+    public OutboardOptions withShare(final double newShare) {
+        return new OutboardOptions(strategy, reuse, newShare, firstRegionBytes);
+    }
+
+    /**
+     * These options with another first region.
+     *
+     * @param newFirstRegionBytes its size in bytes, {@code 0 < newFirstRegionBytes <= 2^62}
+     * @return new options
+     * @throws IllegalArgumentException if the size is outside of its range
+     */
+    public OutboardOptions withFirstRegionBytes(final long newFirstRegionBytes) {
+        return new OutboardOptions(strategy, reuse, share, newFirstRegionBytes);
+    }
+
+    private static ReusePolicy reuseOf(final String text) {
+        for (final ReusePolicy policy : ReusePolicy.values()) {
+            if (nameOf(policy).equals(text)) {
+                return policy;
+            }
+        }
+        final String names =
+                Arrays.stream(ReusePolicy.values()).map(OutboardOptions::nameOf).collect(Collectors.joining(", "));
+        throw wrong("outboard.reuse", text, "must be one of: " + names, null);
+    }
+
+    private static String nameOf(final ReusePolicy policy) {
+        return policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static double shareOf(final String text) {
+        try {
+            final double share = Double.parseDouble(text);
+            if (share > 0 && share <= 1) {
+                return share;
+            }
+        } catch (final NumberFormatException e) {
+            throw wrong("outboard.share", text, "must be a number > 0 and <= 1", e);
+        }
+        throw wrong("outboard.share", text, "must be a number > 0 and <= 1", null);
+    }
+
+    private static long bytesOf(final String text) {
+        final int unit = text.isEmpty() ? -1 : UNITS.indexOf(Character.toUpperCase(text.charAt(text.length() - 1)));
+        try {
+            final long count = Long.parseLong(unit < 0 ? text : text.substring(0, text.length() - 1));
+            final long unitBytes = 1L << (10 * (unit + 1));
+            if (count > 0 && count <= (1L << 62) / unitBytes) {
+                return count * unitBytes;
+            }
+        } catch (final NumberFormatException e) {
+            throw wrong("outboard.firstRegion", text, "must be a size such as 67108864 or 64M", e);
+        }
+        throw wrong("outboard.firstRegion", text, "must be > 0 and <= 2^62 bytes", null);
+    }
+
+    private static IllegalArgumentException wrong(
+            final String property, final String value, final String rule, final @Nullable Throwable cause) {
+        return new IllegalArgumentException(property + "=" + value + " " + rule, cause);
+    }
+}

@@ -1,0 +1,222 @@
+package io.outboard.cuda;
+
+import jcuda.Pointer;
+import jcuda.runtime.cudaExtent;
+import jcuda.runtime.cudaIpcMemHandle;
+import jcuda.runtime.cudaPitchedPtr;
+import jcuda.runtime.cudaStream_t;
+
+/**
+ * The functions of {@code jcuda.runtime.JCuda} that have to do with device memory, with the same signatures, over a pool for
+ * each device: a program changes the import and keeps its code.
+ *
+ * <p>Algorithm: a {@link io.outboard.core.Pool} over {@link CudaMemorySource}, made on first use as {@link OutboardOptions}
+ * says. Return codes, exceptions and corner cases are CUDA's: a size of 0, a Java null, and whatever the pool can't serve go
+ * to JCuda itself with the same arguments. Memory of the driver, of other libraries, and managed memory is told by its
+ * address and passed on likewise. What differs from JCuda:
+ *
+ * <ul>
+ *   <li>A double free or a pointer into a block is refused with {@code cudaErrorInvalidValue}, and nothing changes; CUDA's
+ *       last error isn't set by it.
+ *   <li>A pool's memory can't be shared by {@link #cudaIpcGetMemHandle}.
+ *   <li>A thread's device is remembered, so it is to be changed by {@link #cudaSetDevice} and not by JCuda's. A device is
+ *       to be reset by {@link #cudaDeviceReset}, and contexts are to be changed by {@link OutboardDriver}.
+ *   <li>With the policies {@code TRACKED} and {@code STREAM_ORDERED} non-blocking streams are to be created and destroyed
+ *       here or by {@link OutboardDriver}; with all but {@code IMMEDIATE}, captures into graphs are to be begun and ended
+ *       there.
+ * </ul>
+ *
+ * <p>Thread-safety: safe for any number of threads; a {@link Pointer} is confined to one. Cost: tens of nanoseconds, no call
+ * of the driver and no garbage for {@link #cudaMalloc} and {@link #cudaFree}, as long as the pool neither grows nor waits.
+ * When the pool has reached its share of the device, or the device is full, JCuda's own function is called, after regions
+ * that are empty have been given back if need be; its code is the answer, and the caller's pointer is null then.
+ */
+public final class OutboardRuntime {
+
+    private static final RuntimeFacade FACADE = new RuntimeFacade(Outboard.POOLS, new RuntimeApi.OfJCuda());
+
+    private OutboardRuntime() {}
+
+    /**
+     * Lets errors be thrown as {@link jcuda.CudaException} rather than returned, here and in {@code JCuda}, whose own switch is turned
+     * as well. Off at first.
+     *
+     * @param enabled true to throw
+     */
+    public static void setExceptionsEnabled(final boolean enabled) {
+        FACADE.setExceptionsEnabled(enabled);
+    }
+
+    // Memory
+
+    /**
+     * Allocates memory of the calling thread's device.
+     *
+     * @param devPtr set to the address, a multiple of 256; to null on failure
+     * @param size in bytes; for 0 CUDA gives null and success
+     * @return CUDA's code, {@code cudaErrorMemoryAllocation} if there is no memory
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaMalloc(final Pointer devPtr, final long size) {
+        return FACADE.cudaMalloc(devPtr, size);
+    }
+
+    /**
+     * Allocates rows, each at a multiple of the pitch, which is the driver's own for that width.
+     *
+     * @param devPtr set to the address; to null on failure
+     * @param pitch element 0 is set to the length of a row in bytes
+     * @param width of a row in bytes
+     * @param height rows
+     * @return CUDA's code, {@code cudaErrorMemoryAllocation} if there is no memory
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
+        return FACADE.cudaMallocPitch(devPtr, pitch, width, height);
+    }
+
+    /**
+     * Allocates slices of rows, each at a multiple of the pitch, which is the driver's own for that width.
+     *
+     * @param pitchDevPtr set to address, pitch, width and height; its pointer to null on failure
+     * @param extent width in bytes, height and depth
+     * @return CUDA's code, {@code cudaErrorMemoryAllocation} if there is no memory
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
+        return FACADE.cudaMalloc3D(pitchDevPtr, extent);
+    }
+
+    /**
+     * Frees memory, as safely as {@code JCuda.cudaFree} if the policy is {@code STRICT}, but without a wait as a rule.
+     *
+     * @param devPtr what was allocated here or by JCuda, by whichever thread, for whichever device, or null memory
+     * @return CUDA's code, {@code cudaErrorInvalidValue} if no block in use starts there; nothing has changed then
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaFree(final Pointer devPtr) {
+        return FACADE.cudaFree(devPtr);
+    }
+
+    /**
+     * Tells what is free on the calling thread's device, in bytes.
+     *
+     * @param freeBytes element 0 is set to what the driver has free, and the pool too
+     * @param totalBytes element 0 is set to what the device has
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
+        return FACADE.cudaMemGetInfo(freeBytes, totalBytes);
+    }
+
+    /**
+     * Makes a handle by which another process opens memory. Such a handle names a whole allocation of the driver: of a pool's
+     * memory it would open the region, from its first byte, with all that other parts of the program keep there. So that is
+     * refused; memory to be shared is to be allocated by {@code JCuda.cudaMalloc}.
+     *
+     * @param handle set, for memory that JCuda allocated
+     * @param devPtr memory to share
+     * @return CUDA's code, {@code cudaErrorNotSupported} for a pool's memory
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
+        return FACADE.cudaIpcGetMemHandle(handle, devPtr);
+    }
+
+    /**
+     * Opens another process's memory; JCuda's own function.
+     *
+     * @param devPtr set to the address
+     * @param handle of another process
+     * @param flags as JCuda's
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
+        return FACADE.cudaIpcOpenMemHandle(devPtr, handle, flags);
+    }
+
+    /**
+     * Closes another process's memory; JCuda's own function.
+     *
+     * @param devPtr what was opened
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaIpcCloseMemHandle(final Pointer devPtr) {
+        return FACADE.cudaIpcCloseMemHandle(devPtr);
+    }
+
+    // Devices
+
+    /**
+     * Lets the calling thread use another device, and so another pool.
+     *
+     * @param device its number
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaSetDevice(final int device) {
+        return FACADE.cudaSetDevice(device);
+    }
+
+    /**
+     * Resets the calling thread's device. All its memory is gone, and so is its pool; the next allocation makes a new one.
+     *
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaDeviceReset() {
+        return FACADE.cudaDeviceReset();
+    }
+
+    // Streams
+
+    /**
+     * Creates a stream that the pool knows of.
+     *
+     * @param stream set to the stream
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaStreamCreate(final cudaStream_t stream) {
+        return FACADE.cudaStreamCreate(stream);
+    }
+
+    /**
+     * Creates a stream that the pool knows of.
+     *
+     * @param stream set to the stream
+     * @param flags as JCuda's
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
+        return FACADE.cudaStreamCreateWithFlags(stream, flags);
+    }
+
+    /**
+     * Creates a stream that the pool knows of.
+     *
+     * @param stream set to the stream
+     * @param flags as JCuda's
+     * @param priority low numbers first
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
+        return FACADE.cudaStreamCreateWithPriority(stream, flags, priority);
+    }
+
+    /**
+     * Destroys a stream. Memory that its unfinished work uses stays safe.
+     *
+     * @param stream the stream
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaStreamDestroy(final cudaStream_t stream) {
+        return FACADE.cudaStreamDestroy(stream);
+    }
+}

@@ -1,0 +1,123 @@
+package io.outboard.cuda;
+
+import static io.outboard.cuda.GpuProgram.succeed;
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.outboard.core.ReusePolicy;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import jcuda.Pointer;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.JCudaDriver;
+import jcuda.runtime.JCuda;
+import jcuda.runtime.cudaPointerAttributes;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Several devices, contexts and threads on real ones. Its CPU twin is {@link FacadeDevicesTest}. */
+@Tag("gpu")
+class FacadeDevicesGpuTest {
+
+    @BeforeEach
+    void requireGpu() {
+        Gpu.require();
+    }
+
+    private static int deviceOf(final Pointer pointer) {
+        final cudaPointerAttributes attributes = new cudaPointerAttributes();
+        succeed(JCuda.cudaPointerGetAttributes(attributes, pointer));
+        return attributes.device;
+    }
+
+    @Test
+    void shouldFollowTheDeviceOfEachThread() throws InterruptedException, ExecutionException {
+        final int[] count = new int[1];
+        JCuda.cudaGetDeviceCount(count);
+        assumeTrue(count[0] >= 2, "skipped, needs two GPUs");
+        final ExecutorService other = Executors.newSingleThreadExecutor();
+        try (GpuProgram program = new GpuProgram(ReusePolicy.STRICT)) {
+            succeed(program.runtime.cudaSetDevice(1));
+            final Pointer second = program.malloc(1 << 20);
+            final Pointer first = other.submit(() -> program.malloc(1 << 20)).get();
+            final int freed =
+                    other.submit(() -> program.runtime.cudaFree(second)).get();
+
+            assertAll(
+                    () -> assertEquals(1, deviceOf(second)),
+                    () -> assertEquals(0, deviceOf(first)),
+                    () -> assertEquals(0, freed),
+                    () -> succeed(program.runtime.cudaFree(first)));
+            final DevicePool pool = Objects.requireNonNull(program.pools.ofDevice(1));
+            pool.pool().close();
+            succeed(program.runtime.cudaSetDevice(0));
+        } finally {
+            other.shutdown();
+            JCuda.cudaSetDevice(0);
+        }
+    }
+
+    @Test
+    void shouldGrowInThePoolsContextFromANewThread() throws InterruptedException, ExecutionException {
+        final ExecutorService other = Executors.newSingleThreadExecutor();
+        final CUcontext context = new CUcontext();
+        try (GpuProgram program = new GpuProgram(ReusePolicy.TRACKED)) {
+            final CUdevice device = new CUdevice();
+            succeed(JCudaDriver.cuDeviceGet(device, 0));
+            succeed(program.driver.cuCtxCreate(context, 0, device));
+            final CUdeviceptr pointer = new CUdeviceptr();
+            succeed(program.driver.cuMemAlloc(pointer, 1));
+            final DevicePool pool = Objects.requireNonNull(program.pools.owner(DevicePointers.address(pointer)));
+
+            final long grown = other.submit(() -> pool.pool().allocate(2 * GpuProgram.FIRST_REGION_BYTES))
+                    .get();
+            final int set =
+                    JCudaDriver.cuMemsetD8(FakeProgram.pointerTo(grown), (byte) 1, 2 * GpuProgram.FIRST_REGION_BYTES);
+            for (int i = 0; i < 1000; i++) {
+                succeed(other.submit(() -> pool.free(pool.allocate(1 << 20))).get());
+            }
+
+            assertAll(
+                    () -> assertEquals(0, set),
+                    () -> assertEquals(DevicePointers.handle(context), pool.context()),
+                    () -> assertEquals(2, pool.pool().statistics().liveBlocks()));
+            succeed(program.driver.cuCtxDestroy(context));
+            assertTrue(!pool.isLive());
+            succeed(program.runtime.cudaSetDevice(0));
+        } finally {
+            other.shutdown();
+            JCuda.cudaSetDevice(0);
+        }
+    }
+
+    @Test
+    void shouldServeAgainAfterAReset() {
+        try (GpuProgram program = new GpuProgram(ReusePolicy.STRICT)) {
+            final Pointer before = program.malloc(1 << 20);
+            final DevicePool dropped = Objects.requireNonNull(program.pools.owner(DevicePointers.address(before)));
+
+            program.reset();
+            final Pointer after = program.malloc(1 << 20);
+
+            final DevicePool pool = program.pools.owner(DevicePointers.address(after));
+            assertNotNull(pool);
+            assertNotEquals(dropped, pool);
+            succeed(JCuda.cudaMemset(after, 1, 1 << 20));
+            succeed(program.runtime.cudaFree(after));
+        }
+        // The static classes' pool lost its memory, too.
+        final DevicePool shared = Outboard.POOLS.ofDevice(0);
+        if (shared != null) {
+            Outboard.POOLS.contextEnded(shared.context());
+        }
+    }
+}

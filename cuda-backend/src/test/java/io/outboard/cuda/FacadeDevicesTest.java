@@ -1,0 +1,158 @@
+package io.outboard.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.Pool;
+import io.outboard.core.ReusePolicy;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.runtime.cudaError;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Several devices, contexts and threads. */
+class FacadeDevicesTest {
+
+    private final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);
+    private final ExecutorService other = Executors.newSingleThreadExecutor();
+
+    @AfterEach
+    void stop() {
+        other.shutdownNow();
+    }
+
+    private <T> T onOther(final Callable<T> task) throws InterruptedException, ExecutionException {
+        return other.submit(task).get();
+    }
+
+    @Test
+    void shouldFollowTheDeviceOfEachThread() throws InterruptedException, ExecutionException {
+        program.runtime.cudaSetDevice(1);
+        final long mine = program.malloc(1);
+        final long others = onOther(() -> program.malloc(1));
+        program.runtime.cudaSetDevice(0);
+        final long later = program.malloc(1);
+
+        assertAll(
+                () -> assertTrue(program.pool(1).contains(mine)),
+                () -> assertTrue(program.pool(0).contains(others), "a new thread uses device 0"),
+                () -> assertTrue(program.pool(0).contains(later)),
+                () -> assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(1)));
+    }
+
+    @Test
+    void shouldStayOnTheDeviceWhenTheNextDoesNotExist() {
+        assertEquals(cudaError.cudaErrorInvalidDevice, program.runtime.cudaSetDevice(7));
+
+        assertTrue(program.pools.ofDevice(0) == null);
+        program.malloc(1);
+        assertEquals(1, program.pool(0).statistics().liveBlocks());
+    }
+
+    @Test
+    void shouldFreeFromAnyThreadAndDevice() throws InterruptedException, ExecutionException {
+        program.runtime.cudaSetDevice(1);
+        final long address = program.malloc(1000);
+
+        assertEquals(0, onOther(() -> program.free(address)));
+
+        assertEquals(0, program.pool(1).statistics().liveBlocks());
+    }
+
+    @Test
+    void shouldGrowInThePoolsContextFromAThreadThatHasNone() throws InterruptedException, ExecutionException {
+        final CUcontext context = new CUcontext();
+        program.driver.cuCtxCreate(context, 0, DevicePointers.withHandle(new CUdevice(), 1));
+        final CUdeviceptr pointer = new CUdeviceptr();
+        assertEquals(0, program.driver.cuMemAlloc(pointer, 1));
+        final Pool pool = program.pool(1);
+
+        final long grown = onOther(() -> pool.allocate(2 * FakeProgram.FIRST_REGION_BYTES));
+
+        assertAll(
+                () -> assertTrue(pool.contains(grown)),
+                () -> assertEquals(0, program.cuda.usedBytes(0)),
+                () -> assertEquals(0, onOther(program.cuda::currentContextOrZero), "its context is as before"));
+    }
+
+    @Test
+    void shouldKeepContextsApart() {
+        final CUcontext context = new CUcontext();
+        final long ofPrimary = program.malloc(1);
+        program.driver.cuCtxCreate(context, 0, new CUdevice());
+        final CUdeviceptr pointer = new CUdeviceptr();
+        assertEquals(0, program.driver.cuMemAlloc(pointer, 1));
+        program.driver.cuCtxDestroy(context);
+
+        assertAll(
+                () -> assertNull(program.pools.owner(DevicePointers.address(pointer)), "gone with its context"),
+                () -> assertTrue(program.pool(0).contains(ofPrimary)),
+                () -> assertEquals(0, program.free(ofPrimary)));
+    }
+
+    @Test
+    void shouldFollowTheContextOfTheThread() {
+        final CUcontext first = new CUcontext();
+        final CUcontext second = new CUcontext();
+        program.driver.cuCtxCreate(first, 0, new CUdevice());
+        final CUdeviceptr ofFirst = new CUdeviceptr();
+        program.driver.cuMemAlloc(ofFirst, 1);
+        program.driver.cuCtxCreate(second, 0, new CUdevice());
+        final CUdeviceptr ofSecond = new CUdeviceptr();
+        program.driver.cuMemAlloc(ofSecond, 1);
+        program.driver.cuCtxPushCurrent(first);
+        final CUdeviceptr pushed = new CUdeviceptr();
+        program.driver.cuMemAlloc(pushed, 1);
+        program.driver.cuCtxPopCurrent(new CUcontext());
+        final CUdeviceptr popped = new CUdeviceptr();
+        program.driver.cuMemAlloc(popped, 1);
+        program.driver.cuCtxSetCurrent(first);
+        final CUdeviceptr set = new CUdeviceptr();
+        program.driver.cuMemAlloc(set, 1);
+
+        final DevicePool inFirst = owner(ofFirst);
+        assertAll(
+                () -> assertNotEquals(inFirst, owner(ofSecond)),
+                () -> assertEquals(inFirst, owner(pushed)),
+                () -> assertEquals(owner(ofSecond), owner(popped)),
+                () -> assertEquals(inFirst, owner(set)));
+    }
+
+    private DevicePool owner(final CUdeviceptr pointer) {
+        return Objects.requireNonNull(program.pools.owner(DevicePointers.address(pointer)));
+    }
+
+    @Test
+    void shouldDropThePoolOnReset() throws InterruptedException, ExecutionException {
+        final long before = program.malloc(1);
+        onOther(() -> program.malloc(1));
+        final Pool dropped = program.pool(0);
+
+        assertEquals(0, program.runtime.cudaDeviceReset());
+
+        assertAll(
+                () -> assertEquals(cudaError.cudaErrorInvalidValue, program.free(before)),
+                () -> assertFalse(dropped.contains(onOther(() -> program.malloc(1)))),
+                () -> assertEquals(1, program.pool(0).statistics().liveBlocks()),
+                () -> assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(0)));
+    }
+
+    @Test
+    void shouldRefuseOptionsThatComeTooLate() {
+        program.malloc(1);
+
+        assertThrows(IllegalStateException.class, () -> program.pools.configure(OutboardOptions.ofProperties()));
+    }
+}

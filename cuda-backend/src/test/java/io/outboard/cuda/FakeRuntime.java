@@ -1,0 +1,335 @@
+package io.outboard.cuda;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.IntSupplier;
+import jcuda.CudaException;
+import jcuda.NativePointerObject;
+import jcuda.Pointer;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUipcMemHandle;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.runtime.cudaError;
+import jcuda.runtime.cudaExtent;
+import jcuda.runtime.cudaIpcMemHandle;
+import jcuda.runtime.cudaPitchedPtr;
+import jcuda.runtime.cudaStream_t;
+import org.jspecify.annotations.Nullable;
+
+/** JCuda's two classes over {@link FakeCuda}: their null checks, their switches, the garbage that they leave on failure. */
+final class FakeRuntime {
+
+    static final long GARBAGE = 0xBAD0;
+
+    private final FakeCuda cuda;
+    private final List<String> calls = new ArrayList<>();
+    private boolean exceptionsEnabled;
+
+    FakeRuntime(final FakeCuda cuda) {
+        this.cuda = cuda;
+    }
+
+    /** What was called, in that order. */
+    List<String> calls() {
+        return calls;
+    }
+
+    boolean exceptionsEnabled() {
+        return exceptionsEnabled;
+    }
+
+    private int allocate(final String call, final Pointer pointer, final long size, final int zero) {
+        calls.add(call);
+        requireNonNull(pointer, call);
+        if (size == 0) {
+            DevicePointers.set(pointer, 0);
+            return check(zero);
+        }
+        final long[] address = new long[1];
+        final int code = size < 0 ? cudaError.cudaErrorMemoryAllocation : cuda.malloc(address, size);
+        DevicePointers.set(pointer, code == CudaCalls.SUCCESS ? address[0] : GARBAGE);
+        return check(code);
+    }
+
+    private int free(final String call, final Pointer pointer) {
+        calls.add(call);
+        requireNonNull(pointer, call);
+        final long address = DevicePointers.address(pointer);
+        return check(address == 0 ? CudaCalls.SUCCESS : cuda.free(address));
+    }
+
+    private int info(final String call, final long[] free, final long[] total) {
+        calls.add(call);
+        return check(cuda.memoryInfo(free, total));
+    }
+
+    private int createStream(final String call, final NativePointerObject stream) {
+        calls.add(call);
+        DevicePointers.withHandle(stream, cuda.streams().createStream(contextOf()));
+        return CudaCalls.SUCCESS;
+    }
+
+    private int destroyStream(final String call, final @Nullable NativePointerObject stream) {
+        calls.add(call);
+        if (stream == null) {
+            return check(cudaError.cudaErrorInvalidResourceHandle);
+        }
+        cuda.streams().destroyStream(DevicePointers.handle(stream));
+        return CudaCalls.SUCCESS;
+    }
+
+    /** As the runtime, which makes the primary context current where there is none. */
+    private long contextOf() {
+        if (cuda.currentContextOrZero() == 0) {
+            cuda.setDevice(cuda.current());
+        }
+        return cuda.currentContextOrZero();
+    }
+
+    private int note(final String call) {
+        calls.add(call);
+        return CudaCalls.SUCCESS;
+    }
+
+    private int check(final int code) {
+        if (exceptionsEnabled && code != CudaCalls.SUCCESS) {
+            throw new CudaException(cudaError.stringFor(code));
+        }
+        return code;
+    }
+
+    private int checkDriver(final int code) {
+        if (exceptionsEnabled && code != CudaCalls.SUCCESS) {
+            throw new CudaException(CUresult.stringFor(code));
+        }
+        return code;
+    }
+
+    private static void requireNonNull(final Object parameter, final String call) {
+        Objects.requireNonNull(parameter, () -> "Parameter is null for " + call);
+    }
+
+    RuntimeApi runtime() {
+        return new RuntimeCalls();
+    }
+
+    DriverApi driver() {
+        return new DriverCalls();
+    }
+
+    private final class RuntimeCalls implements RuntimeApi {
+
+        @Override
+        public int cudaMalloc(final Pointer devPtr, final long size) {
+            return allocate("cudaMalloc", devPtr, size, CudaCalls.SUCCESS);
+        }
+
+        @Override
+        public int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
+            requireNonNull(pitch, "cudaMallocPitch");
+            pitch[0] = (width + FakeCuda.PITCH_BYTES - 1) & -FakeCuda.PITCH_BYTES;
+            return allocate("cudaMallocPitch", devPtr, pitch[0] * height, CudaCalls.SUCCESS);
+        }
+
+        @Override
+        public int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
+            requireNonNull(pitchDevPtr, "cudaMalloc3D");
+            pitchDevPtr.ptr = new Pointer();
+            return allocate(
+                    "cudaMalloc3D", pitchDevPtr.ptr, extent.width * extent.height * extent.depth, CudaCalls.SUCCESS);
+        }
+
+        @Override
+        public int cudaFree(final Pointer devPtr) {
+            return free("cudaFree", devPtr);
+        }
+
+        @Override
+        public int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
+            return info("cudaMemGetInfo", freeBytes, totalBytes);
+        }
+
+        @Override
+        public int cudaSetDevice(final int device) {
+            return check(cuda.setDevice(device));
+        }
+
+        @Override
+        public int cudaDeviceReset() {
+            calls.add("cudaDeviceReset");
+            cuda.reset();
+            return CudaCalls.SUCCESS;
+        }
+
+        @Override
+        public int cudaStreamCreate(final cudaStream_t stream) {
+            return createStream("cudaStreamCreate", stream);
+        }
+
+        @Override
+        public int cudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
+            return createStream("cudaStreamCreateWithFlags", stream);
+        }
+
+        @Override
+        public int cudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
+            return createStream("cudaStreamCreateWithPriority", stream);
+        }
+
+        @Override
+        public int cudaStreamDestroy(final cudaStream_t stream) {
+            return destroyStream("cudaStreamDestroy", stream);
+        }
+
+        @Override
+        public int cudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
+            return note("cudaIpcGetMemHandle");
+        }
+
+        @Override
+        public int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
+            return note("cudaIpcOpenMemHandle");
+        }
+
+        @Override
+        public int cudaIpcCloseMemHandle(final Pointer devPtr) {
+            return note("cudaIpcCloseMemHandle");
+        }
+
+        @Override
+        public void setExceptionsEnabled(final boolean enabled) {
+            exceptionsEnabled = enabled;
+        }
+    }
+
+    private final class DriverCalls implements DriverApi {
+
+        @Override
+        public int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
+            if (cuda.currentContextOrZero() == 0) {
+                calls.add("cuMemAlloc");
+                return checkDriver(CUresult.CUDA_ERROR_INVALID_CONTEXT);
+            }
+            return translate(() -> allocate("cuMemAlloc", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
+        }
+
+        @Override
+        public int cuMemAllocPitch(
+                final CUdeviceptr dptr,
+                final long[] pPitch,
+                final long widthInBytes,
+                final long height,
+                final int elementSizeBytes) {
+            return translate(() -> allocate("cuMemAllocPitch", dptr, 0, CUresult.CUDA_ERROR_INVALID_VALUE));
+        }
+
+        @Override
+        public int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
+            requireNonNull(hStream, "cuMemAllocAsync");
+            return translate(() -> allocate("cuMemAllocAsync", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
+        }
+
+        @Override
+        public int cuMemFree(final CUdeviceptr dptr) {
+            return translate(() -> free("cuMemFree", dptr));
+        }
+
+        @Override
+        public int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
+            return translate(() -> free("cuMemFreeAsync", dptr));
+        }
+
+        @Override
+        public int cuMemGetInfo(final long[] free, final long[] total) {
+            return info("cuMemGetInfo", free, total);
+        }
+
+        @Override
+        public int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
+            return note("cuMemGetAddressRange");
+        }
+
+        @Override
+        public int cuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
+            return note("cuIpcGetMemHandle");
+        }
+
+        @Override
+        public int cuStreamCreate(final CUstream phStream, final int flags) {
+            return createStream("cuStreamCreate", phStream);
+        }
+
+        @Override
+        public int cuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
+            return createStream("cuStreamCreateWithPriority", phStream);
+        }
+
+        @Override
+        public int cuStreamDestroy(final CUstream hStream) {
+            return destroyStream("cuStreamDestroy", hStream);
+        }
+
+        @Override
+        public int cuStreamBeginCapture(final CUstream hStream, final int mode) {
+            return checkDriver(cuda.streams().beginCapture(DevicePointers.handle(hStream)));
+        }
+
+        @Override
+        public int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
+            final boolean whole = cuda.streams().endCapture(DevicePointers.handle(hStream));
+            return checkDriver(whole ? CudaCalls.SUCCESS : CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        }
+
+        @Override
+        public int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
+            cuda.setContext(cuda.createContext((int) DevicePointers.handle(dev)));
+            DevicePointers.withHandle(pctx, cuda.currentContextOrZero());
+            return CudaCalls.SUCCESS;
+        }
+
+        @Override
+        public int cuCtxDestroy(final CUcontext ctx) {
+            cuda.setContext(0);
+            return note("cuCtxDestroy");
+        }
+
+        @Override
+        public int cuCtxSetCurrent(final CUcontext ctx) {
+            cuda.setContext(DevicePointers.handle(ctx));
+            return CudaCalls.SUCCESS;
+        }
+
+        @Override
+        public int cuCtxPushCurrent(final CUcontext ctx) {
+            return cuda.pushContext(DevicePointers.handle(ctx));
+        }
+
+        @Override
+        public int cuCtxPopCurrent(final CUcontext pctx) {
+            return cuda.popContext();
+        }
+
+        @Override
+        public void setExceptionsEnabled(final boolean enabled) {
+            exceptionsEnabled = enabled;
+        }
+
+        /** The names of the driver in the exceptions. */
+        private int translate(final IntSupplier call) {
+            final boolean enabled = exceptionsEnabled;
+            exceptionsEnabled = false;
+            try {
+                final int code = call.getAsInt();
+                exceptionsEnabled = enabled;
+                return checkDriver(code);
+            } finally {
+                exceptionsEnabled = enabled;
+            }
+        }
+    }
+}

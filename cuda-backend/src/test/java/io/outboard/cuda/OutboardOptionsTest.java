@@ -1,0 +1,92 @@
+package io.outboard.cuda;
+
+import static io.outboard.cuda.Gpu.messageOf;
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.ReusePolicy;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class OutboardOptionsTest {
+
+    @AfterEach
+    void clear() {
+        List.of("strategy", "reuse", "share", "firstRegion").forEach(name -> System.clearProperty("outboard." + name));
+    }
+
+    @Test
+    void shouldHaveSafeDefaults() {
+        assertEquals(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.8, 64L << 20), OutboardOptions.ofProperties());
+    }
+
+    @Test
+    void shouldReadTheProperties() {
+        System.setProperty("outboard.strategy", "bitmask");
+        System.setProperty("outboard.reuse", "stream-ordered");
+        System.setProperty("outboard.share", "0.5");
+        System.setProperty("outboard.firstRegion", "2g");
+
+        assertEquals(
+                new OutboardOptions("bitmask", ReusePolicy.STREAM_ORDERED, 0.5, 2L << 30),
+                OutboardOptions.ofProperties());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4096, 4096", "1K, 1024", "3m, 3145728", "1T, 1099511627776"})
+    void shouldReadSizes(final String text, final long bytes) {
+        System.setProperty("outboard.firstRegion", text);
+
+        assertEquals(bytes, OutboardOptions.ofProperties().firstRegionBytes());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "reuse, lax, 'must be one of: strict, tracked, stream-ordered, immediate'",
+        "reuse, STRICT, 'must be one of: strict, tracked, stream-ordered, immediate'",
+        "share, 80%, must be a number > 0 and <= 1",
+        "share, 0, must be a number > 0 and <= 1",
+        "share, NaN, must be a number > 0 and <= 1",
+        "firstRegion, M, must be a size such as 67108864 or 64M",
+        "firstRegion, 0, must be > 0 and <= 2^62 bytes",
+        "firstRegion, 9000000T, must be > 0 and <= 2^62 bytes",
+        "firstRegion, '', must be a size such as 67108864 or 64M"
+    })
+    void shouldNameAWrongProperty(final String name, final String value, final String rule) {
+        System.setProperty("outboard." + name, value);
+
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties);
+
+        assertEquals("outboard." + name + "=" + value + " " + rule, thrown.getMessage());
+    }
+
+    @Test
+    void shouldRefuseValuesOutsideOfTheirRange() {
+        final OutboardOptions options = OutboardOptions.ofProperties();
+
+        assertAll(
+                () -> assertThrows(IllegalArgumentException.class, () -> options.withShare(1.1)),
+                () -> assertThrows(IllegalArgumentException.class, () -> options.withFirstRegionBytes(0)),
+                () -> assertEquals("slab", options.withStrategy("slab").strategy()),
+                () -> assertEquals(
+                        ReusePolicy.TRACKED,
+                        options.withReuse(ReusePolicy.TRACKED).reuse()));
+    }
+
+    @Test
+    void shouldNameAStrategyThatDoesNotExist() {
+        final FakeCuda cuda = new FakeCuda(1);
+        final DevicePools pools = new DevicePools(() -> cuda);
+        pools.configure(OutboardOptions.ofProperties().withStrategy("none"));
+
+        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, pools::ofRuntime);
+
+        assertTrue(messageOf(thrown).startsWith("strategy=none must be one of: "), messageOf(thrown));
+    }
+}
