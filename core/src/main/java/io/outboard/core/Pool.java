@@ -1,10 +1,11 @@
 package io.outboard.core;
 
-import java.util.ArrayList;
-import java.util.Comparator;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Device memory for an application: regions from a {@link MemorySource}, a strategy for each, growth, many threads, and
@@ -24,7 +25,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
  */
 public final class Pool implements AutoCloseable {
 
-    private static final int HOLDERS = 8;
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     private final ReusePolicy policy;
@@ -33,6 +33,9 @@ public final class Pool implements AutoCloseable {
     private final PoolCounters counters = new PoolCounters();
     private final PoolRegions regions;
     private final Recycler recycler;
+    private final PoolEvents events;
+    private final @Nullable LeakTracker tracker;
+    private final @Nullable String name;
     private final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
     private volatile boolean closed;
 
@@ -41,6 +44,11 @@ public final class Pool implements AutoCloseable {
         limitBytes = builder.limitBytes;
         regions = new PoolRegions(builder, lock, counters);
         recycler = new Recycler(builder, lock, counters, regions);
+        name = builder.name;
+        events = new PoolEvents(name);
+        tracker = builder.leakLevel == LeakLevel.OFF
+                ? null
+                : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
     }
 
     /**
@@ -83,8 +91,40 @@ public final class Pool implements AutoCloseable {
      * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
      */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
+        if (PoolEvents.wantsAllocations()) {
+            final PoolEvents.AllocationEvent event = events.beginAllocation();
+            final long address = allocateUnrecorded(sizeBytes, alignmentBytes);
+            event.commit(address, sizeBytes, alignmentBytes, Limbo.ALL_STREAMS);
+            return address;
+        }
+        return allocateUnrecorded(sizeBytes, alignmentBytes);
+    }
+
+    private long allocateUnrecorded(final long sizeBytes, final long alignmentBytes) {
         final long address = place(sizeBytes, alignmentBytes);
         return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, alignmentBytes) : address;
+    }
+
+    /**
+     * Takes a block as an object that is closed instead of freed, and whose loss is noticed; see
+     * {@link PoolBuilder#leakLevel}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @return a buffer, open
+     * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing changes
+     * @throws IllegalStateException if the pool is closed
+     * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
+     * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
+     */
+    public DeviceBuffer buffer(final long sizeBytes) {
+        final long address = allocate(sizeBytes);
+        try {
+            return new DeviceBuffer(this, address, sizeBytes, tracker);
+        } catch (final OutOfMemoryError e) {
+            // The host has no memory for the object, and so nobody would own the block.
+            freeIfOpen(address);
+            throw e;
+        }
     }
 
     /**
@@ -103,6 +143,16 @@ public final class Pool implements AutoCloseable {
         if (policy != ReusePolicy.STREAM_ORDERED) {
             return allocate(sizeBytes);
         }
+        if (PoolEvents.wantsAllocations()) {
+            final PoolEvents.AllocationEvent event = events.beginAllocation();
+            final long address = allocateOrdered(sizeBytes, stream);
+            event.commit(address, sizeBytes, 1, stream);
+            return address;
+        }
+        return allocateOrdered(sizeBytes, stream);
+    }
+
+    private long allocateOrdered(final long sizeBytes, final long stream) {
         AbstractStrategy.checkSize(sizeBytes);
         long address;
         lock.lock();
@@ -160,7 +210,11 @@ public final class Pool implements AutoCloseable {
         checkOpen();
         final long address = placeOrSayWhy(sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
-            throw DeviceOutOfMemoryException.ofPool(sizeBytes, statistics(), largestFreeBlockBytes(), largestHolders());
+            final PoolStatistics now = statistics();
+            final DeviceOutOfMemoryException thrown =
+                    DeviceOutOfMemoryException.ofPool(sizeBytes, now, largestFreeBlockBytes(), largestHolders());
+            events.outOfMemory(thrown, now);
+            throw thrown;
         }
         return address;
     }
@@ -199,6 +253,20 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void freeAsync(final long address, final long stream) {
+        if (PoolEvents.wantsFrees()) {
+            final PoolEvents.FreeEvent event = events.beginFree();
+            event.address = address;
+            event.stream = stream;
+            event.sizeBytes = freeUnrecorded(address, stream);
+            event.commit();
+        } else {
+            freeUnrecorded(address, stream);
+        }
+    }
+
+    /** Answers the size of the block, in bytes. */
+    private long freeUnrecorded(final long address, final long stream) {
+        final long sizeBytes;
         final boolean limboIsFull;
         lock.lock();
         try {
@@ -206,15 +274,30 @@ public final class Pool implements AutoCloseable {
             if (policy == ReusePolicy.IMMEDIATE) {
                 final long before = strategy.freeBytes();
                 strategy.free(address);
-                counters.freed(strategy.freeBytes() - before, 0);
-                return;
+                sizeBytes = strategy.freeBytes() - before;
+                counters.freed(sizeBytes, 0);
+                return sizeBytes;
             }
-            limboIsFull = recycler.add(address, strategy.sizeOf(address), stream);
+            sizeBytes = strategy.sizeOf(address);
+            limboIsFull = recycler.add(address, sizeBytes, stream);
         } finally {
             lock.unlock();
         }
         if (limboIsFull) {
             recycler.recycleAsPlanned();
+        }
+        return sizeBytes;
+    }
+
+    /** As {@link #free}, but nothing if the pool is closed. */
+    void freeIfOpen(final long address) {
+        try {
+            free(address);
+        } catch (final IllegalStateException e) {
+            // It may have been closed meanwhile; from then on it stays so.
+            if (!closed) {
+                throw e;
+            }
         }
     }
 
@@ -359,8 +442,18 @@ public final class Pool implements AutoCloseable {
         try {
             recycler.end();
         } finally {
-            regions.end();
+            try {
+                regions.end();
+            } finally {
+                if (name != null) {
+                    PoolManagement.unregister(name);
+                }
+            }
         }
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     private void checkOpen() {
@@ -409,22 +502,35 @@ public final class Pool implements AutoCloseable {
      * @return up to eight
      */
     public List<Holder> largestHolders() {
-        final List<Holder> holders = new ArrayList<>();
+        final LargestHolders holders = new LargestHolders();
         forEachBlock((address, sizeBytes, free) -> {
             if (!free && !recycler.contains(address)) {
-                holders.add(new Holder(address, sizeBytes));
-                if (holders.size() == 2 * HOLDERS) {
-                    keepLargest(holders);
-                }
+                holders.add(address, sizeBytes);
             }
         });
-        keepLargest(holders);
-        return List.copyOf(holders);
+        return holders.list(tracker);
     }
 
-    private static void keepLargest(final List<Holder> holders) {
-        holders.sort(Comparator.comparingLong(Holder::sizeBytes).reversed());
-        holders.subList(Math.min(HOLDERS, holders.size()), holders.size()).clear();
+    /**
+     * Writes the state as JSON: an object with {@code statistics} as {@link PoolStatistics}, {@code regions},
+     * {@code blocks} of all regions, with {@code state} {@code free}, {@code used} or {@code limbo}, and {@code holders},
+     * the largest blocks in use, largest first. Addresses are strings such as {@code "0x10000000000"}; {@code site} is the
+     * call that allocated a block, where it is known, see {@link Holder#site}. {@code name} is there if the pool has one.
+     * The pool is stopped while its blocks are copied, 24 bytes each, but not while they are written.
+     *
+     * @param path the file; replaced if it exists
+     * @throws IOException if it can't be written; what is there may be incomplete
+     */
+    public void dump(final Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
+        final PoolDump dump;
+        lock.lock();
+        try {
+            dump = new PoolDump(statistics(), regions, recycler);
+        } finally {
+            lock.unlock();
+        }
+        dump.write(path, name, tracker);
     }
 
     /**

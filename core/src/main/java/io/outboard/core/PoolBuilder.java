@@ -1,6 +1,7 @@
 package io.outboard.core;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Describes a {@link Pool}. Confined to one thread. */
 public final class PoolBuilder {
@@ -13,6 +14,12 @@ public final class PoolBuilder {
     long firstRegionBytes = 64L << 20;
     long limitBytes = 1L << 62;
     long limboLimitBytes = Long.MAX_VALUE;
+
+    @Nullable
+    String name;
+
+    LeakLevel leakLevel = LeakLevel.OFF;
+    boolean reclaimLeaks;
 
     PoolBuilder(final MemorySource source) {
         this.source = Objects.requireNonNull(source, "source");
@@ -82,13 +89,61 @@ public final class PoolBuilder {
     }
 
     /**
+     * What the pool is called: its dumps and JFR events carry the name, and until it is closed it is registered with the
+     * platform's MBean server as {@code io.outboard:type=Pool,name=...}, a {@link PoolMXBean}.
+     *
+     * @param newName ASCII letters, digits, {@code .}, {@code _} and {@code -}, at least one; such as {@code gpu0}
+     * @return this builder
+     * @throws IllegalArgumentException if {@code newName} is empty or has other characters
+     */
+    public PoolBuilder name(final String newName) {
+        if (!newName.matches("[A-Za-z0-9._-]+")) {
+            throw new IllegalArgumentException("newName=" + newName + " must consist of letters, digits, . _ and -");
+        }
+        name = newName;
+        return this;
+    }
+
+    /**
+     * What is done to find {@link DeviceBuffer}s that nobody closed; {@link LeakLevel#OFF} is the default.
+     *
+     * @param newLevel how much
+     * @return this builder
+     */
+    public PoolBuilder leakLevel(final LeakLevel newLevel) {
+        leakLevel = Objects.requireNonNull(newLevel, "newLevel");
+        return this;
+    }
+
+    /**
+     * Makes the pool free the {@link DeviceBuffer}s that were collected without having been closed, once it has reported
+     * them; without that they stay in use. It frees as {@link Pool#free} does, some time after the owner has forgotten the
+     * buffer; {@link ReusePolicy#IMMEDIATE} doesn't wait for work that is still using it.
+     *
+     * @return this builder
+     */
+    public PoolBuilder reclaimLeaks() {
+        reclaimLeaks = true;
+        return this;
+    }
+
+    /**
      * Makes the pool, which holds nothing yet.
      *
      * @return a new pool
-     * @throws IllegalArgumentException if no strategy has that name
+     * @throws IllegalArgumentException if no strategy has that name, or leaks are to be reclaimed though the leak level is
+     *     {@link LeakLevel#OFF}
+     * @throws IllegalStateException if another pool that is open has the name
      */
     public Pool build() {
-        return new Pool(this);
+        if (reclaimLeaks && leakLevel == LeakLevel.OFF) {
+            throw new IllegalArgumentException("leakLevel=OFF must be another level for leaks to be reclaimed");
+        }
+        final Pool pool = new Pool(this);
+        if (name != null) {
+            PoolManagement.register(pool, name);
+        }
+        return pool;
     }
 
     private static long checkBytes(final String name, final long bytes) {

@@ -33,6 +33,7 @@ final class PoolRegions {
     private final long firstRegionBytes;
     private final long limitBytes;
     private final PoolCounters counters;
+    private final PoolEvents events;
     private final SpinLock lock;
     private final ReentrantLock regionLock = new ReentrantLock();
 
@@ -55,6 +56,7 @@ final class PoolRegions {
         limitBytes = builder.limitBytes;
         this.lock = lock;
         this.counters = counters;
+        events = new PoolEvents(builder.name);
     }
 
     // Under the pool's lock
@@ -127,6 +129,11 @@ final class PoolRegions {
         for (final PoolRegion region : regions) {
             region.strategy.forEachBlock(visitor);
         }
+    }
+
+    /** As the source knows them. */
+    List<Region> taken() {
+        return Arrays.stream(regions).map(PoolRegion::taken).toList();
     }
 
     long largestFreeBlockBytes() {
@@ -205,7 +212,7 @@ final class PoolRegions {
             RuntimeException failure = null;
             for (final PoolRegion region : all) {
                 try {
-                    source.giveBack(region.taken);
+                    giveBackToSource(region.taken);
                 } catch (final RuntimeException e) {
                     if (failure == null) {
                         failure = e;
@@ -250,13 +257,26 @@ final class PoolRegions {
         long regionBytes = Math.min(roundUp(goodBytes, UNIT_BYTES), mostBytes);
         while (regionBytes >= leastBytes) {
             try {
-                add(source.take(regionBytes));
+                add(take(regionBytes));
                 return true;
             } catch (final DeviceOutOfMemoryException e) {
                 regionBytes = regionBytes == leastBytes ? 0 : Math.max((regionBytes / 2) & -UNIT_BYTES, leastBytes);
             }
         }
         return false;
+    }
+
+    private Region take(final long sizeBytes) {
+        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
+        final Region taken = source.take(sizeBytes);
+        event.commit(taken);
+        return taken;
+    }
+
+    private void giveBackToSource(final Region taken) {
+        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+        source.giveBack(taken);
+        event.commit(taken);
     }
 
     private void add(final Region taken) {
@@ -269,7 +289,7 @@ final class PoolRegions {
         } catch (final RuntimeException | OutOfMemoryError e) {
             // The host may have no memory for the tables.
             try {
-                source.giveBack(taken);
+                giveBackToSource(taken);
             } catch (final RuntimeException suppressed) {
                 e.addSuppressed(suppressed);
             }
@@ -311,7 +331,7 @@ final class PoolRegions {
 
     private void giveBack(final PoolRegion region) {
         try {
-            source.giveBack(region.taken);
+            giveBackToSource(region.taken);
         } catch (final RuntimeException e) {
             // It is still out, and empty.
             lock.lock();

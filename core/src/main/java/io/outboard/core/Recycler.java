@@ -3,6 +3,7 @@ package io.outboard.core;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives the blocks in a pool's limbo back once the device has finished with them: in batches, one synchronisation or one
@@ -26,6 +27,7 @@ final class Recycler {
     private final long granuleMask;
     private final PoolCounters counters;
     private final PoolRegions regions;
+    private final PoolEvents events;
     private final SpinLock lock;
     private final ReentrantLock limboLock = new ReentrantLock();
     private final Limbo limbo = new Limbo();
@@ -43,6 +45,7 @@ final class Recycler {
         this.lock = lock;
         this.counters = counters;
         this.regions = regions;
+        events = new PoolEvents(builder.name);
     }
 
     // Under the pool's lock
@@ -157,7 +160,7 @@ final class Recycler {
         limboLock.lock();
         try {
             ended = true;
-            work.synchronize();
+            synchronise();
         } finally {
             try {
                 releaseMarks();
@@ -201,11 +204,27 @@ final class Recycler {
 
     private void releaseAfterSynchronising() {
         if (!waiting.isEmpty()) {
-            work.synchronize();
+            synchronise();
             counters.synchronised();
             while (!waiting.isEmpty()) {
                 release(waiting.remove(waiting.size() - 1));
             }
+        }
+    }
+
+    private void synchronise() {
+        final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
+        work.synchronize();
+        if (event != null) {
+            event.commit(true);
+        }
+    }
+
+    private void await(final long mark) {
+        final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
+        work.await(mark);
+        if (event != null) {
+            event.commit(false);
         }
     }
 
@@ -216,7 +235,7 @@ final class Recycler {
         while (i < waiting.size() && unfinished < MOST_UNFINISHED) {
             final Limbo.Batch batch = waiting.get(i);
             if (wait) {
-                work.await(batch.mark);
+                await(batch.mark);
             }
             if (work.isFinished(batch.mark)) {
                 final long mark = batch.mark;
