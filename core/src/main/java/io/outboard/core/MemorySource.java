@@ -1,5 +1,7 @@
 package io.outboard.core;
 
+import java.util.Optional;
+
 /**
  * Where regions come from: the device's driver, or a range of numbers that nothing backs.
  *
@@ -27,6 +29,20 @@ public interface MemorySource extends AutoCloseable {
      * @throws IllegalArgumentException if the region isn't one that this source has out; nothing changes
      */
     void giveBack(Region region);
+
+    /**
+     * Reserves addresses for a region that grows in place, where this source can do that. No memory is taken yet.
+     *
+     * @param bytes most addresses to reserve, {@code 0 < bytes}; fewer are reserved where the device hasn't so much memory
+     *     in all, whoever holds it
+     * @return the region, to be closed by the caller or with this source, of which nothing is committed; or nothing if this
+     *     source can't, or if not even the unit of committing is within {@code bytes}
+     * @throws IllegalArgumentException if {@code bytes <= 0}; nothing is reserved
+     * @throws IllegalStateException if the source is closed; nothing is reserved
+     */
+    default Optional<GrowableRegion> reserve(final long bytes) {
+        return Optional.empty();
+    }
 
     /**
      * How much could still be taken, as the device reports it now.

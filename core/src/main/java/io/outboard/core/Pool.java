@@ -19,6 +19,12 @@ import org.jspecify.annotations.Nullable;
  * so that regions stay few, but at least what the request needs and never more than the limit leaves. Where the device
  * hasn't so much, half is tried, and so on down to the request. A block never spans regions.
  *
+ * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): one region has
+ * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind a prefix of it,
+ * by an eighth of what is there or {@link PoolBuilder#firstRegionBytes}, or what the request needs if the device has no
+ * more. A strategy that prefers low addresses keeps that prefix short; one that goes round all addresses, as next fit does,
+ * works as well but has more committed. Whole regions follow only if addresses or the strategy's tables run out.
+ *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add a look-up or two. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 30 bytes for each block in limbo.
@@ -336,7 +342,8 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * Grows a block in place if what follows is free. See {@link Strategy#extend}.
+     * Grows a block in place if what follows is free; a region that grows in place does so for it. See
+     * {@link Strategy#extend}.
      *
      * @param address start of a block in use
      * @param newSizeBytes the new size in bytes, {@code sizeOf(address) <= newSizeBytes}
@@ -346,13 +353,19 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public boolean extend(final long address, final long newSizeBytes) {
+        long placed = extendBacked(address, newSizeBytes);
+        // The complement of an end that must be backed for it.
+        while (placed < Strategy.NO_SPACE && regions.commitTo(~placed)) {
+            placed = extendBacked(address, newSizeBytes);
+        }
+        return placed >= 0;
+    }
+
+    private long extendBacked(final long address, final long newSizeBytes) {
         lock.lock();
         try {
-            final Strategy strategy = liveStrategyAt(address);
-            final long before = strategy.freeBytes();
-            final boolean granted = strategy.extend(address, newSizeBytes);
-            counters.resized(before - strategy.freeBytes());
-            return granted;
+            liveStrategyAt(address);
+            return regions.extend(address, newSizeBytes);
         } finally {
             lock.unlock();
         }
@@ -402,7 +415,8 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Gives limbo back as far as the policy allows, then regions to the memory source in which nothing is in use, the one
-     * taken last first, until the pool holds no more than so much.
+     * taken last first, until the pool holds no more than so much. Of a region that grows in place goes what lies behind its
+     * last block in use, in steps as it grew.
      *
      * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
      * @return what it holds now, in bytes; more than asked for if blocks in use stand in the way

@@ -13,6 +13,7 @@ public final class PoolBuilder {
     ReusePolicy policy = ReusePolicy.IMMEDIATE;
     long firstRegionBytes = 64L << 20;
     long limitBytes = 1L << 62;
+    boolean growInPlace = true;
     long limboLimitBytes = Long.MAX_VALUE;
 
     @Nullable
@@ -52,7 +53,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Size of the first region, which is taken when memory is first asked for.
+     * Size of the first region, which is taken when memory is first asked for; and the least that a region grows by in
+     * place.
      *
      * @param bytes {@code 0 < bytes <= 2^62}; rounded up to 2 MiB where the limit allows
      * @return this builder
@@ -64,7 +66,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that the pool may hold.
+     * Most that the pool may hold; of a region that grows in place, what is committed counts.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder
@@ -72,6 +74,20 @@ public final class PoolBuilder {
      */
     public PoolBuilder limitBytes(final long bytes) {
         limitBytes = checkBytes("limitBytes", bytes);
+        return this;
+    }
+
+    /**
+     * Whether to hold one region that grows and shrinks in place, where the memory source offers that: addresses for the
+     * whole device, and memory behind what blocks need. On by default. Off, or where the source doesn't, growth is by whole
+     * regions. Turn it off if blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses
+     * for such memory.
+     *
+     * @param newGrowInPlace true to do so
+     * @return this builder
+     */
+    public PoolBuilder growInPlace(final boolean newGrowInPlace) {
+        growInPlace = newGrowInPlace;
         return this;
     }
 

@@ -3,6 +3,8 @@ package io.outboard.core;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Methods say which lock they need. The pool's lock guards strategies and the array of regions, and is held for tens of
  * nanoseconds. The region lock guards growing and giving back, and is held while the memory source works; it is never taken
  * while the pool's lock is held.
+ *
+ * <p>A growable region is the first one, if there is one. Its strategy divides all of its addresses, but a block that ends
+ * beyond what is committed goes back to the strategy before the pool's lock is released. So whenever that lock is free, no
+ * block in use lies there, nobody can be handed memory that isn't mapped, and none needs to wait for another's mapping:
+ *
+ * <pre>{@code
+ *   |  used  | free |  used  |        free        |
+ *   |            backed          |    addresses   |
+ *   used.address()           backedEnd    used.endAddress()
+ * }</pre>
  */
 final class PoolRegions {
 
@@ -24,14 +36,38 @@ final class PoolRegions {
     /** Most that a strategy divides: granules are counted in unsigned ints. */
     private static final long MOST_GRANULES = (1L << 32) - 1;
 
-    /** A region, the part of it that starts at a granule, and what divides that. */
-    record PoolRegion(Region taken, Region used, Strategy strategy) {}
+    /** In place, a region grows by such a part of what it has: few calls of the driver, and little that isn't needed. */
+    private static final long GROWTH_SHARE = 8;
+
+    /**
+     * A region.
+     *
+     * @param taken as the source gave it
+     * @param used the part of it that starts at a granule
+     * @param strategy divides that part
+     * @param growable how it grows in place, null if it doesn't
+     * @param heldBytes how much memory it holds
+     * @param backedEnd no block handed out ends after it
+     */
+    record PoolRegion(
+            Region taken,
+            Region used,
+            Strategy strategy,
+            @Nullable GrowableRegion growable,
+            long heldBytes,
+            long backedEnd) {
+
+        boolean holds(final long address) {
+            return address >= used.address() && address < backedEnd;
+        }
+    }
 
     private final MemorySource source;
     private final StrategyProvider provider;
     private final StrategyOptions options;
     private final long firstRegionBytes;
     private final long limitBytes;
+    private final boolean growInPlace;
     private final PoolCounters counters;
     private final PoolEvents events;
     private final SpinLock lock;
@@ -54,6 +90,7 @@ final class PoolRegions {
         options = builder.strategyOptions;
         firstRegionBytes = builder.firstRegionBytes;
         limitBytes = builder.limitBytes;
+        growInPlace = builder.growInPlace;
         this.lock = lock;
         this.counters = counters;
         events = new PoolEvents(builder.name);
@@ -69,8 +106,8 @@ final class PoolRegions {
         final PoolRegion[] all = regions;
         int index = current;
         for (int tried = 0; tried < all.length; tried++) {
-            final long address = placeIn(all[index].strategy, sizeBytes, alignmentBytes);
-            if (address != Strategy.NO_SPACE) {
+            final long address = placeIn(all[index], sizeBytes, alignmentBytes);
+            if (address >= 0) {
                 current = index;
                 return address;
             }
@@ -79,19 +116,29 @@ final class PoolRegions {
         return Strategy.NO_SPACE;
     }
 
-    private long placeIn(final Strategy strategy, final long sizeBytes, final long alignmentBytes) {
+    /** An address, {@code NO_SPACE}, or the complement of the end that must be backed for the block to be placed. */
+    private long placeIn(final PoolRegion region, final long sizeBytes, final long alignmentBytes) {
+        final Strategy strategy = region.strategy;
         final long before = strategy.freeBytes();
-        final long address;
+        final long address = allocate(strategy, sizeBytes, alignmentBytes);
+        if (address != Strategy.NO_SPACE) {
+            final long blockBytes = before - strategy.freeBytes();
+            if (address + blockBytes > region.backedEnd) {
+                strategy.free(address);
+                return ~(address + blockBytes);
+            }
+            counters.allocated(blockBytes);
+        }
+        return address;
+    }
+
+    private long allocate(final Strategy strategy, final long sizeBytes, final long alignmentBytes) {
         try {
-            address = alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+            return alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
         } catch (final BlockTableFullException e) {
             tableFull = e;
             return Strategy.NO_SPACE;
         }
-        if (address != Strategy.NO_SPACE) {
-            counters.allocated(before - strategy.freeBytes());
-        }
-        return address;
     }
 
     /**
@@ -110,12 +157,36 @@ final class PoolRegions {
         return address;
     }
 
+    /** Grows a block in place. Its address, {@code NO_SPACE}, or the complement of the end that must be backed for it. */
+    long extend(final long address, final long newSizeBytes) {
+        final PoolRegion region = regionAt(address);
+        final Strategy strategy = region.strategy;
+        final long oldBytes = strategy.sizeOf(address);
+        final long before = strategy.freeBytes();
+        if (!strategy.extend(address, newSizeBytes)) {
+            return Strategy.NO_SPACE;
+        }
+        final long moreBytes = before - strategy.freeBytes();
+        final long end = address + oldBytes + moreBytes;
+        if (end > region.backedEnd) {
+            // There is room in the tables for the tail, since there was before.
+            strategy.trim(address, oldBytes);
+            return ~end;
+        }
+        counters.resized(moreBytes);
+        return address;
+    }
+
     /** The strategy whose region has an address. */
     Strategy strategyAt(final long address) {
+        return regionAt(address).strategy;
+    }
+
+    private PoolRegion regionAt(final long address) {
         final PoolRegion[] all = regions;
         for (final PoolRegion region : all) {
-            if (region.used.contains(address)) {
-                return region.strategy;
+            if (region.holds(address)) {
+                return region;
             }
         }
         throw new InvalidAddressException(
@@ -127,7 +198,7 @@ final class PoolRegions {
 
     void forEachBlock(final BlockVisitor visitor) {
         for (final PoolRegion region : regions) {
-            region.strategy.forEachBlock(visitor);
+            forEachBlock(region, visitor);
         }
     }
 
@@ -136,12 +207,32 @@ final class PoolRegions {
         return Arrays.stream(regions).map(PoolRegion::taken).toList();
     }
 
-    long largestFreeBlockBytes() {
-        long largest = 0;
-        for (final PoolRegion region : regions) {
-            largest = Math.max(largest, region.strategy.largestFreeBlockBytes());
+    /** Of what nothing backs, nothing is shown. */
+    private static void forEachBlock(final PoolRegion region, final BlockVisitor visitor) {
+        if (region.growable == null) {
+            region.strategy.forEachBlock(visitor);
+            return;
         }
-        return largest;
+        region.strategy.forEachBlock((address, sizeBytes, free) -> {
+            final long backedBytes = Math.min(sizeBytes, region.backedEnd - address);
+            if (backedBytes > 0) {
+                visitor.visit(address, backedBytes, free);
+            }
+        });
+    }
+
+    long largestFreeBlockBytes() {
+        final long[] largest = new long[1];
+        for (final PoolRegion region : regions) {
+            if (region.growable == null) {
+                largest[0] = Math.max(largest[0], region.strategy.largestFreeBlockBytes());
+            } else {
+                forEachBlock(region, (address, sizeBytes, free) -> {
+                    largest[0] = free ? Math.max(largest[0], sizeBytes) : largest[0];
+                });
+            }
+        }
+        return largest[0];
     }
 
     private void replace(final PoolRegion[] all, final long addedBytes) {
@@ -154,23 +245,37 @@ final class PoolRegions {
 
     boolean contains(final long address) {
         for (final PoolRegion region : regions) {
-            if (region.used.contains(address)) {
+            if (region.holds(address)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Takes another region, if limit and device allow one that serves the request, and places it there. */
+    /** Grows in place or takes another region, if limit and device allow what serves the request, and places it there. */
     long growAndPlace(final long sizeBytes, final long alignmentBytes) {
         regionLock.lock();
         try {
             // Another thread may have grown the pool while this one waited to do so.
             long address = placeLocked(sizeBytes, alignmentBytes);
-            if (address == Strategy.NO_SPACE && !ended && grow(sizeBytes, alignmentBytes)) {
-                address = placeLocked(sizeBytes, alignmentBytes);
+            if (address == Strategy.NO_SPACE && !ended) {
+                if (growInPlace && regions.length == 0) {
+                    reserve();
+                }
+                address = commitAndPlace(sizeBytes, alignmentBytes);
             }
             return address;
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** Grows in place so that blocks may end there, if limit and device allow. */
+    boolean commitTo(final long end) {
+        regionLock.lock();
+        try {
+            final PoolRegion region = growable();
+            return region != null && commit(region, end);
         } finally {
             regionLock.unlock();
         }
@@ -183,9 +288,13 @@ final class PoolRegions {
             while (counters.heldBytes() > bytes) {
                 final PoolRegion empty = removeEmpty();
                 if (empty == null) {
-                    return;
+                    break;
                 }
                 giveBack(empty);
+            }
+            final PoolRegion region = growable();
+            if (region != null && counters.heldBytes() > bytes) {
+                decommit(region, region.heldBytes - (counters.heldBytes() - bytes));
             }
         } finally {
             regionLock.unlock();
@@ -212,7 +321,11 @@ final class PoolRegions {
             RuntimeException failure = null;
             for (final PoolRegion region : all) {
                 try {
-                    giveBackToSource(region.taken);
+                    if (region.growable == null) {
+                        giveBackToSource(region.taken);
+                    } else {
+                        region.growable.close();
+                    }
                 } catch (final RuntimeException e) {
                     if (failure == null) {
                         failure = e;
@@ -238,7 +351,170 @@ final class PoolRegions {
         }
     }
 
-    // Under the region lock
+    // Under the region lock, of a region that grows in place
+
+    private @Nullable PoolRegion growable() {
+        final PoolRegion[] all = regions;
+        return all.length > 0 && all[0].growable != null ? all[0] : null;
+    }
+
+    private void reserve() {
+        final long mostBytes = Math.min(limitBytes, MOST_GRANULES * options.granuleBytes());
+        final Optional<GrowableRegion> reserved = source.reserve(mostBytes);
+        if (reserved.isEmpty()) {
+            return;
+        }
+        final GrowableRegion growable = reserved.get();
+        if (growable.region().sizeBytes() < 2 * options.granuleBytes()) {
+            // No granule is sure to lie in it.
+            growable.close();
+            return;
+        }
+        try {
+            add(growable.region(), growable);
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            try {
+                growable.close();
+            } catch (final RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
+            if (!(e instanceof OutOfMemoryError)) {
+                throw e;
+            }
+        }
+    }
+
+    /** As {@link #growAndPlace}, in place as long as there are addresses, else by a whole region. */
+    private long commitAndPlace(final long sizeBytes, final long alignmentBytes) {
+        final PoolRegion growable = growable();
+        long placed = Strategy.NO_SPACE;
+        while (growable != null) {
+            placed = placeGrowing(false, sizeBytes, alignmentBytes);
+            if (placed >= Strategy.NO_SPACE) {
+                break;
+            }
+            // Others may take what is committed here before this thread does: then once more, for the end that is next.
+            if (!commit(growable, ~placed)) {
+                return placeGrowing(true, sizeBytes, alignmentBytes);
+            }
+        }
+        if (placed == Strategy.NO_SPACE && grow(sizeBytes, alignmentBytes)) {
+            placed = placeLocked(sizeBytes, alignmentBytes);
+        }
+        return placed;
+    }
+
+    private long placeGrowing(final boolean onlyBacked, final long sizeBytes, final long alignmentBytes) {
+        lock.lock();
+        try {
+            final long placed = placeIn(regions[0], sizeBytes, alignmentBytes);
+            return onlyBacked && placed < Strategy.NO_SPACE
+                    ? placeAroundTail(regions[0], sizeBytes, alignmentBytes)
+                    : placed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Places a block though the strategy prefers the addresses that nothing backs, and nothing can: a good fit takes the tail
+     * if that is shorter than the other free blocks. With the tail in use meanwhile, as far as it is one free block, it takes
+     * one of those.
+     */
+    private long placeAroundTail(final PoolRegion region, final long sizeBytes, final long alignmentBytes) {
+        final Strategy strategy = region.strategy;
+        final long tail = allocate(strategy, sizeBytes, alignmentBytes);
+        if (tail == Strategy.NO_SPACE) {
+            return Strategy.NO_SPACE;
+        }
+        strategy.extend(tail, (region.used.endAddress() - tail) & -options.granuleBytes());
+        final long placed = placeIn(region, sizeBytes, alignmentBytes);
+        strategy.free(tail);
+        return Math.max(placed, Strategy.NO_SPACE);
+    }
+
+    /** Puts memory behind the region up to an address; false if limit or device don't allow that. */
+    private boolean commit(final PoolRegion region, final long end) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        final long committedBytes = growable.committedBytes();
+        final long leastBytes = end - region.taken.address();
+        final long allowedBytes = (limitBytes - (counters.heldBytes() - committedBytes)) & -growable.unitBytes();
+        final long mostBytes = Math.min(allowedBytes, region.taken.sizeBytes());
+        if (leastBytes <= committedBytes || leastBytes > mostBytes) {
+            return leastBytes <= committedBytes;
+        }
+        final long stepBytes = Math.max(firstRegionBytes, committedBytes / GROWTH_SHARE);
+        try {
+            final long goodBytes = Math.max(leastBytes, committedBytes + stepBytes);
+            return commit(growable, Math.min(goodBytes, mostBytes)) || commit(growable, leastBytes);
+        } finally {
+            backed(region, growable.committedBytes());
+        }
+    }
+
+    private static boolean commit(final GrowableRegion growable, final long bytes) {
+        try {
+            growable.commit(bytes);
+            return true;
+        } catch (final DeviceOutOfMemoryException e) {
+            return false;
+        }
+    }
+
+    /** Takes memory away behind the last block in use, by the source's pieces, until no more than so much is committed. */
+    private void decommit(final PoolRegion region, final long mostBytes) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        final long usedBytes = withdrawUnused() - region.taken.address();
+        try {
+            long belowBytes = 0;
+            long keptBytes;
+            do {
+                keptBytes = Math.max(usedBytes, mostBytes - belowBytes);
+                growable.decommit(keptBytes);
+                // A piece that begins before what may stay has to go, too.
+                belowBytes = Math.max(2 * belowBytes, growable.unitBytes());
+            } while (growable.committedBytes() > mostBytes && keptBytes > usedBytes);
+        } finally {
+            backed(region, growable.committedBytes());
+        }
+    }
+
+    /** From now on nobody is handed memory behind the last block in use; its end. Who looks for some waits to grow. */
+    private long withdrawUnused() {
+        lock.lock();
+        try {
+            final PoolRegion region = regions[0];
+            final long[] end = {region.taken.address()};
+            region.strategy.forEachBlock((address, sizeBytes, free) -> {
+                end[0] = free ? end[0] : Math.max(end[0], address + sizeBytes);
+            });
+            replaceGrowable(region.heldBytes, end[0]);
+            return end[0];
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void backed(final PoolRegion region, final long committedBytes) {
+        lock.lock();
+        try {
+            replaceGrowable(committedBytes, region.taken.address() + committedBytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Under both locks. */
+    private void replaceGrowable(final long heldBytes, final long backedEnd) {
+        final PoolRegion[] all = regions.clone();
+        final PoolRegion old = all[0];
+        all[0] = new PoolRegion(old.taken, old.used, old.strategy, old.growable, heldBytes, backedEnd);
+        regions = all;
+        counters.held(all.length, counters.heldBytes() + heldBytes - old.heldBytes);
+    }
+
+    // Under the region lock, of whole regions
 
     private boolean grow(final long sizeBytes, final long alignmentBytes) {
         final long mostBytes = Math.min(limitBytes - counters.heldBytes(), MOST_GRANULES * options.granuleBytes());
@@ -280,12 +556,8 @@ final class PoolRegions {
     }
 
     private void add(final Region taken) {
-        final PoolRegion added;
         try {
-            // A source may know nothing of large granules.
-            final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
-            final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
-            added = new PoolRegion(taken, used, provider.create(used, options));
+            add(taken, null);
         } catch (final RuntimeException | OutOfMemoryError e) {
             // The host may have no memory for the tables.
             try {
@@ -295,6 +567,16 @@ final class PoolRegions {
             }
             throw e;
         }
+    }
+
+    private void add(final Region taken, final @Nullable GrowableRegion growable) {
+        // A source may know nothing of large granules.
+        final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
+        final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
+        final Strategy strategy = provider.create(used, options);
+        final PoolRegion added = growable == null
+                ? new PoolRegion(taken, used, strategy, null, taken.sizeBytes(), used.endAddress())
+                : new PoolRegion(taken, used, strategy, growable, 0, taken.address());
         lock.lock();
         try {
             append(added);
@@ -306,20 +588,20 @@ final class PoolRegions {
     private void append(final PoolRegion region) {
         final PoolRegion[] all = Arrays.copyOf(regions, regions.length + 1);
         all[all.length - 1] = region;
-        replace(all, region.taken.sizeBytes());
+        replace(all, region.heldBytes);
     }
 
-    /** The one taken last, since it is the largest as a rule; null if something is in use in each. */
+    /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
     private @Nullable PoolRegion removeEmpty() {
         lock.lock();
         try {
             final PoolRegion[] all = regions;
             for (int i = all.length - 1; i >= 0; i--) {
                 final PoolRegion region = all[i];
-                if (region.strategy.liveBlocks() == 0) {
+                if (region.growable == null && region.strategy.liveBlocks() == 0) {
                     final List<PoolRegion> rest = new ArrayList<>(Arrays.asList(all));
                     rest.remove(i);
-                    replace(rest.toArray(new PoolRegion[0]), -region.taken.sizeBytes());
+                    replace(rest.toArray(new PoolRegion[0]), -region.heldBytes);
                     return region;
                 }
             }

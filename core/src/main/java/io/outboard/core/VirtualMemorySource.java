@@ -1,6 +1,7 @@
 package io.outboard.core;
 
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -9,7 +10,8 @@ import java.util.Set;
  * <p>Strategies work on addresses alone, so over a virtual region they run exactly as over device memory. It serves
  * tests, replays of recorded traces, planning (would this program fit into 24 GiB?) and machines without a GPU. Ranges
  * start at 2^40, are aligned to 2 MiB, as the driver's large allocations are, and are never handed out twice, so a stale
- * address is always recognised.
+ * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; what is committed of them
+ * counts as taken.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached,
  * {@link DeviceOutOfMemoryException}.
@@ -21,6 +23,7 @@ public final class VirtualMemorySource implements MemorySource {
 
     private final long limitBytes;
     private final Set<Region> out = new HashSet<>();
+    private final Set<Growable> growables = new HashSet<>();
     private long nextAddress = FIRST_ADDRESS;
     private long takenBytes;
     private boolean closed;
@@ -62,9 +65,7 @@ public final class VirtualMemorySource implements MemorySource {
         if (sizeBytes <= 0) {
             throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be > 0");
         }
-        if (closed) {
-            throw new IllegalStateException("the memory source is closed");
-        }
+        checkOpen();
         final long addressesLeft = Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress;
         if (sizeBytes > Math.min(limitBytes - takenBytes, addressesLeft)) {
             throw DeviceOutOfMemoryException.ofDevice(sizeBytes, limitBytes - takenBytes, limitBytes, "virtual limit");
@@ -85,6 +86,23 @@ public final class VirtualMemorySource implements MemorySource {
     }
 
     @Override
+    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
+        }
+        checkOpen();
+        final long addressesLeft = Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress;
+        final long sizeBytes = Math.min(Math.min(bytes, limitBytes), addressesLeft) & -ALIGNMENT_BYTES;
+        if (sizeBytes <= 0) {
+            return Optional.empty();
+        }
+        final Growable growable = new Growable(new Region(nextAddress, sizeBytes));
+        nextAddress += sizeBytes;
+        growables.add(growable);
+        return Optional.of(growable);
+    }
+
+    @Override
     public synchronized long availableBytes() {
         return closed ? 0 : limitBytes - takenBytes;
     }
@@ -93,6 +111,94 @@ public final class VirtualMemorySource implements MemorySource {
     public synchronized void close() {
         closed = true;
         out.clear();
+        growables.clear();
         takenBytes = 0;
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the memory source is closed");
+        }
+    }
+
+    /** Under the source's lock, since all share its limit. */
+    private final class Growable implements GrowableRegion {
+
+        private final Region region;
+        private long committedBytes;
+
+        Growable(final Region region) {
+            this.region = region;
+        }
+
+        @Override
+        public Region region() {
+            return region;
+        }
+
+        @Override
+        public long unitBytes() {
+            return ALIGNMENT_BYTES;
+        }
+
+        @Override
+        public long committedBytes() {
+            synchronized (VirtualMemorySource.this) {
+                return growables.contains(this) ? committedBytes : 0;
+            }
+        }
+
+        @Override
+        public void commit(final long bytes) {
+            if (bytes < 0 || bytes > region.sizeBytes()) {
+                throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0 and <= " + region.sizeBytes());
+            }
+            synchronized (VirtualMemorySource.this) {
+                checkNotClosed();
+                final long moreBytes = roundUp(bytes) - committedBytes;
+                if (moreBytes > limitBytes - takenBytes) {
+                    throw DeviceOutOfMemoryException.ofDevice(
+                            moreBytes, limitBytes - takenBytes, limitBytes, "virtual limit");
+                }
+                change(Math.max(moreBytes, 0));
+            }
+        }
+
+        @Override
+        public void decommit(final long bytes) {
+            if (bytes < 0) {
+                throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
+            }
+            synchronized (VirtualMemorySource.this) {
+                checkNotClosed();
+                if (bytes < committedBytes) {
+                    change(roundUp(bytes) - committedBytes);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (VirtualMemorySource.this) {
+                if (growables.remove(this)) {
+                    change(-committedBytes);
+                }
+            }
+        }
+
+        private void change(final long moreBytes) {
+            committedBytes += moreBytes;
+            takenBytes += moreBytes;
+        }
+
+        private void checkNotClosed() {
+            if (!growables.contains(this)) {
+                throw new IllegalStateException("the growable region is closed");
+            }
+        }
+
+        private static long roundUp(final long bytes) {
+            return (bytes + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.outboard.core;
 
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,7 @@ public final class FailingMemorySource implements MemorySource {
 
     private final VirtualMemorySource source;
     private final long shiftBytes;
+    private boolean growsInPlace;
     private long calls;
     private long takes;
     private int regionsOut;
@@ -35,7 +37,18 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * Makes one call of {@link #take} or {@link #giveBack} fail, and change nothing.
+     * Offers regions that grow in place from now on.
+     *
+     * @return this source
+     */
+    public FailingMemorySource growingInPlace() {
+        growsInPlace = true;
+        return this;
+    }
+
+    /**
+     * Makes one call of {@link #take}, {@link #giveBack} or {@link #reserve}, or of a method of a region that grows in place,
+     * fail and change nothing.
      *
      * @param call which of those from now on, from 1
      * @param newFailure makes what it throws
@@ -46,7 +59,7 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * How often a region was taken or given back.
+     * How often a region was taken, given back, reserved, grown, shrunk or closed.
      *
      * @return calls, failed ones included
      */
@@ -89,6 +102,17 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     @Override
+    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
+        if (!growsInPlace) {
+            return Optional.empty();
+        }
+        call();
+        final Optional<GrowableRegion> reserved = source.reserve(bytes);
+        regionsOut++;
+        return Optional.of(new Failing(reserved.orElseThrow()));
+    }
+
+    @Override
     public long availableBytes() {
         return source.availableBytes();
     }
@@ -101,6 +125,55 @@ public final class FailingMemorySource implements MemorySource {
     private void call() {
         if (++calls == failingCall && failure != null) {
             throw failure.get();
+        }
+    }
+
+    private final class Failing implements GrowableRegion {
+
+        private final GrowableRegion inner;
+
+        Failing(final GrowableRegion inner) {
+            this.inner = inner;
+        }
+
+        @Override
+        public Region region() {
+            return inner.region();
+        }
+
+        @Override
+        public long unitBytes() {
+            return inner.unitBytes();
+        }
+
+        @Override
+        public long committedBytes() {
+            return inner.committedBytes();
+        }
+
+        @Override
+        public void commit(final long bytes) {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.commit(bytes);
+            }
+        }
+
+        @Override
+        public void decommit(final long bytes) {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.decommit(bytes);
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.close();
+                regionsOut--;
+            }
         }
     }
 }

@@ -176,4 +176,100 @@ class VirtualMemorySourceTest {
 
         assertEquals(0, source.availableBytes());
     }
+
+    // Growing in place
+
+    private static GrowableRegion reserve(final VirtualMemorySource source, final long bytes) {
+        return source.reserve(bytes).orElseThrow();
+    }
+
+    @Test
+    void shouldReserveNoMoreThanTheLimitInWholeUnits() {
+        final VirtualMemorySource source = new VirtualMemorySource(11 * MIB);
+
+        final GrowableRegion all = reserve(source, 1L << 62);
+        final GrowableRegion some = reserve(source, 5 * MIB);
+
+        assertEquals(10 * MIB, all.region().sizeBytes());
+        assertEquals(4 * MIB, some.region().sizeBytes());
+        assertTrue(some.region().address() >= all.region().endAddress());
+        assertTrue(source.take(1).address() >= some.region().endAddress());
+        assertTrue(source.reserve(2 * MIB - 1).isEmpty());
+        assertEquals(0, all.committedBytes());
+    }
+
+    @Test
+    void shouldCountWhatIsCommitted() {
+        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final GrowableRegion growable = reserve(source, 10 * MIB);
+        source.take(5 * MIB);
+
+        growable.commit(3 * MIB);
+        growable.commit(1);
+
+        assertEquals(4 * MIB, growable.committedBytes());
+        assertEquals(MIB, source.availableBytes());
+        final DeviceOutOfMemoryException thrown =
+                assertThrows(DeviceOutOfMemoryException.class, () -> growable.commit(5 * MIB));
+        assertEquals(2 * MIB, thrown.requestedBytes());
+        assertEquals(MIB, thrown.freeBytes());
+        assertEquals(4 * MIB, growable.committedBytes());
+    }
+
+    @Test
+    void shouldShrinkToWholeUnits() {
+        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final GrowableRegion growable = reserve(source, 10 * MIB);
+        growable.commit(10 * MIB);
+
+        growable.decommit(5 * MIB);
+        assertEquals(6 * MIB, growable.committedBytes());
+        growable.decommit(7 * MIB);
+        assertEquals(6 * MIB, growable.committedBytes());
+        growable.decommit(0);
+
+        assertEquals(0, growable.committedBytes());
+        assertEquals(10 * MIB, source.availableBytes());
+    }
+
+    @Test
+    void shouldGiveAllBackWhenAGrowableRegionIsClosed() {
+        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final GrowableRegion growable = reserve(source, 10 * MIB);
+        growable.commit(10 * MIB);
+
+        growable.close();
+        growable.close();
+
+        assertEquals(10 * MIB, source.availableBytes());
+        assertEquals(0, growable.committedBytes());
+        assertThrows(IllegalStateException.class, () -> growable.commit(1));
+        assertThrows(IllegalStateException.class, () -> growable.decommit(1));
+    }
+
+    @Test
+    void shouldCloseGrowableRegionsWithTheSource() {
+        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final GrowableRegion growable = reserve(source, 10 * MIB);
+        growable.commit(10 * MIB);
+
+        source.close();
+        growable.close();
+
+        assertEquals(0, source.availableBytes());
+        assertThrows(IllegalStateException.class, () -> growable.commit(1));
+        assertThrows(IllegalStateException.class, () -> source.reserve(10 * MIB));
+    }
+
+    @Test
+    void shouldRefuseToGrowOutsideOfARegion() {
+        final VirtualMemorySource source = new VirtualMemorySource();
+        final GrowableRegion growable = reserve(source, 10 * MIB);
+
+        assertThrows(IllegalArgumentException.class, () -> growable.commit(-1));
+        assertThrows(IllegalArgumentException.class, () -> growable.commit(10 * MIB + 1));
+        assertThrows(IllegalArgumentException.class, () -> growable.decommit(-1));
+        assertThrows(IllegalArgumentException.class, () -> source.reserve(0));
+        assertThrows(IllegalArgumentException.class, () -> source.reserve(-1));
+    }
 }

@@ -55,7 +55,21 @@ class PoolFailureTest {
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)
     void shouldLoseNothingWhicheverCallOfTheSourceFails(final ReusePolicy policy) {
-        final Scenario whole = new Scenario(policy);
+        failAtEachCallOfTheSource(() -> new Scenario(policy));
+    }
+
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldLoseNothingWhicheverCallFailsWhileItGrowsInPlace(final ReusePolicy policy) {
+        failAtEachCallOfTheSource(() -> {
+            final Scenario scenario = new Scenario(policy);
+            scenario.source.growingInPlace();
+            return scenario;
+        });
+    }
+
+    private static void failAtEachCallOfTheSource(final Supplier<Scenario> scenarios) {
+        final Scenario whole = scenarios.get();
         whole.run();
         final long calls = whole.source.calls();
         whole.end();
@@ -64,7 +78,7 @@ class PoolFailureTest {
         for (final Supplier<RuntimeException> failure :
                 List.<Supplier<RuntimeException>>of(FailureException::new, PoolFailureTest::deviceIsFull)) {
             for (long n = 1; n <= calls; n++) {
-                final Scenario scenario = new Scenario(policy);
+                final Scenario scenario = scenarios.get();
                 scenario.source.failAt(n, failure);
                 scenario.run();
                 scenario.end();
@@ -206,13 +220,14 @@ class PoolFailureTest {
             device.finishAll();
             failuresOf(() -> pool.trimTo(0));
             assertEquals(0, pool.trimTo(0));
-            assertEquals(0, source.regionsOut());
+            assertEquals(1L << 40, source.availableBytes());
             assertEquals(0, device.marksOut());
             assertEquals(0, pool.statistics().limboBytes());
             final long whole = pool.allocate(16 * MIB);
             pool.free(whole);
             assertEquals(0, pool.trimTo(0));
             pool.close();
+            assertEquals(0, source.regionsOut());
         }
     }
 }

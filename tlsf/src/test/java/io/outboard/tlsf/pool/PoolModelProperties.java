@@ -2,6 +2,7 @@ package io.outboard.tlsf.pool;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.FailingMemorySource;
 import io.outboard.core.ReusePolicy;
 import io.outboard.core.SeedFromSystemProperties;
 import io.outboard.tlsf.pool.PoolModel.HazardError;
@@ -22,7 +23,8 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * Random programs of launches, frees and allocations on several streams, for each policy. Seed and number of tries as with
+ * Random programs of launches, frees and allocations on several streams, for each policy, over whole regions and over one
+ * that grows in place. Seed and number of tries as with
  * the strategies' model properties: {@code -Dtest=PoolModelProperties -Doutboard.seed=SEED -Doutboard.tries=100000}.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
@@ -67,7 +69,11 @@ class PoolModelProperties {
     }
 
     private static void run(final ReusePolicy policy, final List<Operation> program) {
-        final PoolModel model = new PoolModel(policy);
+        run(new PoolModel(policy, new FailingMemorySource(1L << 40)), program);
+        run(new PoolModel(policy, new FailingMemorySource(1L << 40).growingInPlace()), program);
+    }
+
+    private static void run(final PoolModel model, final List<Operation> program) {
         for (final Operation operation : program) {
             model.apply(operation);
             model.check();

@@ -63,6 +63,17 @@ class PoolStressTest {
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)
     void shouldNeverHandABlockOutTwice(final ReusePolicy policy) throws InterruptedException {
+        stress(policy);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldNeverHandABlockOutTwiceWhileItGrowsInPlace(final ReusePolicy policy) throws InterruptedException {
+        source.growingInPlace();
+        stress(policy);
+    }
+
+    private void stress(final ReusePolicy policy) throws InterruptedException {
         final Pool pool = Pool.over(source)
                 .strategy("tlsf", new StrategyOptions(GRANULE, 4096))
                 .firstRegionBytes(2L << 20)
@@ -94,9 +105,10 @@ class PoolStressTest {
         }
         device.finishAll();
         assertEquals(0, pool.trimTo(0));
-        assertEquals(0, source.regionsOut());
+        assertEquals(1L << 40, source.availableBytes());
         assertEquals(0, device.marksOut());
         pool.close();
+        assertEquals(0, source.regionsOut());
     }
 
     private void check(final Pool pool) {
@@ -119,6 +131,7 @@ class PoolStressTest {
             assertEquals(bytes[1], statistics.freeBytes());
             assertEquals(bytes[0] + bytes[1], statistics.heldBytes());
             assertEquals(source.regionsOut(), statistics.regions());
+            assertEquals((1L << 40) - source.availableBytes(), statistics.heldBytes());
             assertTrue(statistics.heldBytes() <= LIMIT_BYTES);
         } catch (final AssertionError | RuntimeException e) {
             failure.compareAndSet(null, e);
@@ -193,6 +206,7 @@ class PoolStressTest {
                     : pool.allocate(sizeBytes, GRANULE << random.nextInt(3));
             final Block block = new Block(address, pool.sizeOf(address), stream);
             claim(block, 0, block.sizeBytes, ordered);
+            assertTrue(pool.contains(address + block.sizeBytes - 1), "its memory is there");
             live.add(block);
             if (policy != ReusePolicy.IMMEDIATE) {
                 block.work = device.submit(stream);
