@@ -25,17 +25,17 @@ import java.util.function.LongFunction;
  * 2.618^n. A free granule between two blocks in use serves nobody until one of them is freed.
  *
  * <ol>
- *   <li><b>allocate</b> of k granules finds k + 1 ones in a row, from where the last block taken ends, from its run's first
- *       one on; behind the region's end it goes on at the start, once around. It clears the k - 1 bits inside.
+ *   <li><b>allocate</b> of k granules finds k + 1 ones in a row from where the block taken last ended: in the run around that
+ *       place first, all of it, then in those behind, then in those from the region's start on. It takes the run's first k
+ *       granules and clears the k - 1 bits inside.
  *   <li><b>free</b> checks that a one and a zero are there, finds the next one and sets the bits between. Free neighbours
  *       merge by that alone.
  *   <li><b>trim</b> sets the bits of the tail, its new end first; <b>extend</b> clears those from the old end on, if they
  *       are ones up to the new.
  * </ol>
  *
- * <p>Where we deviate from the paper: bits of boundaries instead of granules; blocks of at least two granules; the
- * summaries (see {@link BoundaryBitmap}); and when the block in front of the place where the search goes on is freed, it
- * goes on from that block's start.
+ * <p>Where we deviate from the paper: bits of boundaries instead of granules; blocks of at least two granules; and the
+ * summaries (see {@link BoundaryBitmap}).
  *
  * <p>Thread-safety: confined to one thread. Cost: free, trim and extend write at most two cache lines and two bits for 512
  * granules of the block, and nothing depends on the number of blocks. Allocate takes the same, and the search, which has no
@@ -53,7 +53,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
 
     private final BoundaryBitmap boundaries;
 
-    /** Where the search goes on: the end of the block taken last, or the start of a block freed in front of that. */
+    /** Where the block taken last ended. */
     private long rover;
 
     private int liveBlocks;
@@ -105,7 +105,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
         return take(start, size);
     }
 
-    /** The start of the run that the rover is in: what is free in front of it may have grown since. */
+    /** The start of the run that the rover is in: blocks in front of it may have been freed since. */
     private long roverRun() {
         return boundaries.previousZero(rover) + 1;
     }
@@ -141,9 +141,6 @@ public final class BitmaskStrategy extends AbstractStrategy {
             return 0;
         }
         boundaries.setRange(from + 1, end);
-        if (rover == end) {
-            rover = from;
-        }
         liveBlocks--;
         return end - from;
     }
