@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
@@ -236,6 +237,7 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 4, 8, 16, 32, 64, 128, 256})
     void shouldAskForNothingMoreWithAnAlignmentUpToAGranule(final long alignmentBytes) {
+        assumeTrue(alignmentBytes <= granuleBytes(), "more than a granule");
         final Strategy plain = ofGranules(64);
         final Strategy aligned = ofGranules(64);
 

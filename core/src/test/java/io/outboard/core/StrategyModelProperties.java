@@ -115,10 +115,14 @@ public abstract class StrategyModelProperties {
                 .withSizeDistribution(RandomDistribution.uniform());
     }
 
+    /** From the smallest block up. */
     @Provide
     Arbitrary<Shape> tinyRegions() {
         return Combinators.combine(
-                        Arbitraries.of(0, 8, 12, 30), Arbitraries.longs().between(1, 64), uniform(40), uniform(300))
+                        Arbitraries.of(0, 8, 12, 30),
+                        Arbitraries.longs().between(blockBytes(1, 1), 64),
+                        uniform(40),
+                        uniform(300))
                 .as(Shape::new);
     }
 
