@@ -10,7 +10,8 @@ package io.outboard.core;
  *
  * <ol>
  *   <li><b>allocate</b>, up to a page, takes the first free slot of the first slab of its class that has one, or of a new
- *       slab. Larger sizes go to the backing; so do small ones for which the backing has no room to make a slab.
+ *       slab. Larger sizes go to the backing; so do small ones if the backing has no room to make a slab, and then the next
+ *       63 that would need one.
  *   <li><b>free</b> asks the window of the address whether a slab is there. If so, it sets the slot's bit; if not, the
  *       backing frees the block.
  *   <li>A slab that becomes empty goes back to the backing, but for one in each class, so that taking and freeing a single
@@ -43,12 +44,18 @@ public final class PooledStrategy implements Strategy {
 
     private static final BlockVisitor NOBODY = (address, sizeBytes, free) -> {};
 
+    /** A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64. */
+    private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
+
     private final Strategy backing;
     private final Slabs slabs;
     private final long granuleMask;
     private final int granuleLog2;
     private final long slotLimitBytes;
     private final Walk walk = new Walk();
+
+    /** How often more not to ask the backing for a slab. */
+    private int slabsToSkip;
 
     /** What the backing gave for slabs. */
     private long slabBytes;
@@ -99,15 +106,20 @@ public final class PooledStrategy implements Strategy {
     }
 
     private int newSlab(final int slotClass) {
+        if (slabsToSkip > 0) {
+            slabsToSkip--;
+            return Slabs.NONE;
+        }
         final long freeBefore = backing.freeBytes() + slabBytes;
-        final long address;
+        long address;
         try {
             address = allocateBehind(((long) slotClass * Slabs.SLOTS) << granuleLog2, slabs.windowBytes());
         } catch (final BlockTableFullException full) {
-            // A slab takes up to three blocks; the one small block may be an exact fit.
-            return Slabs.NONE;
+            // A slab takes up to three blocks, while the small block may be an exact fit.
+            address = NO_SPACE;
         }
         if (address == NO_SPACE) {
+            slabsToSkip = SKIPPED_SLABS;
             return Slabs.NONE;
         }
         slabBytes = freeBefore - backing.freeBytes();
