@@ -21,7 +21,7 @@ class BoundedCostTest {
     private static final int OPERATIONS = 50_000;
 
     @ParameterizedTest
-    @ValueSource(strings = {"segregated-fit", "tlsf"})
+    @ValueSource(strings = {"pooled", "segregated-fit", "tlsf"})
     void shouldTouchABoundedNumberOfRecordsHoweverManyBlocksAreLive(final String strategy) {
         final Touches few = touches(strategy, 1_000);
         final Touches many = touches(strategy, 100_000);
