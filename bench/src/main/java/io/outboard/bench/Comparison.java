@@ -104,8 +104,11 @@ final class Comparison {
         if (options.strategies().size() == 1) {
             return first;
         }
-        final String all = problems.stream().map(Throwable::getMessage).collect(Collectors.joining("; "));
-        final RuntimeException failure = new IllegalStateException("not measured: " + all, first);
+        final String all =
+                "not measured: " + problems.stream().map(Throwable::getMessage).collect(Collectors.joining("; "));
+        final RuntimeException failure = problems.stream().allMatch(WrongUseException.class::isInstance)
+                ? new WrongUseException(all)
+                : new IllegalStateException(all, first);
         problems.stream().skip(1).forEach(failure::addSuppressed);
         return failure;
     }

@@ -44,8 +44,8 @@ final class MeasureOptions {
             names = "--region",
             paramLabel = "SIZE|smallest",
             description = "Size of the region, such as 64GiB; or the smallest one that serves the whole trace,"
-                    + " found to 0.0625 %% of peak live bytes up to 1.25 times these, to 0.25 %% above; for a strategy"
-                    + " that needs more than 4 times, these. Default: what the trace is meant for.")
+                    + " found to 0.0625 %% of peak live bytes up to 1.25 times as many, to 0.25 %% from there to 4 times;"
+                    + " a strategy that needs more is measured in that. Default: what the trace is meant for.")
     private @Nullable String region;
 
     @Option(

@@ -199,7 +199,8 @@ class CommandLineTest {
         "replay, FILE",
         "report no-such-folder, no-such-folder",
         "frobnicate, frobnicate",
-        "malloc-large --region 900000t, --region=989560464998400000"
+        "malloc-large --region 900000t, --region=989560464998400000",
+        "'malloc-large --device none --strategy tlsf,segregated-fit --region 2TiB', must suit segregated-fit"
     })
     void shouldNameAWrongArgumentInOneLineAndExitWithTwo(final String arguments, final String named) {
         final Outcome outcome = run(arguments.split(" "));
