@@ -97,6 +97,10 @@ public abstract class StrategyModelProperties {
 
     @Provide
     Arbitrary<List<Operation>> operations() {
+        return anyOperations();
+    }
+
+    static Arbitrary<List<Operation>> anyOperations() {
         final Arbitrary<Kind> kinds = Arbitraries.frequency(
                 Tuple.of(8, Kind.ALLOCATE),
                 Tuple.of(4, Kind.ALLOCATE_ALIGNED),
