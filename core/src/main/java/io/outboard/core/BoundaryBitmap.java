@@ -391,7 +391,8 @@ final class BoundaryBitmap {
      * ignored. It looks at a run or two if one of these is long enough. Else the search goes by length:
      *
      * <ul>
-     *   <li>Up to 1022, it reads the words of every node that holds a zero and two ones in a row, once, and several runs in a word at once.
+     *   <li>Up to 1022, it reads the words of every node that holds a zero and two ones in a row, once, and several runs in
+     *       a word at once.
      *   <li>From 1023, a run holds a whole node: a run of {@code 2 s - 1} bits holds an aligned stretch of {@code s}. It
      *       reads one word for 64 nodes to find nodes without a zero. Of runs of 65,535 and more, it reads one word for
      *       4,096 nodes, and so on.
