@@ -4,7 +4,7 @@ import java.util.function.LongFunction;
 
 /**
  * One bit for each granule and nothing for a block, searched by next fit: Bell, Kumar and Gill (2024), section III-B, with
- * summaries of the bits after Springer and Masuhara (DynaSOAr, 2019), section 3.
+ * summaries of the bits after Springer (DynaSOAr, 2019), section 3.
  *
  * <p>The paper's bits say which granules are free, and so can't tell one block in use from two side by side: sizes need
  * another place. Here the bits belong to the <em>boundaries</em> between granules, of which n granules have n + 1: a bit is
@@ -13,8 +13,7 @@ import java.util.function.LongFunction;
  * <pre>
  *   boundary   0   1   2   3   4   5   6   7   8   9  10
  *   bit        1   0   0   1   0   1   1   1   1   0   1
- *   granule      +---+---+---+---+---+---+---+---+---+
- *              [ in use    | in use| free      | in use]
+ *   blocks     |  in use   |in use |   free    |in use |
  * </pre>
  *
  * <p>A block in use of k granules is k - 1 zeros between two ones; k free granules are k + 1 ones. Reading from any block's
@@ -37,9 +36,10 @@ import java.util.function.LongFunction;
  * <p>Where we deviate from the paper: bits of boundaries instead of granules; blocks of at least two granules; and the
  * summaries (see {@link BoundaryBitmap}).
  *
- * <p>Thread-safety: confined to one thread. Cost: free, trim and extend write at most two cache lines and two bits for 512
+ * <p>Thread-safety: confined to one thread. Cost: free, trim and extend write at most two cache lines and three bits for 512
  * granules of the block, and nothing depends on the number of blocks. Allocate takes the same, and the search, which has no
- * bound but the region: in the worst case every word of it is read once, for large blocks one for 64 or 4,096 of them.
+ * bound but the region: stretches in use cost a word for 64 nodes of 512 granules and more, however small the blocks; where
+ * free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the request is large.
  * Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it;
  * {@link StrategyOptions#maxBlocks} means nothing here, and no {@link BlockTableFullException} is thrown. When nothing
  * fits, {@link #NO_SPACE}, and only then: whatever fits between blocks in use is granted.

@@ -52,7 +52,7 @@ class BoundaryBitmapProperties {
             }
             final int start = random.nextBoolean() ? 0 : near(random, length);
             final int limit = random.nextBoolean() ? length : near(random, length);
-            assertSameRun(expected, bitmap, start, limit, (int) magnitude(random, length));
+            assertSameRun(expected, bitmap, start, limit, (int) (1 + magnitude(random, length)));
         }
         for (int index = 0; index < length; index += 1 + length / 5000) {
             assertSameAt(expected, bitmap, index);

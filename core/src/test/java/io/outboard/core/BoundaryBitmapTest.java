@@ -24,7 +24,7 @@ class BoundaryBitmapTest {
         assertEquals(length, bitmap.nextOne(0));
         assertEquals(0, bitmap.nextZero(0));
         assertEquals(length, bitmap.previousZero(length));
-        assertEquals(BoundaryBitmap.NONE, bitmap.findRun(0, length, 1));
+        assertEquals(BoundaryBitmap.NONE, bitmap.findRun(0, length, 2));
     }
 
     @ParameterizedTest
@@ -77,7 +77,7 @@ class BoundaryBitmapTest {
             final BitSet expected, final BoundaryBitmap bitmap, final int first, final int last) {
         for (int from = first; from <= last; from++) {
             BoundaryBitmapProperties.assertSameAt(expected, bitmap, from);
-            for (int runLength = 1; runLength <= PATTERN_BITS + 2; runLength++) {
+            for (int runLength = 2; runLength <= PATTERN_BITS + 2; runLength++) {
                 BoundaryBitmapProperties.assertSameRun(expected, bitmap, from, last, runLength);
             }
         }
@@ -132,9 +132,24 @@ class BoundaryBitmapTest {
         assertEquals(ALL - 3, bitmap.previousZero(ALL - 1));
     }
 
+    /** A run of three, of which one bit lies in a node that has no pair, behind nodes of ones that stand alone. */
+    @ParameterizedTest
+    @ValueSource(ints = {509, 510, 511, 512, 32765, 32766, 32767, 32768})
+    void shouldFindARunAcrossNodesBehindOnesThatStandAlone(final int start) {
+        final BoundaryBitmap bitmap = new BoundaryBitmap(100_000);
+        for (int index = start & 1; index < 100_000; index += 2) {
+            bitmap.setRange(index, index + 1);
+        }
+        assertEquals(BoundaryBitmap.NONE, bitmap.findRun(0, 100_000, 2));
+        bitmap.setRange(start + 1, start + 2);
+
+        assertEquals(start, bitmap.findRun(0, 100_000, 3));
+        assertEquals(BoundaryBitmap.NONE, bitmap.findRun(0, 100_000, 4));
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1L << 22, 1L << 27})
-    void shouldTakeLessThanHalfAPerCentOverItsBits(final long length) {
-        assertTrue(8 * new BoundaryBitmap(length).hostBytes() < length + length / 200);
+    void shouldTakeLessThanOnePerCentOverItsBits(final long length) {
+        assertTrue(8 * new BoundaryBitmap(length).hostBytes() < length + length / 100);
     }
 }
