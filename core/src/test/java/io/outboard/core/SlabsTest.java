@@ -1,6 +1,7 @@
 package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
@@ -61,6 +62,27 @@ class SlabsTest {
             final int expected = offset == 0 ? 0 : offset == 512 ? 1 : Slabs.NONE;
             assertEquals(expected, slabs.usedSlotAt(slab, BASE + offset));
         }
+    }
+
+    @Test
+    void shouldCountEmptySlabs() {
+        final Slabs slabs = new Slabs(new Region(BASE, 2 * WINDOW), 256);
+        assertEquals(Slabs.NONE, slabs.findEmpty());
+
+        final int slab = slabs.add(BASE, 2);
+        assertEquals(1, slabs.emptyCount());
+        assertEquals(slab, slabs.findEmpty());
+
+        slabs.take(slab);
+        assertEquals(0, slabs.emptyCount());
+        assertEquals(Slabs.NONE, slabs.findEmpty());
+
+        assertFalse(slabs.release(slab, 0));
+        assertEquals(1, slabs.emptyCount());
+
+        slabs.remove(slab);
+        assertEquals(0, slabs.emptyCount());
+        assertEquals(0, slabs.count());
     }
 
     @Test
