@@ -33,13 +33,16 @@ class EveryStrategyProperties extends DifferentialProperties {
             return (bytes, granuleBytes) -> granules(bytes, granuleBytes) * granuleBytes;
         }
         // These have sizes of their own, which follow from what is asked for, whatever else is in use: an empty twin
-        // tells. What doesn't even fit into that fits nowhere, under its own size too.
+        // tells. What doesn't even fit into that needs more than the region.
         final Strategy twin = provider.create(region, options);
         return (bytes, granuleBytes) -> {
             final long asked = granules(bytes, granuleBytes) * granuleBytes;
-            final long address = bytes <= 0 ? Strategy.NO_SPACE : twin.allocate(bytes);
-            if (address == Strategy.NO_SPACE) {
+            if (bytes <= 0) {
                 return asked;
+            }
+            final long address = twin.allocate(bytes);
+            if (address == Strategy.NO_SPACE) {
+                return Math.max(asked, region.sizeBytes() + granuleBytes);
             }
             final long blockBytes = twin.sizeOf(address);
             twin.free(address);

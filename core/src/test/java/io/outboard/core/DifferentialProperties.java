@@ -60,7 +60,11 @@ public abstract class DifferentialProperties {
                 }
                 step++;
             }
-            model.freeAll();
+            try {
+                model.freeAll();
+            } catch (final AssertionError | RuntimeException failure) {
+                throw new AssertionError(subject.provider.name() + ", freeing all: " + failure.getMessage(), failure);
+            }
         }
     }
 

@@ -49,9 +49,12 @@ final class StrategyMeasurement {
      * @param deviceUsedBytes asks the device how much is in use; null without one
      */
     Measurement run(final String device, final @Nullable LongSupplier deviceUsedBytes) {
-        long failures = 0;
+        // First, while the strategy is as new: some remember where they were, and place blocks otherwise the next time.
+        final MemoryPass memory = new MemoryPass(deviceUsedBytes);
+        step.run();
         for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
-            failures = replay();
+            Replay.all(strategy, trace.operations(), addresses);
+            Replay.drain(strategy, slotsLeft, addresses);
         }
         step.run();
         final Speed speed = measureSpeed();
@@ -67,8 +70,6 @@ final class StrategyMeasurement {
         replayTimed(allocate, free);
         step.run();
 
-        final MemoryPass memory = new MemoryPass(deviceUsedBytes);
-        step.run();
         return new Measurement(
                 trace,
                 name,
@@ -84,7 +85,7 @@ final class StrategyMeasurement {
                 memory.internalFragmentation,
                 strategy.hostBytes(),
                 Double.NaN,
-                failures,
+                memory.failures,
                 strategy.region().sizeBytes(),
                 memory.samples);
     }
@@ -117,18 +118,13 @@ final class StrategyMeasurement {
         Replay.drain(strategy, slotsLeft, addresses);
     }
 
-    private long replay() {
-        final long failures = Replay.all(strategy, trace.operations(), addresses);
-        Replay.drain(strategy, slotsLeft, addresses);
-        return failures;
-    }
-
     private record Speed(double nsPerOp, double gcBytesPerOp) {}
 
     /** One pass that looks at memory, and not at time. */
     private final class MemoryPass {
 
         private final List<MemorySample> samples = new ArrayList<>();
+        private long failures;
         private long peakExtentBytes;
         private double externalFragmentation = Double.NaN;
         private double internalFragmentation = Double.NaN;
@@ -150,7 +146,9 @@ final class StrategyMeasurement {
                     requested[slot] = 0;
                 } else {
                     addresses[slot] = strategy.allocate(Trace.bytes(operation));
-                    if (addresses[slot] != Strategy.NO_SPACE) {
+                    if (addresses[slot] == Strategy.NO_SPACE) {
+                        failures++;
+                    } else {
                         liveBytes += Trace.bytes(operation);
                         requested[slot] = Trace.bytes(operation);
                         peakExtentBytes = Math.max(
