@@ -30,8 +30,8 @@ import io.outboard.core.StrategyOptions;
  *       for equality.
  *   <li>Algorithm 2, when the left neighbour touches, compares the right one's start by less-than with the block's end:
  *       so it never merges all three. And it wouldn't take the right one's entry out of the list. We do both.
- *   <li>When only the right neighbour touches, algorithm 2's less-or-equal is right by luck alone. There, its start has to
- *       be changed in place, which may change its chunk's first key; we change that too.
+ *   <li>When only the right neighbour touches, algorithm 2 moves its start by less-or-equal, which holds for nothing but
+ *       equality, since blocks don't overlap. We test for equality, and move the first key of its chunk along.
  *   <li>Chunks of the list are merged when neighbours hold few entries, and have an upper bound of sizes, to skip them.
  * </ul>
  *
