@@ -107,6 +107,10 @@ public final class BitmaskStrategy extends AbstractStrategy {
 
     /** The start of the run that the rover is in: blocks in front of it may have been freed since. */
     private long roverRun() {
+        if (liveBlocks == 0) {
+            // As a new one.
+            rover = 0;
+        }
         return boundaries.previousZero(rover) + 1;
     }
 
@@ -177,6 +181,11 @@ public final class BitmaskStrategy extends AbstractStrategy {
         return true;
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>One granule is never granted, but counts if nothing larger is free.
+     */
     @Override
     public long largestFreeBlockBytes() {
         long largest = 0;

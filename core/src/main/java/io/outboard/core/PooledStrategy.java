@@ -130,7 +130,7 @@ public final class PooledStrategy implements Strategy {
     private long allocateBehind(final long sizeBytes, final long alignmentBytes) {
         try {
             final long address = backing.allocate(sizeBytes, alignmentBytes);
-            if (address != NO_SPACE || !giveBackEmptySlabs()) {
+            if (address != NO_SPACE || sizeBytes > freeBytes() || !giveBackEmptySlabs()) {
                 return address;
             }
         } catch (final BlockTableFullException full) {
@@ -149,15 +149,21 @@ public final class PooledStrategy implements Strategy {
         } else if (slabs.release(slab, usedSlotAt(slab, address))) {
             giveBack(slab);
         }
+        if (backing.liveBlocks() == slabs.emptyCount()) {
+            // Nothing is in use: from here on as a new one.
+            giveBackEmptySlabs();
+            slabsToSkip = 0;
+        }
     }
 
     /** Gives back what is kept, if anything is: memory in which the backing may find room for what it couldn't serve. */
     private boolean giveBackEmptySlabs() {
-        int slab = slabs.findEmpty();
-        final boolean any = slab != Slabs.NONE;
-        while (slab != Slabs.NONE) {
-            giveBack(slab);
-            slab = slabs.findEmpty();
+        final boolean any = slabs.emptyCount() != 0;
+        for (int slotClass = 1; slabs.emptyCount() != 0; slotClass++) {
+            final int slab = slabs.emptyOf(slotClass);
+            if (slab != Slabs.NONE) {
+                giveBack(slab);
+            }
         }
         return any;
     }

@@ -215,15 +215,11 @@ final class Slabs {
         return freeSlots[slab] == ALL_FREE;
     }
 
-    /** An empty slab, or {@link #NONE}. Looks at each class. */
-    int findEmpty() {
-        for (int head = freeSlots.length + 1; emptyCount != 0 && head < previous.length; head++) {
-            final int last = previous[head];
-            if (last != head && isEmpty(last)) {
-                return last;
-            }
-        }
-        return NONE;
+    /** The empty slab of a class, or {@link #NONE}. */
+    int emptyOf(final int slotClass) {
+        final int head = freeSlots.length + slotClass;
+        final int last = previous[head];
+        return last != head && isEmpty(last) ? last : NONE;
     }
 
     private void link(final int slab, final int before, final int after) {

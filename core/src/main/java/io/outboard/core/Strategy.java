@@ -7,7 +7,7 @@ package io.outboard.core;
  * <p>Sizes are rounded up to the <em>granule</em>, a power of two (see {@link StrategyOptions}); a strategy that has not
  * every multiple of it says so. The blocks of a region cover it without gaps, no two neighbours are both free, except with
  * strategies that say that they keep them apart, and the same operations on the same region give the same addresses,
- * always. A region whose size isn't a multiple of the granule loses the bytes after the last whole one.
+ * always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose size isn't a multiple of the granule loses the bytes after the last whole one.
  *
  * <p>Thread-safety: confined to one thread. Garbage: none after construction. Cost: stated by each strategy. When
  * nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
@@ -141,6 +141,6 @@ public interface Strategy {
     default Statistics statistics() {
         final StatisticsCounter counter = new StatisticsCounter(region().address());
         forEachBlock(counter);
-        return counter.statistics(region().sizeBytes(), hostBytes());
+        return counter.statistics(region().sizeBytes(), largestFreeBlockBytes(), hostBytes());
     }
 }

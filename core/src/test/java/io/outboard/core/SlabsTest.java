@@ -67,15 +67,15 @@ class SlabsTest {
     @Test
     void shouldCountEmptySlabs() {
         final Slabs slabs = new Slabs(new Region(BASE, 2 * WINDOW), 256);
-        assertEquals(Slabs.NONE, slabs.findEmpty());
+        assertEquals(Slabs.NONE, slabs.emptyOf(2));
 
         final int slab = slabs.add(BASE, 2);
         assertEquals(1, slabs.emptyCount());
-        assertEquals(slab, slabs.findEmpty());
+        assertEquals(slab, slabs.emptyOf(2));
 
         slabs.take(slab);
         assertEquals(0, slabs.emptyCount());
-        assertEquals(Slabs.NONE, slabs.findEmpty());
+        assertEquals(Slabs.NONE, slabs.emptyOf(2));
 
         assertFalse(slabs.release(slab, 0));
         assertEquals(1, slabs.emptyCount());

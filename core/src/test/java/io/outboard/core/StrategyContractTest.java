@@ -409,6 +409,24 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     }
 
     @Test
+    void shouldBehaveAsANewOneOnceNothingIsInUse() {
+        final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));
+        final long[] answersOfANewOne = new long[20_000];
+        new OperationMix(4).run(strategy, answersOfANewOne);
+        for (final Block block : Block.of(strategy)) {
+            if (!block.free()) {
+                strategy.free(block.address());
+            }
+        }
+        assertWhole(strategy);
+
+        final long[] answers = new long[20_000];
+        new OperationMix(4).run(strategy, answers);
+
+        assertArrayEquals(answersOfANewOne, answers);
+    }
+
+    @Test
     void shouldNotDisturbAStrategyOverAnotherRegion() {
         final Strategy one = ofGranules(64);
         final Strategy other = make(new Region(0, 64 * GRANULE));

@@ -44,6 +44,10 @@ public final class HalNextFitStrategy extends HalStrategy {
 
     @Override
     int choose(final int size, final long alignmentMask) {
+        if (liveBlocks() == 0) {
+            // As a new one.
+            rover = 0;
+        }
         final int atRover = free.search(rover);
         final boolean endsAfter =
                 atRover != NONE && start(free, atRover) + size(free, atRover) > Integer.toUnsignedLong(rover);

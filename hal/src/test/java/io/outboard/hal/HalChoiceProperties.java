@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -25,6 +27,7 @@ class HalChoiceProperties {
     private static final long BASE = (1L << 40) + 3;
     private static final long REGION_GRANULES = 4000;
     private static final StrategyOptions OPTIONS = new StrategyOptions(1, 4096);
+    private static final Region MANY_GRANULES = new Region(BASE, 40_000);
 
     @Property(tries = 300, edgeCases = EdgeCasesMode.NONE)
     void shouldChooseTheFirstFit(@ForAll("operations") final List<Operation> operations) {
@@ -44,6 +47,41 @@ class HalChoiceProperties {
         final Run run = new Run(new HalBestFitStrategy(new Region(BASE, REGION_GRANULES), OPTIONS));
         operations.forEach(
                 operation -> run.apply(operation, fitting -> fitting.min(Comparator.comparing(Range::size))));
+    }
+
+    /** As above, but with so many free blocks that they fill several chunks, of which some hold nothing that fits. */
+    @Property(tries = 3, edgeCases = EdgeCasesMode.NONE)
+    void shouldChooseAmongManyChunks(@ForAll final long seed) {
+        final Choice first = Stream::findFirst;
+        final Choice best = fitting -> fitting.min(Comparator.comparing(Range::size));
+        final Random random = new Random(seed);
+        chooseAmongMany(new HalFirstFitStrategy(MANY_GRANULES, OPTIONS), random, run -> first);
+        chooseAmongMany(new HalBestFitStrategy(MANY_GRANULES, OPTIONS), random, run -> best);
+        chooseAmongMany(
+                new HalNextFitStrategy(MANY_GRANULES, OPTIONS),
+                random,
+                run -> fitting -> fitting.min(Comparator.comparing((Range block) -> block.end() <= run.rover)));
+    }
+
+    private static void chooseAmongMany(
+            final Strategy strategy, final Random random, final Function<Run, Choice> choices) {
+        final Run run = new Run(strategy);
+        final Choice choice = choices.apply(run);
+        long address = strategy.allocate(1);
+        while (address != Strategy.NO_SPACE) {
+            run.live.add(address);
+            run.rover = address + strategy.sizeOf(address);
+            // Sizes grow with the address, on the whole, so that chunks differ in what they hold.
+            address = strategy.allocate(1 + random.nextInt(1 + run.live.size() / 100));
+        }
+        for (int i = 0; i < run.live.size(); i++) {
+            strategy.free(run.live.remove(i));
+        }
+        for (int i = 0; i < 1000; i++) {
+            final int size = 1 + random.nextInt(1 + random.nextInt(30));
+            final Kind kind = random.nextInt(3) == 0 ? Kind.FREE : Kind.ALLOCATE;
+            run.apply(new Operation(kind, random.nextInt(1 << 20), size, random.nextInt(8) == 0 ? 2 : 0), choice);
+        }
     }
 
     @Provide
@@ -131,6 +169,7 @@ class HalChoiceProperties {
                     free.add(new Range(start, sizeBytes));
                 }
             });
+            rover = live.isEmpty() ? BASE : rover;
             final long expected = choice.of(free.stream().filter(block -> block.holds(size, alignment)))
                     .map(block -> block.aligned(alignment))
                     .orElse(Strategy.NO_SPACE);

@@ -58,7 +58,8 @@ class PooledStrategyTest {
 
     @Test
     void shouldHaveAClassForEachMultipleOfTheGranuleUpToAPage() {
-        final Strategy large = new PooledStrategy(new TlsfStrategy(new Region(BASE, 16 * WINDOW), OPTIONS));
+        final Strategy large = new PooledStrategy(new TlsfStrategy(new Region(BASE, 17 * WINDOW), OPTIONS));
+        holdLastWindow(large);
 
         for (long sizeBytes = 1; sizeBytes <= 4096; sizeBytes++) {
             final long slotClass = (sizeBytes + 255) / 256;
@@ -196,25 +197,44 @@ class PooledStrategyTest {
 
     @Test
     void shouldKeepTheSlabOfASingleBlock() {
+        holdLastWindow(strategy);
+
         for (int i = 0; i < 10; i++) {
             assertEquals(BASE, strategy.allocate(256));
             strategy.free(BASE);
-            assertEquals(1, backing.liveBlocks());
+            assertEquals(2, backing.liveBlocks());
         }
+        assertEquals((WINDOWS - 1) * WINDOW, strategy.freeBytes());
+        assertEquals((WINDOWS - 1) * WINDOW, strategy.largestFreeBlockBytes());
+    }
+
+    @Test
+    void shouldKeepNoSlabOnceNothingIsInUse() {
+        final long small = strategy.allocate(256);
+        final long other = strategy.allocate(512);
+        final long large = strategy.allocate(WINDOW);
+        strategy.free(small);
+        strategy.free(other);
+        assertEquals(3, backing.liveBlocks());
+
+        strategy.free(large);
+
+        assertEquals(0, backing.liveBlocks());
         assertWhole();
     }
 
     @Test
     void shouldKeepOneEmptySlabOfEachClass() {
+        holdLastWindow(strategy);
         final long[] small = allocate(3 * 64, 256);
         final long[] others = allocate(2 * 64, 512);
-        assertEquals(5, backing.liveBlocks());
+        assertEquals(6, backing.liveBlocks());
 
         freeAll(small);
         freeAll(others);
 
-        assertEquals(2, backing.liveBlocks());
-        assertWhole();
+        assertEquals(3, backing.liveBlocks());
+        assertEquals((WINDOWS - 1) * WINDOW, strategy.largestFreeBlockBytes());
     }
 
     @Test
@@ -233,10 +253,19 @@ class PooledStrategyTest {
     void shouldGiveBackEmptySlabsForABlockThatDoesNotFitOtherwise() {
         keepEmptySlabs();
 
-        assertEquals(BASE, strategy.allocate(WINDOWS * WINDOW));
+        assertEquals(BASE, strategy.allocate((WINDOWS - 1) * WINDOW));
 
-        assertEquals(1, backing.liveBlocks());
+        assertEquals(2, backing.liveBlocks());
         assertEquals(0, strategy.largestFreeBlockBytes());
+    }
+
+    @Test
+    void shouldKeepEmptySlabsForARequestThatCannotFit() {
+        keepEmptySlabs();
+
+        assertEquals(Strategy.NO_SPACE, strategy.allocate(WINDOWS * WINDOW));
+
+        assertEquals(3, backing.liveBlocks());
     }
 
     @Test
@@ -245,7 +274,7 @@ class PooledStrategyTest {
 
         assertEquals(BASE, strategy.allocate(256, WINDOWS * WINDOW));
 
-        assertEquals(1, backing.liveBlocks());
+        assertEquals(2, backing.liveBlocks());
     }
 
     @Test
@@ -501,12 +530,20 @@ class PooledStrategyTest {
         Arrays.stream(addresses).forEach(strategy::free);
     }
 
+    /** Something in use behind all else: without it, empty slabs go back when nothing else is in use. */
+    private static void holdLastWindow(final Strategy strategy) {
+        final long front = strategy.allocate(strategy.region().sizeBytes() - WINDOW);
+        assertEquals(BASE + strategy.region().sizeBytes() - WINDOW, strategy.allocate(WINDOW));
+        strategy.free(front);
+    }
+
     private void keepEmptySlabs() {
+        holdLastWindow(strategy);
         final long first = strategy.allocate(256);
         final long second = strategy.allocate(1024);
         strategy.free(first);
         strategy.free(second);
-        assertEquals(2, backing.liveBlocks());
+        assertEquals(3, backing.liveBlocks());
     }
 
     private void assertWhole() {
