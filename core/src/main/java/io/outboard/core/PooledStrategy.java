@@ -15,9 +15,8 @@ package io.outboard.core;
  *   <li><b>free</b> asks the window of the address whether a slab is there. If so, it sets the slot's bit; if not, the
  *       backing frees the block.
  *   <li>A slab that becomes empty goes back to the backing, but for one in each class, so that taking and freeing a single
- *       block doesn't take and give back a slab each time. These are kept until the backing can't serve a request, and
- *       count as free memory everywhere; but where they lie makes a difference to what the backing does next, so a
- *       strategy in which all was freed needn't give the same addresses as a fresh one.
+ *       block doesn't take and give back a slab each time. These are kept until the backing can't serve a request, or
+ *       nothing is in use at all, and count as free memory everywhere.
  * </ol>
  *
  * <p>The paper proposes pools for sizes up to a page beside segregated lists, and no more; section III-B suggests
