@@ -4,23 +4,19 @@ import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.trace.Trace;
-import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
-import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
-import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.CudaUnavailableException;
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One trace on several strategies and, where there is a GPU, on the driver's own allocators; then the results. */
@@ -31,25 +27,28 @@ final class Comparison {
     /** Of the memory that a device has free, what a region may take by default. */
     private static final double DEVICE_SHARE = 0.9;
 
-    /** Steps of progress that a strategy takes: its passes. */
-    private static final int STRATEGY_STEPS = 4;
-
     private final Trace trace;
     private final MeasureOptions options;
-    private final StrategyOptions strategyOptions;
+    private final Opener opener;
+    private final int maxBlocks;
     private final PrintWriter out;
     private @Nullable Path placements;
+    private final List<RuntimeException> problems = new ArrayList<>();
 
     /** How the driver's allocators were called, where a reader of the numbers must know. */
     private String baselines = "";
 
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out) {
+        this(trace, options, out, Isolation::open);
+    }
+
+    Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final Opener opener) {
         this.trace = trace;
         this.options = options;
         this.out = out;
+        this.opener = opener;
         // Every second block may be free. The defaults unless the trace needs more, since they are what users get.
-        final int blocks = Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
-        this.strategyOptions = StrategyOptions.DEFAULTS.withMaxBlocks(blocks);
+        this.maxBlocks = Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
     }
 
     void writePlacementsTo(final Path file) {
@@ -63,11 +62,11 @@ final class Comparison {
             final @Nullable CudaMemorySource source = probe.source().orElse(null);
             gpu = source == null ? null : source.device();
             final long driverSteps = gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
-            final long steps = (long) STRATEGY_STEPS * options.providers().size();
+            final long steps = (long) StrategyBench.STEPS * options.strategies().size();
             try (Progress progress = new Progress(steps + driverSteps)) {
-                for (final StrategyProvider provider : options.providers()) {
-                    progress.stage(provider.name());
-                    measurements.add(measure(provider, source, progress));
+                for (final String strategy : options.strategies()) {
+                    progress.stage(strategy);
+                    measure(strategy, source, progress, measurements);
                 }
                 if (gpu != null) {
                     for (final String name : DriverAllocators.names()) {
@@ -77,10 +76,13 @@ final class Comparison {
                 }
             }
         }
+        if (measurements.isEmpty()) {
+            throw failure();
+        }
         if (options.json()) {
             measurements.forEach(measurement -> out.println(measurement.json(text(gpu))));
         } else {
-            new ResultTable(trace, measurements, text(gpu), baselines).print(out);
+            new ResultTable(trace, measurements, options.smallestRegion(), text(gpu), baselines).print(out);
         }
         final Path folder = options.out();
         if (folder != null) {
@@ -91,6 +93,24 @@ final class Comparison {
             }
         }
         out.flush();
+        if (!problems.isEmpty()) {
+            throw failure();
+        }
+    }
+
+    /** A strategy that was asked for alone, as it failed; of several, one line with all that did. */
+    private RuntimeException failure() {
+        final RuntimeException first = problems.get(0);
+        if (options.strategies().size() == 1) {
+            return first;
+        }
+        final String all =
+                "not measured: " + problems.stream().map(Throwable::getMessage).collect(Collectors.joining("; "));
+        final RuntimeException failure = problems.stream().allMatch(WrongUseException.class::isInstance)
+                ? new WrongUseException(all)
+                : new IllegalStateException(all, first);
+        problems.stream().skip(1).forEach(failure::addSuppressed);
+        return failure;
     }
 
     private DeviceProbe openDevice() {
@@ -102,44 +122,66 @@ final class Comparison {
         }
     }
 
-    private Measurement measure(
-            final StrategyProvider provider, final @Nullable CudaMemorySource source, final Progress progress)
+    /** One that fails is kept for later: the others have results all the same. */
+    private void measure(
+            final String strategy,
+            final @Nullable CudaMemorySource source,
+            final Progress progress,
+            final List<Measurement> measurements)
             throws IOException {
         try {
-            final @Nullable Long smallest =
-                    options.smallestRegion() ? (Long) SmallestRegion.find(provider, strategyOptions, trace) : null;
-            final long wanted = smallest == null ? options.regionBytes().orElse(trace.regionBytes()) : smallest;
-            if (source == null) {
-                return measure(provider, VirtualMemorySource.region(wanted), null, smallest, progress);
-            }
-            final Region region = takeRegion(source, wanted, smallest != null);
-            try {
-                return measure(provider, region, source, smallest, progress);
-            } finally {
-                source.giveBack(region);
-            }
-        } catch (final BlockTableFullException e) {
-            throw new IllegalStateException(provider.name() + " on " + trace.name() + ": " + e.getMessage(), e);
+            measurements.add(measure(strategy, source, progress));
+        } catch (final WrongUseException e) {
+            problems.add(e);
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            // What the strategy threw may be of a class that only its own classes know.
+            final String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+            problems.add(new IllegalStateException(strategy + " on " + trace.name() + ": " + message, e));
+        }
+    }
+
+    private Measurement measure(final String strategy, final @Nullable CudaMemorySource source, final Progress progress)
+            throws IOException {
+        // In other classes than those that are measured, which compile as if nothing had been looked for.
+        final StrategyBench scout = opener.open(strategy, trace, maxBlocks);
+        final StrategyBench.@Nullable Smallest smallest = options.smallestRegion()
+                ? scout.smallestRegion(region -> progress.stage(strategy + ", " + region))
+                : null;
+        final double hostBytesPerBlock = scout.hostBytesPerBlock();
+        progress.stage(strategy);
+        final long wanted =
+                smallest == null ? options.regionBytes().orElse(trace.regionBytes()) : smallest.regionBytes();
+        final @Nullable Long served = smallest == null || !smallest.serves() ? null : (Long) smallest.regionBytes();
+        if (source == null) {
+            return measure(strategy, VirtualMemorySource.region(wanted), null, progress)
+                    .with(served, hostBytesPerBlock);
+        }
+        final Region region = takeRegion(source, wanted, smallest != null);
+        try {
+            return measure(strategy, region, source, progress).with(served, hostBytesPerBlock);
+        } finally {
+            source.giveBack(region);
         }
     }
 
     private Measurement measure(
-            final StrategyProvider provider,
+            final String strategy,
             final Region region,
             final @Nullable CudaMemorySource source,
-            final @Nullable Long smallest,
             final Progress progress)
             throws IOException {
         if (placements != null) {
-            writePlacements(StrategyMeasurement.create(provider, region, strategyOptions), placements);
+            opener.open(strategy, trace, maxBlocks).writePlacements(region.address(), region.sizeBytes(), placements);
         }
-        return new StrategyMeasurement(provider, strategyOptions, trace, region, progress)
-                .run(
+        return opener.open(strategy, trace, maxBlocks)
+                .measure(
+                        region.address(),
+                        region.sizeBytes(),
                         source == null
                                 ? NO_DEVICE
                                 : String.valueOf(source.device().ordinal()),
                         source == null ? null : source::usedBytes,
-                        smallest);
+                        () -> progress.step(1));
     }
 
     /** What was asked for, as it was; what the trace suggests, as much of it as the device has. */
@@ -147,7 +189,8 @@ final class Comparison {
         final long most = (long) (source.availableBytes() * DEVICE_SHARE);
         final boolean asked = exactly || options.regionBytes().isPresent();
         try {
-            return source.take(asked ? wanted : Math.max(Math.min(wanted, most), strategyOptions.granuleBytes()));
+            return source.take(
+                    asked ? wanted : Math.max(Math.min(wanted, most), StrategyOptions.DEFAULTS.granuleBytes()));
         } catch (final DeviceOutOfMemoryException e) {
             throw new WrongUseException("--region=" + wanted + " must fit on the device: " + e.getMessage());
         }
@@ -162,27 +205,14 @@ final class Comparison {
         }
     }
 
-    private void writePlacements(final Strategy strategy, final Path file) throws IOException {
-        final long[] operations = trace.operations();
-        final long[] addresses = new long[trace.slots()];
-        try (BufferedWriter writer = Files.newBufferedWriter(file)) {
-            writer.write("operation,address,bytes\n");
-            for (int i = 0; i < operations.length; i++) {
-                final int slot = Trace.slot(operations[i]);
-                final long bytes = Trace.bytes(operations[i]);
-                if (!Trace.isFree(operations[i])) {
-                    addresses[slot] = strategy.allocate(bytes);
-                    if (addresses[slot] != Strategy.NO_SPACE) {
-                        writer.write(i + "," + addresses[slot] + "," + bytes + "\n");
-                    }
-                } else if (addresses[slot] != Strategy.NO_SPACE) {
-                    strategy.free(addresses[slot]);
-                }
-            }
-        }
-    }
-
     private static @Nullable String text(final @Nullable CudaDevice gpu) {
         return gpu == null ? null : gpu.toString();
+    }
+
+    /** Makes what measures a strategy, from its name, the trace, and how many blocks its tables are to hold. */
+    @FunctionalInterface
+    interface Opener {
+
+        StrategyBench open(String strategy, Trace trace, int maxBlocks);
     }
 }

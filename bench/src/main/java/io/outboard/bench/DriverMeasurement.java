@@ -75,6 +75,7 @@ final class DriverMeasurement {
                 Double.NaN,
                 Double.NaN,
                 null,
+                Double.NaN,
                 failures,
                 null,
                 memory());

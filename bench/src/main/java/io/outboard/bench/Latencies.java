@@ -2,8 +2,11 @@ package io.outboard.bench;
 
 import org.HdrHistogram.Histogram;
 
-/** How long operations of one kind took, each of them, in nanoseconds; three significant digits, up to 100 s. */
-final class Latencies {
+/**
+ * How long operations of one kind took, each of them, in nanoseconds; three significant digits, up to 100 s. Confined to
+ * one thread. Recording takes some nanoseconds and makes no garbage; the histogram takes about 0.3 MiB.
+ */
+public final class Latencies {
 
     private static final long HIGHEST_NS = 100_000_000_000L;
     private static final int DIGITS = 3;
@@ -17,12 +20,16 @@ final class Latencies {
      *
      * @param clockNs what reading the clock adds to each, in nanoseconds; subtracted
      */
-    Latencies(final long clockNs) {
+    public Latencies(final long clockNs) {
         this.clockNs = clockNs;
     }
 
-    /** What two readings of the clock differ by when nothing happens between them: the median, in nanoseconds. */
-    static long measureClock() {
+    /**
+     * What two readings of the clock differ by when nothing happens between them.
+     *
+     * @return the median of many differences, in nanoseconds
+     */
+    public static long measureClock() {
         final Histogram differences = new Histogram(HIGHEST_NS, DIGITS);
         for (int pass = 0; pass < 2; pass++) {
             differences.reset();
@@ -34,8 +41,13 @@ final class Latencies {
         return differences.getValueAtPercentile(50);
     }
 
-    /** Records an operation and returns what it took, without the clock. */
-    long record(final long elapsedNs) {
+    /**
+     * Records an operation.
+     *
+     * @param elapsedNs what it took, in nanoseconds, one reading of the clock included
+     * @return what it took without that, in nanoseconds, >= 0
+     */
+    public long record(final long elapsedNs) {
         final long ns = Math.min(Math.max(elapsedNs - clockNs, 0), HIGHEST_NS);
         histogram.recordValue(ns);
         return ns;

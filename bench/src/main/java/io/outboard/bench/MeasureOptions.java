@@ -6,7 +6,6 @@ import io.outboard.core.StrategyProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
@@ -29,7 +28,8 @@ final class MeasureOptions {
             paramLabel = "NAME,...|all",
             split = ",",
             defaultValue = "tlsf",
-            description = "Strategies to measure, one after the other. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Strategies to measure, one after the other, each as if it were alone. Default: ${DEFAULT-VALUE}.")
     private List<String> strategies = List.of();
 
     @Option(
@@ -44,7 +44,8 @@ final class MeasureOptions {
             names = "--region",
             paramLabel = "SIZE|smallest",
             description = "Size of the region, such as 64GiB; or the smallest one that serves the whole trace,"
-                    + " found to 0.25 %% of peak live bytes. Default: what the trace is meant for.")
+                    + " found to 0.0625 %% of peak live bytes up to 1.25 times as many, to 0.25 %% from there to 4 times;"
+                    + " a strategy that needs more is measured in that. Default: what the trace is meant for.")
     private @Nullable String region;
 
     @Option(
@@ -62,7 +63,7 @@ final class MeasureOptions {
 
     /** Checks everything that can be wrong before anything is measured, and makes the folder for results. */
     void check() {
-        providers();
+        strategies();
         regionBytes();
         try {
             DeviceProbe.checkChoice(device);
@@ -78,19 +79,20 @@ final class MeasureOptions {
         }
     }
 
-    List<StrategyProvider> providers() {
+    /** Names, each once, of strategies that exist. */
+    List<String> strategies() {
         if (strategies.equals(List.of("all"))) {
-            return Strategies.all();
+            return Strategies.all().stream().map(StrategyProvider::name).toList();
         }
-        final List<StrategyProvider> providers = new ArrayList<>();
-        for (final String name : new LinkedHashSet<>(strategies)) {
+        final List<String> names = List.copyOf(new LinkedHashSet<>(strategies));
+        for (final String name : names) {
             try {
-                providers.add(Strategies.named(name));
+                Strategies.named(name);
             } catch (final IllegalArgumentException e) {
                 throw new WrongUseException("--" + e.getMessage());
             }
         }
-        return providers;
+        return names;
     }
 
     String device() {

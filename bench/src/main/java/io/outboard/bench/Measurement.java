@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * @param externalFragmentation equation 3 of Vinkler and Havran (2014) when live bytes were at their peak
  * @param internalFragmentation equation 2 of the same at the same moment
  * @param hostBytes host memory of the strategy
+ * @param hostBytesPerBlock host memory for each live block when the strategy's tables are full
  * @param failures allocations that found no memory
  * @param regionBytes size of the region
  * @param memory memory over time
  */
-record Measurement(
+public record Measurement(
         Trace trace,
         String strategy,
         String device,
@@ -38,9 +39,32 @@ record Measurement(
         double externalFragmentation,
         double internalFragmentation,
         @Nullable Long hostBytes,
+        double hostBytesPerBlock,
         long failures,
         @Nullable Long regionBytes,
         List<MemorySample> memory) {
+
+    /** The same with what a measurement itself can't tell. */
+    Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {
+        return new Measurement(
+                trace,
+                strategy,
+                device,
+                reusePolicy,
+                nsPerOp,
+                allocate,
+                free,
+                gcBytesPerOp,
+                peakExtentBytes,
+                smallestBytes,
+                externalFragmentation,
+                internalFragmentation,
+                hostBytes,
+                fullTableBytesPerBlock,
+                failures,
+                regionBytes,
+                memory);
+    }
 
     /** One line of {@code results.json}. */
     JsonLine json(final @Nullable String gpu) {
@@ -62,6 +86,7 @@ record Measurement(
                 .put("externalFragmentation", externalFragmentation, 4)
                 .put("internalFragmentation", internalFragmentation, 4)
                 .put("hostBytes", hostBytes)
+                .put("hostBytesPerBlock", hostBytesPerBlock, 2)
                 .put("failures", failures)
                 .put("jdk", Environment.jdk())
                 .put("gpu", gpu)

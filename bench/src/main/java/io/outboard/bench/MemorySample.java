@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param regionBytes size of the region; null where there is none
  * @param deviceUsedBytes what the device itself reports as in use; null without a device
  */
-record MemorySample(
+public record MemorySample(
         long operation,
         long liveBytes,
         @Nullable Long extentBytes,
@@ -21,7 +21,7 @@ record MemorySample(
     static final String HEADER = "operation,liveBytes,extentBytes,regionBytes,deviceUsedBytes";
 
     /** How many samples a trace gives, about. */
-    static final int SAMPLES = 500;
+    public static final int SAMPLES = 500;
 
     String line() {
         return operation + "," + liveBytes + "," + text(extentBytes) + "," + text(regionBytes) + ","

@@ -38,7 +38,7 @@ final class ReplayCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
-        if (placements != null && options.providers().size() != 1) {
+        if (placements != null && options.strategies().size() != 1) {
             throw new WrongUseException("--placements=" + placements + " must go with one strategy");
         }
         if (placements != null && Files.isDirectory(placements)) {

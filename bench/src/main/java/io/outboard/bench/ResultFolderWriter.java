@@ -6,8 +6,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -30,19 +33,21 @@ final class ResultFolderWriter {
             final @Nullable String gpu)
             throws IOException {
         Files.createDirectories(folder);
-        Files.write(
-                folder.resolve("results.json"),
-                measurements.stream()
-                        .map(measurement -> measurement.json(gpu).toString())
-                        .toList());
+        final List<String> names = fileNames(measurements);
+        final List<String> lines = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            lines.add(measurements.get(i).json(gpu).put("files", names.get(i)).toString());
+        }
+        Files.write(folder.resolve("results.json"), lines);
         final JsonLine facts = new JsonLine();
         environment.forEach(facts::put);
         Files.writeString(folder.resolve("environment.json"), facts + "\n");
         final String heading = environment.entrySet().stream()
                 .map(fact -> "# " + fact.getKey() + ": " + fact.getValue() + "\n")
                 .collect(Collectors.joining());
-        for (final Measurement measurement : measurements) {
-            final String name = measurement.trace().name() + "-" + measurement.strategy();
+        for (int i = 0; i < names.size(); i++) {
+            final Measurement measurement = measurements.get(i);
+            final String name = names.get(i);
             writeHistogram(folder.resolve(name + "-allocate.hgrm"), heading, measurement.allocate());
             writeHistogram(folder.resolve(name + "-free.hgrm"), heading, measurement.free());
             final String samples = measurement.memory().stream()
@@ -51,6 +56,19 @@ final class ResultFolderWriter {
             Files.writeString(folder.resolve(name + "-memory.csv"), heading + MemorySample.HEADER + "\n" + samples);
         }
         return ReportPage.write(folder);
+    }
+
+    /** What the files of each measurement begin with: trace and strategy, and a number where that is taken. */
+    private static List<String> fileNames(final List<Measurement> measurements) {
+        final Set<String> names = new LinkedHashSet<>();
+        for (final Measurement measurement : measurements) {
+            final String base = measurement.trace().name() + "-" + measurement.strategy();
+            String name = base;
+            for (int number = 2; !names.add(name); number++) {
+                name = base + "-" + number;
+            }
+        }
+        return List.copyOf(names);
     }
 
     private static void writeHistogram(final Path file, final String heading, final Latencies latencies)

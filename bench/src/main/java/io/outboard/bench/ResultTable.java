@@ -15,16 +15,20 @@ final class ResultTable {
 
     private final Trace trace;
     private final List<Measurement> measurements;
+    private final boolean smallestRegion;
     private final @Nullable String gpu;
     private final String baselines;
 
+    /** {@code smallestRegion}: whether it was looked for. */
     ResultTable(
             final Trace trace,
             final List<Measurement> measurements,
+            final boolean smallestRegion,
             final @Nullable String gpu,
             final String baselines) {
         this.trace = trace;
         this.measurements = measurements;
+        this.smallestRegion = smallestRegion;
         this.gpu = gpu;
         this.baselines = baselines;
     }
@@ -54,6 +58,9 @@ final class ResultTable {
         if (measurements.stream().anyMatch(measurement -> measurement.failures() > 0)) {
             out.println("\nfailed: allocations that found no memory; their frees were left out");
         }
+        if (measurements.stream().anyMatch(this::hasNone)) {
+            out.println("\nnone: no region serves the trace, up to the one shown, in which it was measured");
+        }
         out.flush();
     }
 
@@ -78,10 +85,11 @@ final class ResultTable {
         columns.add(new Column("strategy", Measurement::strategy));
         columns.add(new Column("region", m -> bytes(m.regionBytes())));
         columns.add(new Column("extent/live", m -> ratio(m.peakExtentBytes())));
-        columns.add(new Column("smallest/live", m -> ratio(m.smallestRegionBytes())));
+        columns.add(new Column("smallest/live", m -> hasNone(m) ? "none" : ratio(m.smallestRegionBytes())));
         columns.add(new Column("ext. fragm.", m -> Units.percent(m.externalFragmentation())));
         columns.add(new Column("int. fragm.", m -> Units.percent(m.internalFragmentation())));
         columns.add(new Column("host memory", m -> bytes(m.hostBytes())));
+        columns.add(new Column("host bytes a block", m -> Units.number(m.hostBytesPerBlock())));
         columns.add(new Column("failed", m -> Units.count((double) m.failures())));
         return columns;
     }
@@ -124,6 +132,10 @@ final class ResultTable {
                 }
             }
         }
+    }
+
+    private boolean hasNone(final Measurement measurement) {
+        return smallestRegion && measurement.regionBytes() != null && measurement.smallestRegionBytes() == null;
     }
 
     /** A latency of 0 is one that the clock can't tell from its own; it counts as 1 ns. */

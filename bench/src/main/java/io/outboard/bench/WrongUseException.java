@@ -1,11 +1,16 @@
 package io.outboard.bench;
 
 /** What the user asked for can't be done as asked: the message names the argument, its value and the rule. */
-final class WrongUseException extends RuntimeException {
+public final class WrongUseException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    WrongUseException(final String message) {
+    /**
+     * For what the command line itself finds wrong.
+     *
+     * @param message names the argument, its value and the rule, in lower case and on one line
+     */
+    public WrongUseException(final String message) {
         super(message);
     }
 

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceWriter;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyProvider;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -43,6 +45,7 @@ class CommandLineTest {
             "externalFragmentation",
             "internalFragmentation",
             "hostBytes",
+            "hostBytesPerBlock",
             "failures",
             "jdk",
             "gpu",
@@ -75,6 +78,25 @@ class CommandLineTest {
         assertTrue(outcome.out.contains("large: 2,000 operations"), outcome.out);
         assertTrue(outcome.out.contains("tlsf"), outcome.out);
         assertEquals("", outcome.err);
+    }
+
+    @Test
+    void shouldPrintEveryStrategyInTablesThatFitATerminal() {
+        final Outcome outcome =
+                run("malloc-large", "--ops", "2000", "--device", "none", "--strategy", "all", "--region", "smallest");
+
+        assertEquals(0, outcome.exitCode, outcome.err);
+        final List<String> lines = outcome.out.lines().toList();
+        for (final StrategyProvider provider : Strategies.all()) {
+            assertEquals(
+                    2,
+                    lines.stream()
+                            .filter(line -> line.startsWith(provider.name() + " "))
+                            .count(),
+                    outcome.out);
+        }
+        assertTrue(outcome.out.contains("host bytes a block"), outcome.out);
+        assertTrue(lines.stream().allMatch(line -> line.length() <= 150), outcome.out);
     }
 
     @Test
@@ -177,7 +199,8 @@ class CommandLineTest {
         "replay, FILE",
         "report no-such-folder, no-such-folder",
         "frobnicate, frobnicate",
-        "malloc-large --region 900000t, --region=989560464998400000"
+        "malloc-large --region 900000t, --region=989560464998400000",
+        "'malloc-large --device none --strategy tlsf,segregated-fit --region 2TiB', must suit segregated-fit"
     })
     void shouldNameAWrongArgumentInOneLineAndExitWithTwo(final String arguments, final String named) {
         final Outcome outcome = run(arguments.split(" "));

@@ -191,10 +191,7 @@ public abstract class AbstractStrategy implements Strategy {
     public final void trim(final long address, final long newSizeBytes) {
         final int start = startOf(address);
         final long size = checkedSizeAt(start, address);
-        if (newSizeBytes <= 0 || newSizeBytes > bytes(size)) {
-            throw new IllegalArgumentException(
-                    "newSizeBytes=" + newSizeBytes + " must be > 0 and <= the block's size, " + bytes(size));
-        }
+        checkTrim(newSizeBytes, bytes(size));
         final long newSize = blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
         if (newSize < size) {
             shrink(start, size, newSize);
@@ -211,8 +208,7 @@ public abstract class AbstractStrategy implements Strategy {
         }
         final long newSize = newSizeBytes <= 0 ? 0 : blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
         if (newSize < size) {
-            throw new IllegalArgumentException(
-                    "newSizeBytes=" + newSizeBytes + ", rounded up, must be >= the block's size, " + bytes(size));
+            throw lessThanTheBlock(newSizeBytes, bytes(size));
         }
         if (newSize > size) {
             if (!grow(start, size, newSize)) {
@@ -271,6 +267,18 @@ public abstract class AbstractStrategy implements Strategy {
         if (alignmentBytes <= 0 || (alignmentBytes & (alignmentBytes - 1)) != 0) {
             throw new IllegalArgumentException("alignmentBytes=" + alignmentBytes + " must be a power of two");
         }
+    }
+
+    static void checkTrim(final long newSizeBytes, final long sizeBytes) {
+        if (newSizeBytes <= 0 || newSizeBytes > sizeBytes) {
+            throw new IllegalArgumentException(
+                    "newSizeBytes=" + newSizeBytes + " must be > 0 and <= the block's size, " + sizeBytes);
+        }
+    }
+
+    static IllegalArgumentException lessThanTheBlock(final long newSizeBytes, final long sizeBytes) {
+        return new IllegalArgumentException(
+                "newSizeBytes=" + newSizeBytes + ", rounded up, must be >= the block's size, " + sizeBytes);
     }
 
     private static void checkRegion(final Region region, final long granules, final long granuleBytes) {

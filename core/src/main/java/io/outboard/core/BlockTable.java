@@ -116,13 +116,17 @@ public final class BlockTable {
     // Records
 
     /**
-     * Whether so many records are unused.
+     * Whether so many records are unused. O({@code wanted}): no count is kept, which most callers would pay for in vain.
      *
-     * @param wanted 1 or 2
+     * @param wanted how many, 0 or more
      * @return true if {@link #create} can be called so many times
      */
     public boolean hasRoomFor(final int wanted) {
-        return unused != NONE && (wanted == 1 || records[unused + START] != NONE);
+        int block = unused;
+        for (int left = wanted; left > 1 && block != NONE; left--) {
+            block = records[block + START];
+        }
+        return block != NONE || wanted == 0;
     }
 
     /**

@@ -5,7 +5,6 @@ final class StatisticsCounter implements BlockVisitor {
 
     private final long regionAddress;
     private long freeBytes;
-    private long largestFreeBlockBytes;
     private long extentBytes;
     private int liveBlocks;
     private int freeBlocks;
@@ -19,14 +18,13 @@ final class StatisticsCounter implements BlockVisitor {
         if (free) {
             freeBlocks++;
             freeBytes += sizeBytes;
-            largestFreeBlockBytes = Math.max(largestFreeBlockBytes, sizeBytes);
         } else {
             liveBlocks++;
             extentBytes = address + sizeBytes - regionAddress;
         }
     }
 
-    Statistics statistics(final long regionBytes, final long hostBytes) {
+    Statistics statistics(final long regionBytes, final long largestFreeBlockBytes, final long hostBytes) {
         return new Statistics(
                 regionBytes, freeBytes, largestFreeBlockBytes, extentBytes, liveBlocks, freeBlocks, hostBytes);
     }

@@ -4,9 +4,10 @@ package io.outboard.core;
  * An algorithm that divides one region into blocks, keeping all that it knows in host memory: the model of Bell, Kumar
  * and Gill (2024), section I. It never reads or writes the memory that it hands out.
  *
- * <p>Sizes are rounded up to the <em>granule</em>, a power of two (see {@link StrategyOptions}). The blocks of a region
- * cover it without gaps, no two neighbours are both free, and the same operations on the same region give the same
- * addresses, always. A region whose size isn't a multiple of the granule loses the bytes after the last whole one.
+ * <p>Sizes are rounded up to the <em>granule</em>, a power of two (see {@link StrategyOptions}); a strategy that has not
+ * every multiple of it says so. The blocks of a region cover it without gaps, no two neighbours are both free, except with
+ * strategies that say that they keep them apart, and the same operations on the same region give the same addresses,
+ * always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose size isn't a multiple of the granule loses the bytes after the last whole one.
  *
  * <p>Thread-safety: confined to one thread. Garbage: none after construction. Cost: stated by each strategy. When
  * nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
@@ -50,7 +51,8 @@ public interface Strategy {
     void free(long address);
 
     /**
-     * Shrinks a block in place; the tail becomes free: partial deallocation, Bell et al. section III-A.
+     * Shrinks a block in place; the tail becomes free: partial deallocation, Bell et al. section III-A. A strategy whose
+     * blocks have fixed sizes may keep some of the tail, or all; {@link #sizeOf} tells.
      *
      * @param address start of a block in use
      * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}; rounded up to the granule
@@ -139,6 +141,6 @@ public interface Strategy {
     default Statistics statistics() {
         final StatisticsCounter counter = new StatisticsCounter(region().address());
         forEachBlock(counter);
-        return counter.statistics(region().sizeBytes(), hostBytes());
+        return counter.statistics(region().sizeBytes(), largestFreeBlockBytes(), hostBytes());
     }
 }

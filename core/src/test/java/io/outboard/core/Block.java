@@ -1,5 +1,7 @@
 package io.outboard.core;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -10,6 +12,21 @@ record Block(long address, long sizeBytes, boolean free) {
         final List<Block> blocks = new ArrayList<>();
         strategy.forEachBlock((address, sizeBytes, free) -> blocks.add(new Block(address, sizeBytes, free)));
         return blocks;
+    }
+
+    /** Blocks as they would be if free neighbours merged. */
+    static List<Block> merged(final List<Block> blocks) {
+        final List<Block> merged = new ArrayList<>();
+        for (final Block block : blocks) {
+            final Block last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
+            if (last != null && last.free() && block.free()) {
+                assertEquals(last.address() + last.sizeBytes(), block.address(), "start of a free block");
+                merged.set(merged.size() - 1, Block.free(last.address(), last.sizeBytes() + block.sizeBytes()));
+            } else {
+                merged.add(block);
+            }
+        }
+        return merged;
     }
 
     static Block free(final long address, final long sizeBytes) {

@@ -18,17 +18,19 @@ class BlockTableTest {
     // Records
 
     @ParameterizedTest
-    @ValueSource(ints = {2, 3, 4, 5, 16, 17, 1000})
+    @ValueSource(ints = {2, 3, 4, 5, 16, 17, 200})
     void shouldHaveRoomForAsManyBlocksAsItWasMadeFor(final int maxBlocks) {
         final BlockTable sized = new BlockTable(maxBlocks, 1);
         final Set<Integer> blocks = new HashSet<>();
 
         for (int i = 0; i < maxBlocks; i++) {
-            assertTrue(sized.hasRoomFor(1));
-            assertEquals(i + 2 <= maxBlocks, sized.hasRoomFor(2));
+            for (int wanted = 0; wanted <= maxBlocks + 1; wanted++) {
+                assertEquals(i + wanted <= maxBlocks, sized.hasRoomFor(wanted));
+            }
             blocks.add(sized.create(i, 1));
         }
 
+        assertTrue(sized.hasRoomFor(0));
         assertFalse(sized.hasRoomFor(1));
         assertFalse(sized.hasRoomFor(2));
         assertEquals(maxBlocks, blocks.size());

@@ -3,12 +3,16 @@ package io.outboard.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.function.Executable;
 
-/** What the contract tests share: the factory, and a region that starts at a granule but at no larger power of two. */
+/**
+ * What the contract tests share: the factory, and a region that starts at a granule but at no larger power of two. Where a
+ * size is free to choose, it is one that every strategy has, binary and Fibonacci buddies too: 1, 2 or 8 granules.
+ */
 abstract class StrategyFixture {
 
     /** The smallest block, in bytes; for most strategies that is the granule. */
@@ -67,6 +71,16 @@ abstract class StrategyFixture {
         return true;
     }
 
+    /** For tests of what needs any two free neighbours to merge. */
+    final void assumeCoalesces() {
+        assumeTrue(coalesces(), "not all free neighbours merge");
+    }
+
+    /** For tests of a block of this size: not every strategy has it. */
+    final void assumeBlockOf(final long granules) {
+        assumeTrue(blockBytes(granules * GRANULE, granuleBytes()) == granules * GRANULE, "rounds up to another size");
+    }
+
     /** The granule whose smallest block has {@link #GRANULE} bytes. */
     final long granuleBytes() {
         return GRANULE / smallestBlockGranules();
@@ -96,11 +110,16 @@ abstract class StrategyFixture {
         return addresses;
     }
 
-    static void assertWhole(final Strategy strategy) {
-        final long wholeBytes = strategy.region().sizeBytes() & -strategy.granuleBytes();
-        assertEquals(List.of(Block.free(strategy.region().address(), wholeBytes)), Block.of(strategy));
-        assertEquals(wholeBytes, strategy.freeBytes());
-        assertEquals(wholeBytes, strategy.largestFreeBlockBytes());
+    /** As it started: one free block, or the free blocks of a fresh strategy if those need not merge. */
+    final void assertWhole(final Strategy strategy) {
+        final Region region = strategy.region();
+        final List<Block> whole = List.of(Block.free(region.address(), region.sizeBytes() & -strategy.granuleBytes()));
+        final Strategy fresh = create(region, OPTIONS.withGranuleBytes(strategy.granuleBytes()));
+        final List<Block> blocks = Block.of(strategy);
+        assertEquals(whole, Block.merged(blocks));
+        assertEquals(coalesces() ? whole : Block.of(fresh), blocks);
+        assertEquals(whole.get(0).sizeBytes(), strategy.freeBytes());
+        assertEquals(fresh.largestFreeBlockBytes(), strategy.largestFreeBlockBytes());
         assertEquals(0, strategy.liveBlocks());
     }
 

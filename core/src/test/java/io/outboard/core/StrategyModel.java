@@ -27,6 +27,7 @@ final class StrategyModel {
     private final long granuleBytes;
     private final long regionAddress;
     private final long wholeBytes;
+    private final List<Block> blocksAtFirst;
     private final TreeMap<Long, Long> live = new TreeMap<>();
 
     /**
@@ -43,6 +44,7 @@ final class StrategyModel {
         granuleBytes = strategy.granuleBytes();
         regionAddress = strategy.region().address();
         wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
+        blocksAtFirst = Block.of(strategy);
     }
 
     void apply(final Operation operation) {
@@ -63,6 +65,7 @@ final class StrategyModel {
             free(pick);
             check();
         }
+        assertEquals(blocksAtFirst, Block.of(strategy), "blocks after the last free");
         if (blockBytes(wholeBytes) == wholeBytes) {
             assertEquals(regionAddress, strategy.allocate(wholeBytes), "address of the whole region");
             strategy.free(regionAddress);
@@ -74,7 +77,7 @@ final class StrategyModel {
     void check() {
         final List<Block> expected = expectedBlocks();
         final List<Block> blocks = Block.of(strategy);
-        assertEquals(expected, coalesces ? blocks : merged(blocks), "blocks");
+        assertEquals(expected, coalesces ? blocks : Block.merged(blocks), "blocks");
         final long freeBytes =
                 wholeBytes - live.values().stream().mapToLong(Long::longValue).sum();
         final long largestBytes = expected.stream()
@@ -105,21 +108,6 @@ final class StrategyModel {
             blocks.add(Block.free(end, regionAddress + wholeBytes - end));
         }
         return blocks;
-    }
-
-    /** Blocks as they would be if free neighbours merged. */
-    private static List<Block> merged(final List<Block> blocks) {
-        final List<Block> merged = new ArrayList<>();
-        for (final Block block : blocks) {
-            final Block last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
-            if (last != null && last.free() && block.free()) {
-                assertEquals(last.address() + last.sizeBytes(), block.address(), "start of a free block");
-                merged.set(merged.size() - 1, Block.free(last.address(), last.sizeBytes() + block.sizeBytes()));
-            } else {
-                merged.add(block);
-            }
-        }
-        return merged;
     }
 
     private void allocate(final long sizeBytes, final long alignmentBytes, final boolean aligned) {

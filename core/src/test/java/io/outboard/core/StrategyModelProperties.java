@@ -97,6 +97,10 @@ public abstract class StrategyModelProperties {
 
     @Provide
     Arbitrary<List<Operation>> operations() {
+        return anyOperations();
+    }
+
+    static Arbitrary<List<Operation>> anyOperations() {
         final Arbitrary<Kind> kinds = Arbitraries.frequency(
                 Tuple.of(8, Kind.ALLOCATE),
                 Tuple.of(4, Kind.ALLOCATE_ALIGNED),
@@ -115,10 +119,14 @@ public abstract class StrategyModelProperties {
                 .withSizeDistribution(RandomDistribution.uniform());
     }
 
+    /** From the smallest block up. */
     @Provide
     Arbitrary<Shape> tinyRegions() {
         return Combinators.combine(
-                        Arbitraries.of(0, 8, 12, 30), Arbitraries.longs().between(1, 64), uniform(40), uniform(300))
+                        Arbitraries.of(0, 8, 12, 30),
+                        Arbitraries.longs().between(blockBytes(1, 1), 64),
+                        uniform(40),
+                        uniform(300))
                 .as(Shape::new);
     }
 

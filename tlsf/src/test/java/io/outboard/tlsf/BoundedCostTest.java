@@ -15,41 +15,59 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Strategies that are O(1) touch no more records with 100,000 live blocks than with 1,000. */
 class BoundedCostTest {
 
-    /** An allocation or a free touches no more than so many records. */
+    /** An allocation or a free touches no more than so many records where there is room. */
     private static final int MOST_RECORDS = 40;
+
+    /** In a region that is nearly full, up to 64 free blocks are searched besides. */
+    private static final int MOST_RECORDS_WHEN_FULL = MOST_RECORDS + 2 * 64;
+
+    /** Mean size of a block in the workload. */
+    private static final long MEAN_BYTES = 3 * (256L << 13) / 2 / 13;
 
     private static final int OPERATIONS = 50_000;
 
     @ParameterizedTest
-    @ValueSource(strings = {"segregated-fit", "tlsf"})
+    @ValueSource(strings = {"pooled", "segregated-fit", "tlsf"})
     void shouldTouchABoundedNumberOfRecordsHoweverManyBlocksAreLive(final String strategy) {
-        final Touches few = touches(strategy, 1_000);
-        final Touches many = touches(strategy, 100_000);
+        final Touches few = touches(strategy, 1_000, 256L << 30);
+        final Touches many = touches(strategy, 100_000, 256L << 30);
 
         assertTrue(few.most > 2 && few.most <= MOST_RECORDS, () -> "1,000 live: " + few);
         assertTrue(many.most <= MOST_RECORDS, () -> "100,000 live: " + many);
         assertTrue(many.mean < few.mean + 2, () -> "1,000 live: " + few + ", 100,000 live: " + many);
     }
 
-    private static Touches touches(final String strategy, final int liveBlocks) {
-        @SuppressWarnings("unchecked")
-        final BiFunction<String, Integer, double[]> workload =
-                (BiFunction<String, Integer, double[]>) new TouchedRecords().newInstance(Workload.class);
-        final double[] result = workload.apply(strategy, liveBlocks);
-        return new Touches((int) result[0], result[1]);
+    @ParameterizedTest
+    @ValueSource(strings = {"pooled", "segregated-fit", "tlsf"})
+    void shouldTouchABoundedNumberOfRecordsWhenTheRegionIsNearlyFull(final String strategy) {
+        final Touches few = touches(strategy, 1_000, 1_000 * MEAN_BYTES);
+        final Touches many = touches(strategy, 100_000, 100_000 * MEAN_BYTES);
+
+        assertTrue(few.refused > 0 && few.most <= MOST_RECORDS_WHEN_FULL, () -> "1,000 live: " + few);
+        assertTrue(many.refused > 0 && many.most <= MOST_RECORDS_WHEN_FULL, () -> "100,000 live: " + many);
     }
 
-    private record Touches(int most, double mean) {}
+    private static Touches touches(final String strategy, final int liveBlocks, final long regionBytes) {
+        @SuppressWarnings("unchecked")
+        final BiFunction<String, long[], double[]> workload =
+                (BiFunction<String, long[], double[]>) new TouchedRecords().newInstance(Workload.class);
+        final double[] result = workload.apply(strategy, new long[] {liveBlocks, regionBytes});
+        return new Touches((int) result[0], result[1], (int) result[2]);
+    }
+
+    private record Touches(int most, double mean, int refused) {}
 
     /** Frees and allocates at random with about half of its slots full. Loaded anew, so only classes of the JDK cross. */
-    public static final class Workload implements BiFunction<String, Integer, double[]> {
+    public static final class Workload implements BiFunction<String, long[], double[]> {
 
         private final SplittableRandom random = new SplittableRandom(1);
+        private int refused;
 
         @Override
-        public double[] apply(final String name, final Integer liveBlocks) {
-            final Strategy strategy =
-                    Strategies.named(name).create(VirtualMemorySource.region(256L << 30), StrategyOptions.DEFAULTS);
+        public double[] apply(final String name, final long[] liveBlocksAndRegionBytes) {
+            final int liveBlocks = (int) liveBlocksAndRegionBytes[0];
+            final Strategy strategy = Strategies.named(name)
+                    .create(VirtualMemorySource.region(liveBlocksAndRegionBytes[1]), StrategyOptions.DEFAULTS);
             final long[] addresses = new long[2 * liveBlocks];
             Arrays.fill(addresses, Strategy.NO_SPACE);
             for (int i = 0; i < liveBlocks; i++) {
@@ -68,13 +86,14 @@ class BoundedCostTest {
                 most = Math.max(most, touched);
                 sum += touched;
             }
-            return new double[] {most, (double) sum / OPERATIONS};
+            return new double[] {most, (double) sum / OPERATIONS, refused};
         }
 
         private void toggle(final Strategy strategy, final long[] addresses) {
             final int slot = random.nextInt(addresses.length);
             if (addresses[slot] == Strategy.NO_SPACE) {
                 addresses[slot] = strategy.allocate(sizeBytes());
+                refused += addresses[slot] == Strategy.NO_SPACE ? 1 : 0;
             } else {
                 strategy.free(addresses[slot]);
                 addresses[slot] = Strategy.NO_SPACE;

@@ -21,8 +21,8 @@ import java.util.stream.Stream;
  * the network for nothing. Tables are complete without scripts; charts are drawn by the browser.
  *
  * <p>The folder holds {@code results.json} (one object a line) and, if they were written, {@code environment.json},
- * {@code <trace>-<strategy>-allocate.hgrm}, {@code <trace>-<strategy>-free.hgrm} and
- * {@code <trace>-<strategy>-memory.csv}. What is missing or null is left out of the page; what is malformed is an error.
+ * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} and {@code <files>-memory.csv}, where {@code files} is that key
+ * of the object, {@code <trace>-<strategy>} if it has none. What is missing or null is left out of the page; what is malformed is an error.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.
@@ -95,9 +95,12 @@ public final class ReportPage {
     }
 
     private static List<Section> sections(final ResultFolder folder) {
-        final Map<String, Series> series = Series.ofStrategies(folder.strategies()).stream()
-                .collect(Collectors.toMap(Series::name, Function.identity()));
+        final Map<String, Series> series = Series.ofStrategies(folder.names()).stream()
+                .collect(Collectors.toMap(Series::name, Function.identity(), (a, b) -> a, LinkedHashMap::new));
         final List<Section> sections = new ArrayList<>();
+        if (folder.resultsByTrace().size() > 1) {
+            sections.add(new OverviewSection(folder.resultsByTrace(), series));
+        }
         folder.resultsByTrace()
                 .forEach((trace, results) -> sections.add(new TraceSection(folder, trace, results, series)));
         return sections;

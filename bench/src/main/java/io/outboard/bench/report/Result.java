@@ -1,25 +1,64 @@
 package io.outboard.bench.report;
 
 import io.outboard.bench.device.DriverAllocators;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /**
  * One line of {@code results.json}: what one strategy, or one of the driver's own allocators, did on one trace.
  *
  * @param trace name of the trace
  * @param strategy name of the strategy or baseline
+ * @param name the strategy, and what tells the result from others of this strategy and trace
+ * @param files what the names of its files begin with; empty if it has none of its own
  * @param values the whole line
  */
-record Result(String trace, String strategy, JsonObject values) {
+record Result(String trace, String strategy, String name, String files, JsonObject values) {
 
     /** The baseline that speed-ups are told against. */
     static final String CUDA_MALLOC = DriverAllocators.CUDA_MALLOC;
 
-    static Result of(final JsonObject line) {
-        return new Result(line.requiredText("trace"), line.requiredText("strategy"), line);
+    private static final List<String> DISTINCTIONS = List.of("reusePolicy", "device");
+
+    /**
+     * The results of a folder. Those of one trace and strategy are told apart by reuse policy and device, if they differ
+     * in these, else by number.
+     */
+    static List<Result> ofLines(final List<JsonObject> lines) {
+        final List<Result> results = new ArrayList<>();
+        final Set<String> files = new HashSet<>();
+        final Set<List<String>> names = new HashSet<>();
+        for (final JsonObject line : lines) {
+            final String trace = line.requiredText("trace");
+            final String strategy = line.requiredText("strategy");
+            final List<JsonObject> alike = lines.stream()
+                    .filter(other -> other.text("trace").equals(trace)
+                            && other.text("strategy").equals(strategy))
+                    .toList();
+            final String base = DISTINCTIONS.stream()
+                    .filter(key -> alike.stream()
+                                    .map(other -> other.text(key))
+                                    .distinct()
+                                    .count()
+                            > 1)
+                    .map(line::text)
+                    .filter(text -> !text.isEmpty())
+                    .reduce(strategy, (name, text) -> name + ", " + text);
+            String name = base;
+            for (int number = 2; !names.add(List.of(trace, name)); number++) {
+                name = base + ", " + number;
+            }
+            final String own = line.text("files").isEmpty() ? trace + "-" + strategy : line.text("files");
+            results.add(new Result(trace, strategy, name, files.add(own) ? own : "", line));
+        }
+        return results;
     }
 
-    static boolean isBaseline(final String strategy) {
-        return DriverAllocators.names().contains(strategy);
+    static boolean isBaseline(final String name) {
+        return DriverAllocators.names().stream()
+                .anyMatch(driver -> name.equals(driver) || name.startsWith(driver + ", "));
     }
 
     boolean isBaseline() {

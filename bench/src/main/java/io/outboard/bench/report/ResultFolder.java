@@ -61,9 +61,9 @@ final class ResultFolder {
         return results.stream().collect(Collectors.groupingBy(Result::trace, LinkedHashMap::new, Collectors.toList()));
     }
 
-    /** The strategies and baselines of all traces, in the order of the file. */
-    List<String> strategies() {
-        return results.stream().map(Result::strategy).distinct().collect(Collectors.toList());
+    /** What the results of all traces are called, in the order of the file. */
+    List<String> names() {
+        return results.stream().map(Result::name).distinct().collect(Collectors.toList());
     }
 
     /** What the results were made on and by; without keys when the folder does not say. */
@@ -86,17 +86,17 @@ final class ResultFolder {
     }
 
     private List<Result> readResults() throws IOException {
-        final List<Result> read = new ArrayList<>();
+        final List<JsonObject> read = new ArrayList<>();
         final List<String> lines = lines(RESULTS);
         for (int i = 0; i < lines.size(); i++) {
             if (!lines.get(i).isBlank()) {
-                read.add(Result.of(JsonReader.read(path(RESULTS), i + 1, lines.get(i))));
+                read.add(JsonReader.read(path(RESULTS), i + 1, lines.get(i)));
             }
         }
         if (read.isEmpty()) {
             throw new IllegalArgumentException(path(RESULTS) + ":1: must hold at least one JSON object, one a line");
         }
-        return read;
+        return Result.ofLines(read);
     }
 
     private String read(final String name) throws IOException {

@@ -94,15 +94,19 @@ final class SummaryTable {
         columns.add(new Column("Fragmentation", "external", r -> r.number("externalFragmentation"), Units::percent));
         columns.add(new Column("Fragmentation", "internal", r -> r.number("internalFragmentation"), Units::percent));
         columns.add(new Column("Host", "memory", r -> r.number("hostBytes"), Units::bytes));
+        columns.add(new Column("Host", "bytes a block", r -> r.number("hostBytesPerBlock"), Units::number));
         columns.add(new Column("Host", "garbage an operation", r -> r.number("gcBytesPerOp"), Units::bytes));
         columns.add(new Column("Result", "failures", r -> r.number("failures"), Units::count));
         return columns;
     }
 
-    /** The strategy and, where results differ in them, its reuse policy and device. */
+    /** What the result is called and, unless that says it, reuse policy and device where results differ in them. */
     private static String heading(final Result result, final List<Result> results, final Map<String, Series> series) {
-        final Series look = series.get(result.strategy());
-        final StringBuilder html = new StringBuilder(look == null ? Html.escape(result.strategy()) : look.html());
+        final Series look = series.get(result.name());
+        final StringBuilder html = new StringBuilder(look == null ? Html.escape(result.name()) : look.html());
+        if (!result.name().equals(result.strategy())) {
+            return html.toString();
+        }
         for (final String key : List.of("reusePolicy", "device")) {
             final String text = result.values().text(key);
             final long kinds = results.stream()

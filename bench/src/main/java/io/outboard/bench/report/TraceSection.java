@@ -68,7 +68,7 @@ final class TraceSection implements Section {
         best(result -> result.number("nsPerOp")).ifPresent(result -> {
             final double speedUp = SummaryTable.speedUp(result, results);
             lead.append("Fastest: <b>")
-                    .append(Html.escape(result.strategy()))
+                    .append(Html.escape(result.name()))
                     .append("</b>, ")
                     .append(Units.time(result.number("nsPerOp")))
                     .append(" an operation")
@@ -77,7 +77,7 @@ final class TraceSection implements Section {
         });
         best(Result::regionOverLive)
                 .ifPresent(result -> lead.append("Tightest: <b>")
-                        .append(Html.escape(result.strategy()))
+                        .append(Html.escape(result.name()))
                         .append("</b>, a region ")
                         .append(Units.ratio(result.regionOverLive()))
                         .append(" times the peak of live bytes."));
@@ -124,12 +124,12 @@ final class TraceSection implements Section {
         final ChartGroup group = new ChartGroup("latency");
         for (final String operation : List.of("allocate", "free")) {
             final Map<Series, PercentileCurve> curves = new LinkedHashMap<>();
-            for (final Series look : looks()) {
-                final String name = trace + "-" + look.name() + "-" + operation + ".hgrm";
+            for (final Result result : results) {
+                final String name = result.files() + "-" + operation + ".hgrm";
                 if (folder.contains(name)) {
                     final PercentileCurve curve = PercentileCurve.read(folder, name);
                     if (!curve.isEmpty()) {
-                        curves.put(look, curve);
+                        curves.put(look(result), curve);
                     }
                 }
             }
@@ -171,12 +171,12 @@ final class TraceSection implements Section {
 
     private String memory() throws IOException {
         final Map<Series, MemoryCurve> curves = new LinkedHashMap<>();
-        for (final Series look : looks()) {
-            final String name = trace + "-" + look.name() + "-memory.csv";
+        for (final Result result : results) {
+            final String name = result.files() + "-memory.csv";
             if (folder.contains(name)) {
                 final MemoryCurve curve = MemoryCurve.read(folder, name);
                 if (!curve.isEmpty()) {
-                    curves.put(look, curve);
+                    curves.put(look(result), curve);
                 }
             }
         }
@@ -254,12 +254,8 @@ final class TraceSection implements Section {
                 .orElse(0);
     }
 
-    private List<Series> looks() {
-        return results.stream()
-                .map(Result::strategy)
-                .distinct()
-                .map(name -> series.getOrDefault(name, new Series(name, "--baseline-0", "--dash-0")))
-                .toList();
+    private Series look(final Result result) {
+        return series.getOrDefault(result.name(), new Series(result.name(), "--baseline-0", "--dash-0"));
     }
 
     private static String names(final Iterable<Series> looks) {

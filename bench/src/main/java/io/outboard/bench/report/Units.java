@@ -74,6 +74,16 @@ public final class Units {
         return Double.isNaN(factor) ? Html.NONE : digits(factor) + SPACE + "\u00D7";
     }
 
+    /**
+     * A number that is neither large nor whole: three digits.
+     *
+     * @param number a number, or NaN
+     * @return the text; a dash for NaN
+     */
+    public static String number(final double number) {
+        return Double.isNaN(number) ? Html.NONE : digits(number);
+    }
+
     /** A percentile from 0 to 1 as short as it is exact, such as 99.9 %; the two ends by name. */
     static String percentile(final double percentile) {
         if (percentile == 0 || percentile == 1) {

@@ -122,6 +122,61 @@ class ReportPageTest {
     }
 
     @Test
+    void shouldShowAllStrategiesOnAllTracesSideBySide() throws IOException {
+        ResultFiles.complete(directory);
+
+        final String page = Files.readString(ReportPage.write(directory));
+
+        final String overview = page.substring(page.indexOf(">All traces</h2>"), page.indexOf(">paper</h2>"));
+        assertEquals(2, matches(overview, "<table").size());
+        assertEquals(
+                2 * 2,
+                matches(overview, "<data value=\"21.5\">|<data value=\"37650\">")
+                        .size());
+        assertEquals(2 * 2, matches(overview, ">1\\.253</data>").size());
+    }
+
+    @Test
+    void shouldNotRepeatTheOnlyTrace() throws IOException {
+        new ResultFiles(directory).strategy("paper", "tlsf", 20);
+
+        assertFalse(Files.readString(ReportPage.write(directory)).contains("All traces"));
+    }
+
+    @Test
+    void shouldKeepResultsOfOneTraceAndStrategyApart() throws IOException {
+        final String line = "{\"trace\":\"t\",\"strategy\":\"pool\",\"nsPerOp\":1,\"reusePolicy\":";
+        new ResultFiles(directory)
+                .result(line + "\"STRICT\",\"files\":\"t-pool\"}")
+                .result(line + "\"IMMEDIATE\",\"files\":\"t-pool-2\"}")
+                .result(line + "\"IMMEDIATE\",\"files\":\"t-pool-3\"}")
+                .text("t-pool-free.hgrm", HISTOGRAM + "5 0.0 1 1.0\n7 1.0 2\n")
+                .text("t-pool-2-free.hgrm", HISTOGRAM + "50 0.0 1 1.0\n70 1.0 2\n")
+                .text("t-pool-3-free.hgrm", HISTOGRAM + "500 0.0 1 1.0\n700 1.0 2\n");
+
+        final String page = Files.readString(ReportPage.write(directory));
+
+        assertEquals(
+                List.of("\"y\":[5,7]", "\"y\":[50,70]", "\"y\":[500,700]"), matches(page, "\"y\":\\[[0-9]+,[0-9]+\\]"));
+        assertEquals(
+                List.of("pool, STRICT", "pool, IMMEDIATE", "pool, IMMEDIATE, 2"),
+                matches(page, "(?<=data-series=\")[^\"]+"));
+    }
+
+    @Test
+    void shouldGiveACurveToOneOfTwoResultsThatShareItsFiles() throws IOException {
+        final String line = "{\"trace\":\"t\",\"strategy\":\"s\"}";
+        new ResultFiles(directory)
+                .result(line)
+                .result(line)
+                .text("t-s-free.hgrm", HISTOGRAM + "5 0.0 1 1.0\n7 1.0 2\n");
+
+        final String page = Files.readString(ReportPage.write(directory));
+
+        assertEquals(List.of("s"), matches(page, "(?<=data-series=\")[^\"]+"));
+    }
+
+    @Test
     void shouldLeaveOutWhatWasNotMeasured() throws IOException {
         new ResultFiles(directory).result("{\"trace\":\"t\",\"strategy\":\"tlsf\",\"nsPerOp\":null,\"hostBytes\":64}");
 

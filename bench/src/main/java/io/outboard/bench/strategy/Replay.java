@@ -1,5 +1,6 @@
-package io.outboard.bench;
+package io.outboard.bench.strategy;
 
+import io.outboard.bench.Latencies;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Strategy;
 import java.util.BitSet;
@@ -78,6 +79,22 @@ final class Replay {
             }
         }
         return true;
+    }
+
+    /** All operations; the most that blocks in use add up to meanwhile, in bytes. */
+    static long peakUsedBytes(final Strategy strategy, final long[] operations, final long[] addresses) {
+        final long freeBytes = strategy.freeBytes();
+        long least = freeBytes;
+        for (final long operation : operations) {
+            final int slot = Trace.slot(operation);
+            if (!Trace.isFree(operation)) {
+                addresses[slot] = strategy.allocate(Trace.bytes(operation));
+                least = Math.min(least, strategy.freeBytes());
+            } else if (addresses[slot] != Strategy.NO_SPACE) {
+                strategy.free(addresses[slot]);
+            }
+        }
+        return freeBytes - least;
     }
 
     /** Frees what a replay left, so that the next one starts from an empty region. */

@@ -1,12 +1,12 @@
-package io.outboard.bench;
+package io.outboard.bench.strategy;
 
 import com.sun.management.ThreadMXBean;
+import io.outboard.bench.Latencies;
+import io.outboard.bench.Measurement;
+import io.outboard.bench.MemorySample;
 import io.outboard.bench.trace.Trace;
-import io.outboard.core.Region;
 import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
-import io.outboard.core.StrategyOptions;
-import io.outboard.core.StrategyProvider;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,27 +26,20 @@ final class StrategyMeasurement {
     /** The compiler is done well before so many operations. */
     private static final long WARM_OPERATIONS = 2_000_000;
 
-    private final StrategyProvider provider;
-    private final StrategyOptions options;
+    private final Strategy strategy;
+    private final String name;
     private final Trace trace;
-    private final Region region;
     private final long[] addresses;
     private final int[] slotsLeft;
-    private final Progress progress;
+    private final Runnable step;
 
-    StrategyMeasurement(
-            final StrategyProvider provider,
-            final StrategyOptions options,
-            final Trace trace,
-            final Region region,
-            final Progress progress) {
-        this.provider = provider;
-        this.options = options;
+    StrategyMeasurement(final Strategy strategy, final String name, final Trace trace, final Runnable step) {
+        this.strategy = strategy;
+        this.name = name;
         this.trace = trace;
-        this.region = region;
         this.addresses = new long[trace.slots()];
         this.slotsLeft = Replay.slotsLeft(trace);
-        this.progress = progress;
+        this.step = step;
     }
 
     /**
@@ -54,36 +47,32 @@ final class StrategyMeasurement {
      *
      * @param device number of the GPU, or {@code none}
      * @param deviceUsedBytes asks the device how much is in use; null without one
-     * @param smallestRegionBytes passed through to the result
      */
-    Measurement run(
-            final String device,
-            final @Nullable LongSupplier deviceUsedBytes,
-            final @Nullable Long smallestRegionBytes) {
-        final Strategy strategy = create(provider, region, options);
-        long failures = 0;
+    Measurement run(final String device, final @Nullable LongSupplier deviceUsedBytes) {
+        // First, while the strategy is as new: some remember where they were, and place blocks otherwise the next time.
+        final MemoryPass memory = new MemoryPass(deviceUsedBytes);
+        step.run();
         for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
-            failures = replay(strategy);
+            Replay.all(strategy, trace.operations(), addresses);
+            Replay.drain(strategy, slotsLeft, addresses);
         }
-        progress.step(1);
-        final Speed speed = measureSpeed(strategy);
-        progress.step(1);
+        step.run();
+        final Speed speed = measureSpeed();
+        step.run();
 
         final long clockNs = Latencies.measureClock();
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
         final Latencies thrownAway = new Latencies(clockNs);
         for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
-            replayTimed(strategy, thrownAway, thrownAway);
+            replayTimed(thrownAway, thrownAway);
         }
-        replayTimed(strategy, allocate, free);
-        progress.step(1);
+        replayTimed(allocate, free);
+        step.run();
 
-        final MemoryPass memory = new MemoryPass(strategy, deviceUsedBytes);
-        progress.step(1);
         return new Measurement(
                 trace,
-                provider.name(),
+                name,
                 device,
                 "IMMEDIATE",
                 speed.nsPerOp,
@@ -91,16 +80,17 @@ final class StrategyMeasurement {
                 free,
                 speed.gcBytesPerOp,
                 memory.peakExtentBytes,
-                smallestRegionBytes,
+                null,
                 memory.externalFragmentation,
                 memory.internalFragmentation,
                 strategy.hostBytes(),
-                failures,
-                region.sizeBytes(),
+                Double.NaN,
+                memory.failures,
+                strategy.region().sizeBytes(),
                 memory.samples);
     }
 
-    private Speed measureSpeed(final Strategy strategy) {
+    private Speed measureSpeed() {
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
         final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
@@ -123,25 +113,9 @@ final class StrategyMeasurement {
         return new Speed(nsPerOp[SPEED_PASSES / 2], (double) garbage / SPEED_PASSES / replays / trace.operationCount());
     }
 
-    private void replayTimed(final Strategy strategy, final Latencies allocate, final Latencies free) {
+    private void replayTimed(final Latencies allocate, final Latencies free) {
         Replay.timed(strategy, trace.operations(), addresses, allocate, free);
         Replay.drain(strategy, slotsLeft, addresses);
-    }
-
-    /** A strategy over a region; one that can't divide it was asked for wrongly. */
-    static Strategy create(final StrategyProvider provider, final Region region, final StrategyOptions options) {
-        try {
-            return provider.create(region, options);
-        } catch (final IllegalArgumentException e) {
-            throw new WrongUseException(
-                    "--region=" + region.sizeBytes() + " must suit " + provider.name() + ": " + e.getMessage());
-        }
-    }
-
-    private long replay(final Strategy strategy) {
-        final long failures = Replay.all(strategy, trace.operations(), addresses);
-        Replay.drain(strategy, slotsLeft, addresses);
-        return failures;
     }
 
     private record Speed(double nsPerOp, double gcBytesPerOp) {}
@@ -150,11 +124,12 @@ final class StrategyMeasurement {
     private final class MemoryPass {
 
         private final List<MemorySample> samples = new ArrayList<>();
+        private long failures;
         private long peakExtentBytes;
         private double externalFragmentation = Double.NaN;
         private double internalFragmentation = Double.NaN;
 
-        MemoryPass(final Strategy strategy, final @Nullable LongSupplier deviceUsedBytes) {
+        MemoryPass(final @Nullable LongSupplier deviceUsedBytes) {
             final long[] operations = trace.operations();
             final long[] requested = new long[trace.slots()];
             final int step = Math.max(1, operations.length / MemorySample.SAMPLES);
@@ -171,11 +146,16 @@ final class StrategyMeasurement {
                     requested[slot] = 0;
                 } else {
                     addresses[slot] = strategy.allocate(Trace.bytes(operation));
-                    if (addresses[slot] != Strategy.NO_SPACE) {
+                    if (addresses[slot] == Strategy.NO_SPACE) {
+                        failures++;
+                    } else {
                         liveBytes += Trace.bytes(operation);
                         requested[slot] = Trace.bytes(operation);
                         peakExtentBytes = Math.max(
-                                peakExtentBytes, addresses[slot] + strategy.sizeOf(addresses[slot]) - region.address());
+                                peakExtentBytes,
+                                addresses[slot]
+                                        + strategy.sizeOf(addresses[slot])
+                                        - strategy.region().address());
                     }
                 }
                 final boolean sample = i % step == step - 1 || i == operations.length - 1;
@@ -184,14 +164,14 @@ final class StrategyMeasurement {
                     if (liveBytes > peakBytes) {
                         peakBytes = liveBytes;
                         externalFragmentation = statistics.externalFragmentation();
-                        internalFragmentation = internalFragmentation(strategy, requested);
+                        internalFragmentation = internalFragmentation(requested);
                     }
                     if (sample) {
                         samples.add(new MemorySample(
                                 i + 1L,
                                 liveBytes,
                                 statistics.extentBytes(),
-                                region.sizeBytes(),
+                                strategy.region().sizeBytes(),
                                 deviceUsedBytes == null ? null : deviceUsedBytes.getAsLong()));
                     }
                 }
@@ -199,7 +179,7 @@ final class StrategyMeasurement {
             Replay.drain(strategy, slotsLeft, addresses);
         }
 
-        private double internalFragmentation(final Strategy strategy, final long[] requested) {
+        private double internalFragmentation(final long[] requested) {
             double sum = 0;
             long blocks = 0;
             for (int slot = 0; slot < requested.length; slot++) {

@@ -1,0 +1,68 @@
+package io.outboard.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One strategy on one trace, as a measuring command sees it: the border between its classes and those that every strategy
+ * has for itself, see {@link Isolation}. What crosses is the JDK's, this package's or the trace's package's own.
+ *
+ * <p>Thread-safety: confined to one thread. A strategy that can't serve says so in its results; every other failure is a
+ * {@link RuntimeException} whose message says what failed.
+ */
+public interface StrategyBench {
+
+    /** Steps of progress that {@link #measure} takes: its passes. */
+    int STEPS = 4;
+
+    /**
+     * What came of looking for the smallest region.
+     *
+     * @param regionBytes size of the smallest region that serves the whole trace; if none does, of the largest one tried
+     * @param serves whether it does
+     */
+    record Smallest(long regionBytes, boolean serves) {}
+
+    /**
+     * Looks for the smallest region that serves the whole trace.
+     *
+     * @param progress hears which region is being tried, every now and then
+     * @return what was found
+     */
+    Smallest smallestRegion(Consumer<String> progress);
+
+    /**
+     * Host memory for each live block when the strategy's tables are full, with default options.
+     *
+     * @return bytes, not a whole number as a rule
+     */
+    double hostBytesPerBlock();
+
+    /**
+     * Measures speed, latency and memory.
+     *
+     * @param regionAddress first address of the region
+     * @param regionBytes size of the region
+     * @param device number of the GPU that the region lies on, or {@code none}
+     * @param deviceUsedBytes asks the device how much is in use; null without one
+     * @param step runs after each of {@link #STEPS} steps
+     * @return the results; what only a search or another region can tell is left out
+     * @throws WrongUseException if the strategy can't divide such a region
+     */
+    Measurement measure(
+            long regionAddress, long regionBytes, String device, @Nullable LongSupplier deviceUsedBytes, Runnable step);
+
+    /**
+     * Replays the trace once and writes where each block was placed.
+     *
+     * @param regionAddress first address of the region
+     * @param regionBytes size of the region
+     * @param file gets a line an allocation, {@code operation,address,bytes}
+     * @throws IOException if the file can't be written
+     * @throws WrongUseException if the strategy can't divide such a region
+     */
+    void writePlacements(long regionAddress, long regionBytes, Path file) throws IOException;
+}

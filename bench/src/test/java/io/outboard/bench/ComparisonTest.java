@@ -1,0 +1,138 @@
+package io.outboard.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** Several strategies, some of which fail. */
+class ComparisonTest {
+
+    private static final long LARGEST_TRIED = 3L << 30;
+
+    private final Trace trace = Profiles.named("paper", 2_000);
+    private final StringWriter out = new StringWriter();
+
+    @Test
+    void shouldSayNoneAndMeasureInTheLargestRegionTried() throws Exception {
+        compare((strategy, ignored, maxBlocks) -> new NeverServed(strategy), "tlsf", "--region", "smallest");
+
+        final String row = lines().stream()
+                .filter(line -> line.startsWith("tlsf") && line.contains("3.00 GiB"))
+                .findFirst()
+                .orElse("");
+        assertTrue(row.matches("tlsf +3\\.00 GiB .* none .*"), out.toString());
+        assertTrue(out.toString().contains("\nnone: no region serves the trace"), out.toString());
+    }
+
+    @Test
+    void shouldNotSayNoneOfARegionThatNobodyLookedFor() throws Exception {
+        compare(Isolation::open, "tlsf", "--region", "1GiB");
+
+        assertFalse(out.toString().contains("none"), out.toString());
+    }
+
+    @Test
+    void shouldLeaveASmallestRegionOutOfJsonWhereThereIsNone() throws Exception {
+        compare(
+                (strategy, ignored, maxBlocks) -> new NeverServed(strategy),
+                "tlsf",
+                "--region",
+                "smallest",
+                "--format",
+                "json");
+
+        assertTrue(out.toString().contains("\"smallestRegionBytes\":null"), out.toString());
+        assertTrue(out.toString().contains("\"regionBytes\":" + LARGEST_TRIED), out.toString());
+    }
+
+    @Test
+    void shouldNameAStrategyThatFailsAndPrintTheOthers() {
+        final IllegalStateException thrown = assertThrows(
+                IllegalStateException.class,
+                () -> compare(this::openAllButTlsf, "segregated-fit,tlsf", "--format", "json"));
+
+        assertEquals("not measured: tlsf on paper: the table is full", thrown.getMessage());
+        assertEquals(1, lines().size());
+        assertTrue(out.toString().contains("\"strategy\":\"segregated-fit\""), out.toString());
+    }
+
+    @Test
+    void shouldFailAsTheStrategyDoesThatIsAlone() {
+        final IllegalStateException thrown =
+                assertThrows(IllegalStateException.class, () -> compare(this::openAllButTlsf, "tlsf"));
+
+        assertEquals("tlsf on paper: the table is full", thrown.getMessage());
+        assertEquals("", out.toString());
+    }
+
+    private StrategyBench openAllButTlsf(final String strategy, final Trace measured, final int maxBlocks) {
+        if (strategy.equals("tlsf")) {
+            throw new IllegalStateException("the table is full");
+        }
+        return Isolation.open(strategy, measured, maxBlocks);
+    }
+
+    private void compare(final Comparison.Opener opener, final String strategies, final String... more)
+            throws Exception {
+        final MeasureOptions options = new MeasureOptions();
+        new CommandLine(CommandSpec.create().addMixin("measure", CommandSpec.forAnnotatedObject(options)))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .parseArgs(Stream.concat(Stream.of("--device", "none", "--strategy", strategies), Stream.of(more))
+                        .toArray(String[]::new));
+        new Comparison(trace, options, new PrintWriter(out), opener).run();
+    }
+
+    private List<String> lines() {
+        return out.toString().lines().toList();
+    }
+
+    /** Finds no region that is large enough. */
+    private final class NeverServed implements StrategyBench {
+
+        private final StrategyBench isolated;
+
+        NeverServed(final String strategy) {
+            isolated = Isolation.open(strategy, trace, 1 << 18);
+        }
+
+        @Override
+        public Smallest smallestRegion(final Consumer<String> progress) {
+            return new Smallest(LARGEST_TRIED, false);
+        }
+
+        @Override
+        public double hostBytesPerBlock() {
+            return isolated.hostBytesPerBlock();
+        }
+
+        @Override
+        public Measurement measure(
+                final long regionAddress,
+                final long regionBytes,
+                final String device,
+                final @Nullable LongSupplier deviceUsedBytes,
+                final Runnable step) {
+            return isolated.measure(regionAddress, regionBytes, device, deviceUsedBytes, step);
+        }
+
+        @Override
+        public void writePlacements(final long regionAddress, final long regionBytes, final Path file) {
+            throw new AssertionError("nobody asked for placements");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package io.outboard.bench;
+
+import io.outboard.core.DifferentialProperties;
+import io.outboard.core.Region;
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import java.util.List;
+import java.util.function.LongBinaryOperator;
+
+/** All strategies that the command line offers. What a strategy may do otherwise than most is decided by its name. */
+class EveryStrategyProperties extends DifferentialProperties {
+
+    @Override
+    protected List<Subject> subjects(final Region region, final StrategyOptions options) {
+        return Strategies.all().stream()
+                .map(provider -> new Subject(provider, blockBytes(provider, region, options), coalesces(provider)))
+                .toList();
+    }
+
+    /** Buddies and slots keep free neighbours apart. */
+    private static boolean coalesces(final StrategyProvider provider) {
+        return !provider.name().startsWith("buddy-") && !provider.name().equals("pooled");
+    }
+
+    private static LongBinaryOperator blockBytes(
+            final StrategyProvider provider, final Region region, final StrategyOptions options) {
+        if (provider.name().equals("bitmask")) {
+            return (bytes, granuleBytes) -> Math.max(2, granules(bytes, granuleBytes)) * granuleBytes;
+        }
+        if (coalesces(provider)) {
+            return (bytes, granuleBytes) -> granules(bytes, granuleBytes) * granuleBytes;
+        }
+        // These have sizes of their own, which follow from what is asked for, whatever else is in use: an empty twin
+        // tells. What doesn't even fit into that needs more than the region.
+        final Strategy twin = provider.create(region, options);
+        return (bytes, granuleBytes) -> {
+            final long asked = granules(bytes, granuleBytes) * granuleBytes;
+            if (bytes <= 0) {
+                return asked;
+            }
+            final long address = twin.allocate(bytes);
+            if (address == Strategy.NO_SPACE) {
+                return Math.max(asked, region.sizeBytes() + granuleBytes);
+            }
+            final long blockBytes = twin.sizeOf(address);
+            twin.free(address);
+            return blockBytes;
+        };
+    }
+
+    private static long granules(final long bytes, final long granuleBytes) {
+        return -Math.floorDiv(-bytes, granuleBytes);
+    }
+}

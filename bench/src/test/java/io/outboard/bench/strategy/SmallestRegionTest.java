@@ -1,0 +1,95 @@
+package io.outboard.bench.strategy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.StrategyBench.Smallest;
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import io.outboard.core.VirtualMemorySource;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SmallestRegionTest {
+
+    private static final long GRANULE = StrategyOptions.DEFAULTS.granuleBytes();
+
+    private final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(4096);
+
+    /** The parallel walk finds what a plain one does, above 1.25 times the peak (segregated-fit) and below (tlsf). */
+    @ParameterizedTest
+    @CsvSource({"tlsf, paper", "tlsf, large", "segregated-fit, paper"})
+    void shouldFindWhatAPlainWalkFinds(final String name, final String profile) {
+        final StrategyProvider provider = Strategies.named(name);
+        final Trace trace = Profiles.named(profile, 20_000);
+
+        final Smallest found = new SmallestRegion(provider, options, trace).find(region -> {});
+
+        assertEquals(new Smallest(plainWalk(provider, trace), true), found);
+    }
+
+    @Test
+    void shouldSayWhenNoRegionUpToTheMostServes() {
+        final Trace trace = Profiles.named("paper", 20_000);
+
+        final Smallest found = new SmallestRegion(Strategies.named("tlsf"), options, trace, 1.05).find(region -> {});
+
+        assertFalse(found.serves());
+        assertTrue(found.regionBytes() <= 1.05 * trace.peakLiveBytes() + GRANULE * trace.peakLiveBlocks());
+        assertTrue(found.regionBytes() > 1.045 * trace.peakLiveBytes());
+    }
+
+    @Test
+    void shouldTellWhichRegionsItTries() {
+        final List<String> heard = new ArrayList<>();
+
+        new SmallestRegion(Strategies.named("tlsf"), options, Profiles.named("paper", 20_000)).find(heard::add);
+
+        assertTrue(heard.size() > 10, heard::toString);
+        assertEquals("region 1.000", heard.get(0));
+        assertEquals(heard.stream().sorted().toList(), heard);
+    }
+
+    /** A block of three granules lies in one of four, so half of the region tried first could never serve. */
+    @Test
+    void shouldServeAStrategyThatRoundsUp() {
+        final long[] operations = new long[64];
+        for (int i = 0; i < operations.length; i++) {
+            operations[i] = Trace.allocation(i, 3 * GRANULE);
+        }
+        final Trace trace = new Trace("threes", operations.length, 1 << 20, operations);
+
+        for (final StrategyProvider provider : Strategies.all()) {
+            final Smallest found = new SmallestRegion(provider, options, trace).find(region -> {});
+
+            assertTrue(found.serves(), provider.name());
+            assertTrue(found.regionBytes() >= trace.peakLiveBytes(), provider.name());
+            assertTrue(found.regionBytes() <= 2 * trace.peakLiveBytes(), provider.name());
+        }
+    }
+
+    private long plainWalk(final StrategyProvider provider, final Trace trace) {
+        long live = 0;
+        long bytes = 0;
+        for (final long operation : trace.operations()) {
+            final long rounded = (Trace.bytes(operation) + GRANULE - 1) & -GRANULE;
+            live += Trace.isFree(operation) ? -rounded : rounded;
+            bytes = Math.max(bytes, live);
+        }
+        while (!Replay.isServed(
+                provider.create(VirtualMemorySource.region(bytes), options),
+                trace.operations(),
+                new long[trace.slots()])) {
+            final int steps = bytes < 1.25 * trace.peakLiveBytes() ? 1600 : 400;
+            bytes += (trace.peakLiveBytes() / steps) & -GRANULE;
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,23 @@
+package io.outboard.core;
+
+/** Makes {@link BitmaskStrategy} under the name {@code bitmask}. Safe for any number of threads. */
+public final class BitmaskProvider implements StrategyProvider {
+
+    /** For {@link java.util.ServiceLoader}. */
+    public BitmaskProvider() {}
+
+    @Override
+    public String name() {
+        return "bitmask";
+    }
+
+    @Override
+    public String description() {
+        return "one bit a granule, next fit over summaries: free in O(size / 64); Bell et al. 2024, III-B";
+    }
+
+    @Override
+    public Strategy create(final Region region, final StrategyOptions options) {
+        return new BitmaskStrategy(region, options);
+    }
+}

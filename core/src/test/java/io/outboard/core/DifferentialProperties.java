@@ -1,0 +1,86 @@
+package io.outboard.core;
+
+import io.outboard.core.StrategyModel.Operation;
+import java.util.List;
+import java.util.function.LongBinaryOperator;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.EdgeCasesMode;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.PropagationMode;
+
+/**
+ * The same random operations on every strategy: after each, every one of them agrees with the model of its own live
+ * blocks. What the strategies are, a subclass says, in a module that sees them all. As for the seed, see {@link
+ * StrategyModelProperties}.
+ */
+@AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
+public abstract class DifferentialProperties {
+
+    private static final int MAX_BLOCKS = 1024;
+
+    /**
+     * A strategy and what the contract leaves to it.
+     *
+     * @param provider makes it
+     * @param blockBytes as {@link StrategyModelProperties#blockBytes}
+     * @param coalesces as {@link StrategyModelProperties#coalesces}
+     */
+    public record Subject(StrategyProvider provider, LongBinaryOperator blockBytes, boolean coalesces) {}
+
+    /**
+     * The strategies to compare.
+     *
+     * @param region what each divides
+     * @param options granule and table sizes of each
+     * @return one for each strategy
+     */
+    protected abstract List<Subject> subjects(Region region, StrategyOptions options);
+
+    @Property(tries = 300, edgeCases = EdgeCasesMode.NONE)
+    void shouldKeepTheContractWhicheverStrategyItIs(
+            @ForAll("regions") final Region region, @ForAll("operations") final List<Operation> operations) {
+        final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(MAX_BLOCKS);
+        for (final Subject subject : subjects(region, options)) {
+            final StrategyModel model =
+                    new StrategyModel(subject.provider.create(region, options), subject.blockBytes, subject.coalesces);
+            int step = 0;
+            for (final Operation operation : operations) {
+                try {
+                    model.apply(operation);
+                    model.check();
+                } catch (final AssertionError | RuntimeException failure) {
+                    throw new AssertionError(
+                            subject.provider.name() + ", step " + step + ", " + operation + ": " + failure.getMessage(),
+                            failure);
+                }
+                step++;
+            }
+            try {
+                model.freeAll();
+            } catch (final AssertionError | RuntimeException failure) {
+                throw new AssertionError(subject.provider.name() + ", freeing all: " + failure.getMessage(), failure);
+            }
+        }
+    }
+
+    @Provide
+    Arbitrary<List<Operation>> operations() {
+        return StrategyModelProperties.anyOperations();
+    }
+
+    /** From half a dozen granules to a few hundred thousand, starting at a granule, ending anywhere. */
+    @Provide
+    Arbitrary<Region> regions() {
+        final long granuleBytes = StrategyOptions.DEFAULTS.granuleBytes();
+        final Arbitrary<Long> sizes = Arbitraries.oneOf(
+                Arbitraries.longs().between(6 * granuleBytes, 100 * granuleBytes),
+                Arbitraries.longs().between(100 * granuleBytes, granuleBytes << 18));
+        return Combinators.combine(Arbitraries.longs().between(0, 40), sizes)
+                .as((firstGranule, sizeBytes) -> new Region((1L << 40) + firstGranule * granuleBytes, sizeBytes));
+    }
+}

@@ -1,0 +1,199 @@
+package io.outboard.hal;
+
+import io.outboard.core.AbstractStrategy;
+import io.outboard.core.BlockTableFullException;
+import io.outboard.core.BlockVisitor;
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
+
+/**
+ * What the sequential fits share: Bell, Kumar and Gill (2024), algorithms 1 and 2, over two hybrid array lists, one of
+ * the free blocks and one of those in use. Subclasses choose a free block. An entry's key is where its block starts, its
+ * value the block's size.
+ */
+abstract class HalStrategy extends AbstractStrategy {
+
+    static final int NONE = HybridArrayList.NONE;
+
+    final HybridArrayList free;
+    private final HybridArrayList used;
+    private final ChunkPool chunks;
+    private final int maxBlocks;
+
+    HalStrategy(final Region region, final StrategyOptions options) {
+        super(region, options);
+        maxBlocks = options.maxBlocks();
+        chunks = new ChunkPool(maxBlocks, 2, ChunkPool.PAGE);
+        free = new HybridArrayList(chunks);
+        used = new HybridArrayList(chunks);
+        free.insertAfter(NONE, 0, (int) granules());
+    }
+
+    /**
+     * Chooses the free block to allocate from.
+     *
+     * @param size granules
+     * @param alignmentMask as for {@link #placeAligned}, or 0
+     * @return a cursor of {@link #free} for which {@link #holds} is true, or none
+     */
+    abstract int choose(int size, long alignmentMask);
+
+    /** Whether an aligned range fits into a free block. */
+    final boolean holds(final int block, final int size, final long alignmentMask) {
+        return padding(start(free, block), alignmentMask) + Integer.toUnsignedLong(size) <= size(free, block);
+    }
+
+    /** The free block at the lowest address, from this one on, that holds an aligned range, or none. */
+    final int firstThatHolds(final int from, final int size, final long alignmentMask) {
+        int block = free.firstAtLeast(from, size);
+        while (block != NONE && !holds(block, size, alignmentMask)) {
+            block = free.next(block);
+            block = block == NONE ? NONE : free.firstAtLeast(block, size);
+        }
+        return block;
+    }
+
+    @Override
+    protected long place(final long size) {
+        return placeAligned(size, 0);
+    }
+
+    @Override
+    protected long placeAligned(final long size, final long alignmentMask) {
+        final int block = choose((int) size, alignmentMask);
+        if (block == NONE) {
+            return NO_SPACE;
+        }
+        final int padding = (int) padding(start(free, block), alignmentMask);
+        final int start = free.key(block) + padding;
+        takeOut(block, padding, (int) size);
+        used.insertAfter(used.search(start), start, (int) size);
+        return Integer.toUnsignedLong(start);
+    }
+
+    /** Takes granules out of a free block; what is in front of them and after them stays free. */
+    private void takeOut(final int block, final int padding, final int size) {
+        final int start = free.key(block);
+        final int rest = free.value(block) - padding - size;
+        if (padding == 0) {
+            if (rest == 0) {
+                free.remove(block);
+            } else {
+                checkRoomFor(1);
+                free.set(block, start + size, rest);
+            }
+        } else {
+            checkRoomFor(rest == 0 ? 1 : 2);
+            free.set(block, start, padding);
+            if (rest != 0) {
+                free.insertAfter(block, start + padding + size, rest);
+            }
+        }
+    }
+
+    @Override
+    protected final long release(final int start) {
+        final int block = used.search(start);
+        if (block == NONE || used.key(block) != start) {
+            return 0;
+        }
+        final int size = used.value(block);
+        used.remove(block);
+        makeFree(start, size);
+        return Integer.toUnsignedLong(size);
+    }
+
+    /** Puts a range into the free list, merged with the free blocks that it touches. */
+    private void makeFree(final int start, final int size) {
+        final int left = free.search(start);
+        final int right = free.next(left);
+        final boolean touchesLeft = left != NONE && free.key(left) + free.value(left) == start;
+        final boolean touchesRight = right != NONE && free.key(right) == start + size;
+        if (touchesLeft) {
+            final int rightSize = touchesRight ? free.value(right) : 0;
+            free.set(left, free.key(left), free.value(left) + size + rightSize);
+            if (touchesRight) {
+                free.remove(right);
+            }
+        } else if (touchesRight) {
+            free.set(right, start, size + free.value(right));
+        } else {
+            checkRoomFor(1);
+            free.insertAfter(left, start, size);
+        }
+    }
+
+    @Override
+    protected final long sizeAt(final int start) {
+        final int block = used.search(start);
+        return block == NONE || used.key(block) != start ? 0 : size(used, block);
+    }
+
+    @Override
+    protected final void shrink(final int start, final long size, final long newSize) {
+        makeFree(start + (int) newSize, (int) (size - newSize));
+        used.set(used.search(start), start, (int) newSize);
+    }
+
+    @Override
+    protected final boolean grow(final int start, final long size, final long newSize) {
+        final int end = start + (int) size;
+        final int after = free.search(end);
+        if (after == NONE || free.key(after) != end || size(free, after) < newSize - size) {
+            return false;
+        }
+        final int more = (int) (newSize - size);
+        final int rest = free.value(after) - more;
+        if (rest == 0) {
+            free.remove(after);
+        } else {
+            free.set(after, end + more, rest);
+        }
+        used.set(used.search(start), start, (int) newSize);
+        return true;
+    }
+
+    private void checkRoomFor(final int newBlocks) {
+        if (free.size() + used.size() + newBlocks > maxBlocks) {
+            throw new BlockTableFullException(maxBlocks);
+        }
+    }
+
+    static long start(final HybridArrayList list, final int block) {
+        return Integer.toUnsignedLong(list.key(block));
+    }
+
+    static long size(final HybridArrayList list, final int block) {
+        return Integer.toUnsignedLong(list.value(block));
+    }
+
+    @Override
+    public final long largestFreeBlockBytes() {
+        return bytes(Integer.toUnsignedLong(free.largest()));
+    }
+
+    @Override
+    public final int liveBlocks() {
+        return used.size();
+    }
+
+    @Override
+    public final long hostBytes() {
+        return chunks.hostBytes();
+    }
+
+    @Override
+    public final void forEachBlock(final BlockVisitor visitor) {
+        int nextFree = free.first();
+        int nextUsed = used.first();
+        while (nextFree != NONE || nextUsed != NONE) {
+            if (nextUsed == NONE || (nextFree != NONE && start(free, nextFree) < start(used, nextUsed))) {
+                show(visitor, start(free, nextFree), size(free, nextFree), true);
+                nextFree = free.next(nextFree);
+            } else {
+                show(visitor, start(used, nextUsed), size(used, nextUsed), false);
+                nextUsed = used.next(nextUsed);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BuddyClassesTest {
+
+    private static final BuddyClasses BINARY = new BuddyClasses(1);
+    private static final BuddyClasses FIBONACCI = new BuddyClasses(2);
+
+    @Test
+    void shouldDoubleFromClassToClass() {
+        final long[] expected =
+                LongStream.rangeClosed(0, 32).map(log2 -> 1L << log2).toArray();
+
+        assertArrayEquals(expected, sizes(BINARY));
+    }
+
+    /** The closed form (Knuth, vol. 1, section 1.2.8, equation 15) for the Fibonacci numbers 2 to 48. */
+    @Test
+    void shouldHaveTheFibonacciNumbersAsClasses() {
+        final double goldenRatio = (1 + Math.sqrt(5)) / 2;
+        final long[] expected = IntStream.rangeClosed(2, 48)
+                .mapToLong(n -> Math.round(Math.pow(goldenRatio, n) / Math.sqrt(5)))
+                .toArray();
+
+        assertArrayEquals(expected, sizes(FIBONACCI));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldSplitEveryClassButTheFirstIntoTwoThatAddUp(final int step) {
+        final BuddyClasses classes = new BuddyClasses(step);
+
+        for (int sizeClass = 1; sizeClass < classes.count(); sizeClass++) {
+            final int left = classes.left(sizeClass);
+            final int right = classes.right(sizeClass);
+            assertEquals(classes.size(sizeClass), classes.size(left) + classes.size(right));
+            assertTrue(right >= 0 && right <= left && left < sizeClass);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldHoldEverySmallSizeInTheSmallestClassThatSuffices(final int step) {
+        final BuddyClasses classes = new BuddyClasses(step);
+
+        for (long size = 1; size <= 1 << 20; size++) {
+            assertHolding(classes, size);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldHoldSizesAroundEveryClassAndPowerOfTwo(final int step) {
+        final BuddyClasses classes = new BuddyClasses(step);
+        final LongStream bounds = LongStream.concat(
+                Arrays.stream(sizes(classes)), LongStream.rangeClosed(0, 32).map(log2 -> 1L << log2));
+
+        bounds.flatMap(bound -> LongStream.rangeClosed(bound - 2, bound + 2))
+                .filter(size -> size > 0 && size < 1L << 32)
+                .forEach(size -> assertHolding(classes, size));
+    }
+
+    /** What {@code blockSize} answers to a request that no region can serve is asked for again. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldHoldEveryClassInItself(final int step) {
+        final BuddyClasses classes = new BuddyClasses(step);
+
+        for (int sizeClass = 0; sizeClass < classes.count(); sizeClass++) {
+            assertEquals(sizeClass, classes.holding(classes.size(sizeClass)));
+        }
+    }
+
+    @Test
+    void shouldDivideARegionIntoTheLargestClassesThatFit() {
+        assertArrayEquals(new long[] {1}, rootSizes(BINARY, 1));
+        assertArrayEquals(new long[] {1}, rootSizes(FIBONACCI, 1));
+        assertArrayEquals(new long[] {2}, rootSizes(BINARY, 2));
+        assertArrayEquals(new long[] {2}, rootSizes(FIBONACCI, 2));
+        assertArrayEquals(new long[] {2, 1}, rootSizes(BINARY, 3));
+        assertArrayEquals(new long[] {3}, rootSizes(FIBONACCI, 3));
+        assertArrayEquals(new long[] {64, 32, 4}, rootSizes(BINARY, 100));
+        assertArrayEquals(new long[] {89, 8, 3}, rootSizes(FIBONACCI, 100));
+    }
+
+    @Test
+    void shouldDivideTheLargestRegion() {
+        final long[] powersOfTwo =
+                LongStream.rangeClosed(0, 31).map(i -> 1L << (31 - i)).toArray();
+
+        assertArrayEquals(powersOfTwo, rootSizes(BINARY, (1L << 32) - 1));
+        final long[] fibonacci = rootSizes(FIBONACCI, (1L << 32) - 1);
+        assertEquals((1L << 32) - 1, Arrays.stream(fibonacci).sum());
+        assertEquals(2_971_215_073L, fibonacci[0]);
+    }
+
+    /** Zeckendorf's theorem: no two of the classes are neighbours. With powers of two, no class comes twice. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldDivideEverySmallRegionIntoDifferentClasses(final int step) {
+        final BuddyClasses classes = new BuddyClasses(step);
+
+        for (long granules = 1; granules <= 10_000; granules++) {
+            final int[] roots = classes.roots(granules);
+            assertEquals(granules, Arrays.stream(roots).mapToLong(classes::size).sum());
+            for (int i = 1; i < roots.length; i++) {
+                assertTrue(roots[i] <= roots[i - 1] - step, "a region of " + granules);
+            }
+        }
+    }
+
+    private static void assertHolding(final BuddyClasses classes, final long size) {
+        final int holding = classes.holding(size);
+        assertTrue(classes.size(holding) >= size, () -> size + " in class " + holding);
+        assertTrue(holding == 0 || classes.size(holding - 1) < size, () -> size + " in class " + holding);
+    }
+
+    private static long[] sizes(final BuddyClasses classes) {
+        return IntStream.range(0, classes.count()).mapToLong(classes::size).toArray();
+    }
+
+    private static long[] rootSizes(final BuddyClasses classes, final long granules) {
+        return Arrays.stream(classes.roots(granules)).mapToLong(classes::size).toArray();
+    }
+}

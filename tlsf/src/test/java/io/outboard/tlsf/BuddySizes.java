@@ -1,0 +1,26 @@
+package io.outboard.tlsf;
+
+/** What block serves a request, worked out in another way than the code does. */
+final class BuddySizes {
+
+    private BuddySizes() {}
+
+    static long binary(final long sizeBytes, final long granuleBytes) {
+        long blockBytes = granuleBytes;
+        while (blockBytes < sizeBytes) {
+            blockBytes *= 2;
+        }
+        return blockBytes;
+    }
+
+    static long fibonacci(final long sizeBytes, final long granuleBytes) {
+        long smallerBytes = granuleBytes;
+        long blockBytes = granuleBytes;
+        while (blockBytes < sizeBytes) {
+            final long sumBytes = smallerBytes + blockBytes;
+            smallerBytes = blockBytes;
+            blockBytes = sumBytes;
+        }
+        return blockBytes;
+    }
+}

@@ -1,0 +1,20 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.PooledStrategy;
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyModelProperties;
+import io.outboard.core.StrategyOptions;
+
+class PooledModelProperties extends StrategyModelProperties {
+
+    @Override
+    protected Strategy create(final Region region, final StrategyOptions options) {
+        return new PooledStrategy(new TlsfStrategy(region, options));
+    }
+
+    @Override
+    protected boolean coalesces() {
+        return false;
+    }
+}
