@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
  * {@link Pool#free}.
  *
  * <p>Thread-safety: safe for any number of threads; as ever, one that uses the address while another closes the buffer is
- * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 40 bytes. A level other
- * than {@code OFF} registers the buffer with a {@link java.lang.ref.Cleaner}, whose list has one lock for all threads, and
- * which keeps some 130 bytes; a stack costs microseconds and up to some KiB. When memory runs out, {@link Pool#buffer}
+ * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 40 bytes; {@link
+ * LeakLevel} says what looking for leaks costs. When memory runs out, {@link Pool#buffer}
  * throws {@link DeviceOutOfMemoryException}.
  */
 public final class DeviceBuffer implements AutoCloseable {
