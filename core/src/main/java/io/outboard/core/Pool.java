@@ -208,7 +208,8 @@ public final class Pool implements AutoCloseable {
         }
         // Again as long as anything comes back: it may be that of another thread's wait, and not serve this one.
         while (recycler.recycleNow(true)) {
-            final long address = place(sizeBytes, alignmentBytes);
+            // What came back may be what a region needs at its end to grow in place for this request.
+            final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
             if (address != Strategy.NO_SPACE) {
                 return address;
             }

@@ -30,7 +30,7 @@ final class PoolDump {
     /** Copies. The pool's lock is held. */
     PoolDump(final PoolStatistics statistics, final PoolRegions poolRegions, final Recycler recycler) {
         this.statistics = statistics;
-        regions = poolRegions.taken();
+        regions = poolRegions.held();
         poolRegions.forEachBlock((address, sizeBytes, free) ->
                 add(address, sizeBytes, free ? FREE : recycler.contains(address) ? LIMBO : USED));
     }

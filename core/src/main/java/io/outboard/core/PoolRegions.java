@@ -36,32 +36,6 @@ final class PoolRegions {
     /** Most that a strategy divides: granules are counted in unsigned ints. */
     private static final long MOST_GRANULES = (1L << 32) - 1;
 
-    /** In place, a region grows by such a part of what it has: few calls of the driver, and little that isn't needed. */
-    private static final long GROWTH_SHARE = 8;
-
-    /**
-     * A region.
-     *
-     * @param taken as the source gave it
-     * @param used the part of it that starts at a granule
-     * @param strategy divides that part
-     * @param growable how it grows in place, null if it doesn't
-     * @param heldBytes how much memory it holds
-     * @param backedEnd no block handed out ends after it
-     */
-    record PoolRegion(
-            Region taken,
-            Region used,
-            Strategy strategy,
-            @Nullable GrowableRegion growable,
-            long heldBytes,
-            long backedEnd) {
-
-        boolean holds(final long address) {
-            return address >= used.address() && address < backedEnd;
-        }
-    }
-
     private final MemorySource source;
     private final StrategyProvider provider;
     private final StrategyOptions options;
@@ -118,12 +92,12 @@ final class PoolRegions {
 
     /** An address, {@code NO_SPACE}, or the complement of the end that must be backed for the block to be placed. */
     private long placeIn(final PoolRegion region, final long sizeBytes, final long alignmentBytes) {
-        final Strategy strategy = region.strategy;
+        final Strategy strategy = region.strategy();
         final long before = strategy.freeBytes();
         final long address = allocate(strategy, sizeBytes, alignmentBytes);
         if (address != Strategy.NO_SPACE) {
             final long blockBytes = before - strategy.freeBytes();
-            if (address + blockBytes > region.backedEnd) {
+            if (address + blockBytes > region.backedEnd()) {
                 strategy.free(address);
                 return ~(address + blockBytes);
             }
@@ -160,7 +134,7 @@ final class PoolRegions {
     /** Grows a block in place. Its address, {@code NO_SPACE}, or the complement of the end that must be backed for it. */
     long extend(final long address, final long newSizeBytes) {
         final PoolRegion region = regionAt(address);
-        final Strategy strategy = region.strategy;
+        final Strategy strategy = region.strategy();
         final long oldBytes = strategy.sizeOf(address);
         final long before = strategy.freeBytes();
         if (!strategy.extend(address, newSizeBytes)) {
@@ -168,7 +142,7 @@ final class PoolRegions {
         }
         final long moreBytes = before - strategy.freeBytes();
         final long end = address + oldBytes + moreBytes;
-        if (end > region.backedEnd) {
+        if (end > region.backedEnd()) {
             // There is room in the tables for the tail, since there was before.
             strategy.trim(address, oldBytes);
             return ~end;
@@ -179,7 +153,7 @@ final class PoolRegions {
 
     /** The strategy whose region has an address. */
     Strategy strategyAt(final long address) {
-        return regionAt(address).strategy;
+        return regionAt(address).strategy();
     }
 
     private PoolRegion regionAt(final long address) {
@@ -198,41 +172,24 @@ final class PoolRegions {
 
     void forEachBlock(final BlockVisitor visitor) {
         for (final PoolRegion region : regions) {
-            forEachBlock(region, visitor);
+            region.forEachBlock(visitor);
         }
     }
 
-    /** As the source knows them. */
-    List<Region> taken() {
-        return Arrays.stream(regions).map(PoolRegion::taken).toList();
-    }
-
-    /** Of what nothing backs, nothing is shown. */
-    private static void forEachBlock(final PoolRegion region, final BlockVisitor visitor) {
-        if (region.growable == null) {
-            region.strategy.forEachBlock(visitor);
-            return;
-        }
-        region.strategy.forEachBlock((address, sizeBytes, free) -> {
-            final long backedBytes = Math.min(sizeBytes, region.backedEnd - address);
-            if (backedBytes > 0) {
-                visitor.visit(address, backedBytes, free);
-            }
-        });
+    /** What is held, without addresses that nothing backs. */
+    List<Region> held() {
+        return Arrays.stream(regions)
+                .filter(region -> region.heldBytes() > 0)
+                .map(region -> new Region(region.taken().address(), region.heldBytes()))
+                .toList();
     }
 
     long largestFreeBlockBytes() {
-        final long[] largest = new long[1];
+        long largest = 0;
         for (final PoolRegion region : regions) {
-            if (region.growable == null) {
-                largest[0] = Math.max(largest[0], region.strategy.largestFreeBlockBytes());
-            } else {
-                forEachBlock(region, (address, sizeBytes, free) -> {
-                    largest[0] = free ? Math.max(largest[0], sizeBytes) : largest[0];
-                });
-            }
+            largest = Math.max(largest, region.largestFreeBlockBytes());
         }
-        return largest[0];
+        return largest;
     }
 
     private void replace(final PoolRegion[] all, final long addedBytes) {
@@ -294,7 +251,7 @@ final class PoolRegions {
             }
             final PoolRegion region = growable();
             if (region != null && counters.heldBytes() > bytes) {
-                decommit(region, region.heldBytes - (counters.heldBytes() - bytes));
+                decommit(region, region.heldBytes() - (counters.heldBytes() - bytes));
             }
         } finally {
             regionLock.unlock();
@@ -321,10 +278,10 @@ final class PoolRegions {
             RuntimeException failure = null;
             for (final PoolRegion region : all) {
                 try {
-                    if (region.growable == null) {
-                        giveBackToSource(region.taken);
+                    if (region.growable() == null) {
+                        giveBackToSource(region.taken());
                     } else {
-                        region.growable.close();
+                        region.growable().close();
                     }
                 } catch (final RuntimeException e) {
                     if (failure == null) {
@@ -355,7 +312,7 @@ final class PoolRegions {
 
     private @Nullable PoolRegion growable() {
         final PoolRegion[] all = regions;
-        return all.length > 0 && all[0].growable != null ? all[0] : null;
+        return all.length > 0 && all[0].growable() != null ? all[0] : null;
     }
 
     private void reserve() {
@@ -423,12 +380,12 @@ final class PoolRegions {
      * one of those.
      */
     private long placeAroundTail(final PoolRegion region, final long sizeBytes, final long alignmentBytes) {
-        final Strategy strategy = region.strategy;
+        final Strategy strategy = region.strategy();
         final long tail = allocate(strategy, sizeBytes, alignmentBytes);
         if (tail == Strategy.NO_SPACE) {
             return Strategy.NO_SPACE;
         }
-        strategy.extend(tail, (region.used.endAddress() - tail) & -options.granuleBytes());
+        strategy.extend(tail, (region.used().endAddress() - tail) & -options.granuleBytes());
         final long placed = placeIn(region, sizeBytes, alignmentBytes);
         strategy.free(tail);
         return Math.max(placed, Strategy.NO_SPACE);
@@ -436,48 +393,38 @@ final class PoolRegions {
 
     /** Puts memory behind the region up to an address; false if limit or device don't allow that. */
     private boolean commit(final PoolRegion region, final long end) {
-        final GrowableRegion growable = Objects.requireNonNull(region.growable);
-        final long committedBytes = growable.committedBytes();
-        final long leastBytes = end - region.taken.address();
-        final long allowedBytes = (limitBytes - (counters.heldBytes() - committedBytes)) & -growable.unitBytes();
-        final long mostBytes = Math.min(allowedBytes, region.taken.sizeBytes());
-        if (leastBytes <= committedBytes || leastBytes > mostBytes) {
-            return leastBytes <= committedBytes;
-        }
-        final long stepBytes = Math.max(firstRegionBytes, committedBytes / GROWTH_SHARE);
+        final InPlaceGrowth growth = new InPlaceGrowth(Objects.requireNonNull(region.growable()), firstRegionBytes);
+        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
+        final long leastBytes = end - region.taken().address();
         try {
-            final long goodBytes = Math.max(leastBytes, committedBytes + stepBytes);
-            return commit(growable, Math.min(goodBytes, mostBytes)) || commit(growable, leastBytes);
+            return growth.commit(leastBytes, limitBytes - (counters.heldBytes() - region.heldBytes()));
         } finally {
-            backed(region, growable.committedBytes());
+            final long committedBytes = growth.committedBytes();
+            if (committedBytes > region.heldBytes()) {
+                event.commit(part(region, region.heldBytes(), committedBytes));
+            }
+            backed(region, committedBytes);
         }
     }
 
-    private static boolean commit(final GrowableRegion growable, final long bytes) {
-        try {
-            growable.commit(bytes);
-            return true;
-        } catch (final DeviceOutOfMemoryException e) {
-            return false;
-        }
-    }
-
-    /** Takes memory away behind the last block in use, by the source's pieces, until no more than so much is committed. */
+    /** Takes memory away behind the last block in use until no more than so much is committed. */
     private void decommit(final PoolRegion region, final long mostBytes) {
-        final GrowableRegion growable = Objects.requireNonNull(region.growable);
-        final long usedBytes = withdrawUnused() - region.taken.address();
+        final InPlaceGrowth growth = new InPlaceGrowth(Objects.requireNonNull(region.growable()), firstRegionBytes);
+        final long usedBytes = withdrawUnused() - region.taken().address();
+        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
         try {
-            long belowBytes = 0;
-            long keptBytes;
-            do {
-                keptBytes = Math.max(usedBytes, mostBytes - belowBytes);
-                growable.decommit(keptBytes);
-                // A piece that begins before what may stay has to go, too.
-                belowBytes = Math.max(2 * belowBytes, growable.unitBytes());
-            } while (growable.committedBytes() > mostBytes && keptBytes > usedBytes);
+            growth.decommit(usedBytes, mostBytes);
         } finally {
-            backed(region, growable.committedBytes());
+            final long committedBytes = growth.committedBytes();
+            if (committedBytes < region.heldBytes()) {
+                event.commit(part(region, committedBytes, region.heldBytes()));
+            }
+            backed(region, committedBytes);
         }
+    }
+
+    private static Region part(final PoolRegion region, final long fromBytes, final long toBytes) {
+        return new Region(region.taken().address() + fromBytes, toBytes - fromBytes);
     }
 
     /** From now on nobody is handed memory behind the last block in use; its end. Who looks for some waits to grow. */
@@ -485,12 +432,9 @@ final class PoolRegions {
         lock.lock();
         try {
             final PoolRegion region = regions[0];
-            final long[] end = {region.taken.address()};
-            region.strategy.forEachBlock((address, sizeBytes, free) -> {
-                end[0] = free ? end[0] : Math.max(end[0], address + sizeBytes);
-            });
-            replaceGrowable(region.heldBytes, end[0]);
-            return end[0];
+            final long end = region.usedEnd();
+            replaceGrowable(region.heldBytes(), end);
+            return end;
         } finally {
             lock.unlock();
         }
@@ -499,7 +443,7 @@ final class PoolRegions {
     private void backed(final PoolRegion region, final long committedBytes) {
         lock.lock();
         try {
-            replaceGrowable(committedBytes, region.taken.address() + committedBytes);
+            replaceGrowable(committedBytes, region.taken().address() + committedBytes);
         } finally {
             lock.unlock();
         }
@@ -509,9 +453,9 @@ final class PoolRegions {
     private void replaceGrowable(final long heldBytes, final long backedEnd) {
         final PoolRegion[] all = regions.clone();
         final PoolRegion old = all[0];
-        all[0] = new PoolRegion(old.taken, old.used, old.strategy, old.growable, heldBytes, backedEnd);
+        all[0] = new PoolRegion(old.taken(), old.used(), old.strategy(), old.growable(), heldBytes, backedEnd);
         regions = all;
-        counters.held(all.length, counters.heldBytes() + heldBytes - old.heldBytes);
+        counters.held(all.length, counters.heldBytes() + heldBytes - old.heldBytes());
     }
 
     // Under the region lock, of whole regions
@@ -588,7 +532,7 @@ final class PoolRegions {
     private void append(final PoolRegion region) {
         final PoolRegion[] all = Arrays.copyOf(regions, regions.length + 1);
         all[all.length - 1] = region;
-        replace(all, region.heldBytes);
+        replace(all, region.heldBytes());
     }
 
     /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
@@ -598,10 +542,10 @@ final class PoolRegions {
             final PoolRegion[] all = regions;
             for (int i = all.length - 1; i >= 0; i--) {
                 final PoolRegion region = all[i];
-                if (region.growable == null && region.strategy.liveBlocks() == 0) {
+                if (region.growable() == null && region.strategy().liveBlocks() == 0) {
                     final List<PoolRegion> rest = new ArrayList<>(Arrays.asList(all));
                     rest.remove(i);
-                    replace(rest.toArray(new PoolRegion[0]), -region.heldBytes);
+                    replace(rest.toArray(new PoolRegion[0]), -region.heldBytes());
                     return region;
                 }
             }
@@ -613,7 +557,7 @@ final class PoolRegions {
 
     private void giveBack(final PoolRegion region) {
         try {
-            giveBackToSource(region.taken);
+            giveBackToSource(region.taken());
         } catch (final RuntimeException e) {
             // It is still out, and empty.
             lock.lock();

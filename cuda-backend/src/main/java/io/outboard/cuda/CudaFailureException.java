@@ -1,5 +1,7 @@
 package io.outboard.cuda;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A CUDA call failed, on a device that had worked; exhausted memory is not among these failures (see
  * {@link io.outboard.core.DeviceOutOfMemoryException}).
@@ -22,6 +24,18 @@ public final class CudaFailureException extends RuntimeException {
         super(call + " failed: " + codeName + " (" + code + ")");
         this.code = code;
         this.codeName = codeName;
+    }
+
+    /** The first of two failures, with the next one suppressed in it; null if there is none. */
+    static @Nullable CudaFailureException first(
+            final @Nullable CudaFailureException first, final @Nullable CudaFailureException next) {
+        if (first == null) {
+            return next;
+        }
+        if (next != null) {
+            first.addSuppressed(next);
+        }
+        return first;
     }
 
     /**

@@ -1,14 +1,19 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
- * Regions of device memory, taken by {@code cudaMalloc} from one CUDA device and given back by {@code cudaFree}.
+ * Regions of device memory, taken by {@code cudaMalloc} from one CUDA device and given back by {@code cudaFree}; and, on
+ * JDK 22 and newer, regions that grow in place, by the driver's virtual memory calls.
  *
  * <p>Regions belong to the CUDA context that is current on the thread that takes them: the device's primary context,
  * unless the program made another current by the driver's API. The thread's current device is left as found. A failure
@@ -26,11 +31,17 @@ public final class CudaMemorySource implements MemorySource {
 
     private final CudaCalls calls;
     private final CudaDevice device;
+    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
     private final Set<Region> out = new LinkedHashSet<>();
+    private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
     private volatile boolean closed;
 
-    private CudaMemorySource(final CudaCalls calls, final CudaDevice device) {
+    private CudaMemorySource(
+            final CudaCalls calls,
+            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final CudaDevice device) {
         this.calls = calls;
+        this.virtualMemory = virtualMemory;
         this.device = device;
     }
 
@@ -46,12 +57,18 @@ public final class CudaMemorySource implements MemorySource {
      */
     public static CudaMemorySource open(final int device) {
         checkDevice(device);
-        return open(NativeLibrary.load(), device);
+        return open(NativeLibrary.load(), VirtualMemory::find, device);
     }
 
+    /** Without regions that grow in place. */
     static CudaMemorySource open(final CudaCalls calls, final int device) {
+        return open(calls, Optional::empty, device);
+    }
+
+    static CudaMemorySource open(
+            final CudaCalls calls, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory, final int device) {
         checkDevice(device);
-        return new CudaMemorySource(calls, DeviceOpener.open(calls, device));
+        return new CudaMemorySource(calls, virtualMemory, DeviceOpener.open(calls, device));
     }
 
     /**
@@ -135,6 +152,37 @@ public final class CudaMemorySource implements MemorySource {
     }
 
     /**
+     * Reserves addresses for a region that grows in place: for all memory of the device at most, whoever holds it. Needs JDK
+     * 22 or newer, and from 24 on {@code --enable-native-access=ALL-UNNAMED} to do so without a warning. Its memory can't be
+     * shared by {@code cudaIpcGetMemHandle}, and {@code cudaDeviceEnablePeerAccess} doesn't show it to other devices.
+     *
+     * @param bytes most addresses to reserve, {@code 0 < bytes}
+     * @return the region; or nothing on an older JDK, where native access is denied, or if driver or device can't
+     * @throws IllegalArgumentException if {@code bytes <= 0}; nothing is reserved
+     * @throws IllegalStateException if the source is closed; nothing is reserved
+     * @throws CudaFailureException if CUDA fails otherwise; nothing is reserved
+     */
+    @Override
+    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
+        }
+        checkOpen();
+        final Optional<VirtualMemoryCalls> memory = virtualMemory.get();
+        if (memory.isEmpty()) {
+            return Optional.empty();
+        }
+        final Optional<CudaGrowableRegion> reserved =
+                CudaGrowableRegion.reserve(memory.get(), calls, device.ordinal(), bytes, this::forget);
+        reserved.ifPresent(growables::add);
+        return reserved.map(growable -> growable);
+    }
+
+    private synchronized void forget(final CudaGrowableRegion growable) {
+        growables.remove(growable);
+    }
+
+    /**
      * What the device reports as free now, whoever may take it.
      *
      * @return bytes, 0 or more; 0 if the source is closed
@@ -166,13 +214,31 @@ public final class CudaMemorySource implements MemorySource {
     @Override
     public synchronized void close() {
         closed = true;
-        if (out.isEmpty()) {
-            return;
-        }
-        try (DeviceScope scope = new DeviceScope(calls, device.ordinal())) {
-            freeAll(scope);
+        try {
+            closeGrowables();
         } finally {
-            out.clear();
+            growables.clear();
+            if (!out.isEmpty()) {
+                try (DeviceScope scope = new DeviceScope(calls, device.ordinal())) {
+                    freeAll(scope);
+                } finally {
+                    out.clear();
+                }
+            }
+        }
+    }
+
+    private void closeGrowables() {
+        CudaFailureException failure = null;
+        for (final CudaGrowableRegion growable : List.copyOf(growables)) {
+            try {
+                growable.close();
+            } catch (final CudaFailureException e) {
+                failure = CudaFailureException.first(failure, e);
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 
@@ -194,11 +260,7 @@ public final class CudaMemorySource implements MemorySource {
             try {
                 scope.free(region.address());
             } catch (final CudaFailureException e) {
-                if (failure == null) {
-                    failure = e;
-                } else {
-                    failure.addSuppressed(e);
-                }
+                failure = CudaFailureException.first(failure, e);
             }
         }
         if (failure != null) {

@@ -105,6 +105,27 @@ class PoolGrowthInPlaceTest {
         assertEquals(4, heldMiB(pool));
     }
 
+    /** Only then is the tail long enough, and only if more of it is committed. */
+    @Test
+    void shouldGrowAfterItWaitedForLimbo() {
+        final Pool pool = builder()
+                .firstRegionBytes(2 * MIB)
+                .limitBytes(8 * MIB)
+                .reuse(ReusePolicy.TRACKED, new Unfinished())
+                .build();
+        final long hole = pool.allocate(5 * MIB);
+        final long wall = pool.allocate(256);
+        final long last = pool.allocate(MIB / 2);
+        assertEquals(6, heldMiB(pool));
+        pool.free(hole);
+        pool.free(last);
+
+        final long block = pool.allocate(2 * MIB + MIB / 2 + MIB / 8);
+
+        assertEquals(wall + 256, block);
+        assertEquals(8, heldMiB(pool));
+    }
+
     @Test
     void shouldCommitOnlyWhatIsNeededIfTheDeviceHasNoMore() {
         final VirtualMemorySource shared = new VirtualMemorySource(64 * MIB);
@@ -131,7 +152,7 @@ class PoolGrowthInPlaceTest {
         final long heldBytes = pool.statistics().heldBytes();
         pool.free(hole);
 
-        final long block = pool.allocate(14 * MIB);
+        final long block = pool.allocate(7 * MIB);
 
         assertEquals(hole, block);
         assertEquals(heldBytes, pool.statistics().heldBytes());
@@ -331,8 +352,10 @@ class PoolGrowthInPlaceTest {
         assertEquals(0, pool.trimTo(0));
     }
 
-    /** Work that never ends. */
+    /** Work that ends only if it is waited for. */
     private static final class Unfinished implements DeviceWork {
+
+        private boolean awaited;
 
         @Override
         public void synchronize() {}
@@ -354,11 +377,13 @@ class PoolGrowthInPlaceTest {
 
         @Override
         public boolean isFinished(final long mark) {
-            return false;
+            return awaited;
         }
 
         @Override
-        public void await(final long mark) {}
+        public void await(final long mark) {
+            awaited = true;
+        }
 
         @Override
         public void release(final long mark) {}

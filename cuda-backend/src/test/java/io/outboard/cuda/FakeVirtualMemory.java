@@ -1,0 +1,171 @@
+package io.outboard.cuda;
+
+import java.util.Map;
+import java.util.TreeMap;
+import jcuda.driver.CUresult;
+
+/** The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on demand. */
+final class FakeVirtualMemory implements VirtualMemoryCalls {
+
+    static final long UNIT_BYTES = 2L << 20;
+
+    private record Mapping(long sizeBytes, long handle, boolean accessible) {}
+
+    private final long deviceBytes;
+    private final Map<Long, Long> reserved = new TreeMap<>();
+    private final Map<Long, Long> created = new TreeMap<>();
+    private final TreeMap<Long, Mapping> mapped = new TreeMap<>();
+    private long nextAddress = 0x7e00_0000_0000L;
+    private long nextHandle = 1;
+    private int callsUntilFailure = Integer.MAX_VALUE;
+    private int failureCode;
+    private String failedCall = "";
+    int synchronizations;
+
+    FakeVirtualMemory(final long deviceBytes) {
+        this.deviceBytes = deviceBytes;
+    }
+
+    /** Lets the n-th call from now fail, counting from 1, and no other. */
+    void failAt(final int call, final int code) {
+        callsUntilFailure = call;
+        failureCode = code;
+        failedCall = "";
+    }
+
+    String failedCall() {
+        return failedCall;
+    }
+
+    /** Memory is there as long as a handle or a mapping has it. */
+    long usedBytes() {
+        final Map<Long, Long> alive = new TreeMap<>(created);
+        mapped.values().forEach(mapping -> alive.put(mapping.handle, mapping.sizeBytes));
+        return alive.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    long reservedBytes() {
+        return reserved.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    int mappings() {
+        return mapped.size();
+    }
+
+    /** Whether a kernel could use all of the range. */
+    boolean isAccessible(final long address, final long sizeBytes) {
+        long next = address;
+        while (next < address + sizeBytes) {
+            final Map.Entry<Long, Mapping> mapping = mapped.floorEntry(next);
+            if (mapping == null || !mapping.getValue().accessible) {
+                return false;
+            }
+            final long end = mapping.getKey() + mapping.getValue().sizeBytes;
+            if (end <= next) {
+                return false;
+            }
+            next = end;
+        }
+        return true;
+    }
+
+    @Override
+    public int granularity(final long[] bytes, final int device) {
+        bytes[0] = UNIT_BYTES;
+        return enter("granularity", true);
+    }
+
+    @Override
+    public int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
+        final int code = enter("reserve", isWhole(sizeBytes) && Long.bitCount(alignmentBytes) == 1);
+        if (code == CudaCalls.SUCCESS) {
+            address[0] = nextAddress;
+            reserved.put(nextAddress, sizeBytes);
+            nextAddress += sizeBytes + UNIT_BYTES;
+        }
+        return code;
+    }
+
+    @Override
+    public int create(final long[] handle, final long sizeBytes, final int device) {
+        final boolean fits = sizeBytes <= deviceBytes - usedBytes();
+        final int code = enter("create", isWhole(sizeBytes));
+        if (code != CudaCalls.SUCCESS || !fits) {
+            return code != CudaCalls.SUCCESS ? code : CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        handle[0] = nextHandle;
+        created.put(nextHandle++, sizeBytes);
+        return code;
+    }
+
+    @Override
+    public int map(final long address, final long sizeBytes, final long handle) {
+        final boolean inside = reserved.entrySet().stream()
+                .anyMatch(
+                        range -> address >= range.getKey() && address + sizeBytes <= range.getKey() + range.getValue());
+        final Map.Entry<Long, Mapping> before = mapped.lowerEntry(address + sizeBytes);
+        final boolean apart = before == null || before.getKey() + before.getValue().sizeBytes <= address;
+        final boolean whole = created.getOrDefault(handle, 0L) == sizeBytes;
+        final int code = enter("map", inside && apart && whole);
+        if (code == CudaCalls.SUCCESS) {
+            mapped.put(address, new Mapping(sizeBytes, handle, false));
+        }
+        return code;
+    }
+
+    @Override
+    public int setAccess(final long address, final long sizeBytes, final int device) {
+        final Mapping mapping = mapped.get(address);
+        final int code = enter("setAccess", mapping != null && mapping.sizeBytes == sizeBytes);
+        if (code == CudaCalls.SUCCESS && mapping != null) {
+            mapped.put(address, new Mapping(sizeBytes, mapping.handle, true));
+        }
+        return code;
+    }
+
+    @Override
+    public int unmap(final long address, final long sizeBytes) {
+        final Mapping mapping = mapped.get(address);
+        final int code = enter("unmap", mapping != null && mapping.sizeBytes == sizeBytes);
+        if (code == CudaCalls.SUCCESS) {
+            mapped.remove(address);
+        }
+        return code;
+    }
+
+    @Override
+    public int release(final long handle) {
+        final int code = enter("release", created.containsKey(handle));
+        // A driver that fails here leaks; this one doesn't, so that all else is seen not to.
+        created.remove(handle);
+        return code;
+    }
+
+    @Override
+    public int freeAddresses(final long address, final long sizeBytes) {
+        final boolean empty = mapped.subMap(address, address + sizeBytes).isEmpty();
+        final int code = enter("freeAddresses", empty && reserved.getOrDefault(address, 0L) == sizeBytes);
+        if (code == CudaCalls.SUCCESS) {
+            reserved.remove(address);
+        }
+        return code;
+    }
+
+    @Override
+    public int synchronize() {
+        synchronizations++;
+        return enter("synchronize", true);
+    }
+
+    private int enter(final String call, final boolean valid) {
+        if (--callsUntilFailure == 0) {
+            failedCall = call;
+            return failureCode;
+        }
+        return valid ? CudaCalls.SUCCESS : CUresult.CUDA_ERROR_INVALID_VALUE;
+    }
+
+    private static boolean isWhole(final long sizeBytes) {
+        return sizeBytes > 0 && sizeBytes % UNIT_BYTES == 0;
+    }
+}
