@@ -7,7 +7,7 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaDeviceProp;
 
-/** Allocates in all ways, and prints the codes and what has reached the driver. */
+/** Allocates in all ways, and prints the codes and what has reached the driver. With an argument it resets the device, too. */
 public final class AllocatingProgram {
 
     private static final int TIMES = 100;
@@ -19,6 +19,8 @@ public final class AllocatingProgram {
 
     private AllocatingProgram() {}
 
+    // Old programs call cudaThreadExit.
+    @SuppressWarnings("deprecation")
     public static void main(final String... args) throws ReflectiveOperationException {
         int codes = 0;
         for (int i = 1; i <= TIMES; i++) {
@@ -33,7 +35,8 @@ public final class AllocatingProgram {
         codes |= JCuda.cudaGetDeviceProperties(new cudaDeviceProp(), 0);
         codes |= allocate(AllocatingProgram::byReflection);
         if (args.length > 0) {
-            codes |= JCuda.cudaDeviceReset();
+            codes |= args[0].equals("cudaThreadExit") ? JCuda.cudaThreadExit() : JCuda.cudaDeviceReset();
+            codes |= allocate(JCuda::cudaMalloc);
         }
         System.out.println("codes: " + codes);
         System.out.println(FakeNatives.counts());

@@ -26,6 +26,7 @@ final class Jvm {
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-ea",
             "-Xmx512m",
+            "--enable-native-access=ALL-UNNAMED",
             "-Djava.library.path=" + System.getProperty("java.library.path", "")));
     private final Path folder;
 
