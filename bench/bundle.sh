@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes bench/target/bundle: all that runs Outboard on an x86-64 Linux machine with an NVIDIA driver and nothing else.
-# In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the tests that need a GPU, and
-# run.sh. At most 45 MB, so that it is easily carried to where the GPU is.
+# In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the agent, the tests that need a
+# GPU, with example programs for the agent, and run.sh. At most 45 MB, so that it is easily carried to where the GPU is.
 #
 #   bench/bundle.sh          (or: ./outboard bundle)
 #   bench/target/bundle/run.sh malloc-large --help
@@ -67,8 +67,8 @@ is_built() {
 }
 if ! is_built; then
     rm -rf "$stamp" "$target/lib" "$target/test-console"
-    JAVA_HOME=$jdk ./mvnw -q -B -DskipTests -Pbundle -pl bench -am package >"$target/bundle-build.log" 2>&1 ||
-        fail "the build failed, see $target/bundle-build.log"
+    JAVA_HOME=$jdk ./mvnw -q -B -DskipTests -Pbundle -pl bench,cuda-backend/agent -am package \
+        >"$target/bundle-build.log" 2>&1 || fail "the build failed, see $target/bundle-build.log"
     printf '%s\n' "$state" >"$stamp"
 fi
 
@@ -85,6 +85,8 @@ for jar in "$target"/outboard-bench-*.jar "$target"/lib/*.jar; do
 done
 [ -f "$bundle"/lib/outboard-core-*.jar ] || fail "$target/lib must have the jars; delete $stamp and try again"
 [ -n "$natives" ] || fail "$target/lib must have the jcuda-natives jar; delete $stamp and try again"
+cp cuda-backend/agent/target/outboard-agent-*.jar "$bundle/outboard-agent.jar" ||
+    fail "cuda-backend/agent/target must have the agent's jar, one only; delete $stamp and try again"
 # All but the compiler for PTX, which is 24 MB and not used.
 (cd "$bundle/native" && "$jdk/bin/jar" xf "$natives" lib && rm -f lib/*JNvPTXCompiler* && mv lib/* . && rmdir lib) ||
     fail "JCuda's native libraries can't be unpacked from $natives"
@@ -99,7 +101,8 @@ chmod +x "$bundle/run.sh"
 
 # 4. The Java runtime.
 used=$("$jdk/bin/jdeps" --ignore-missing-deps --multi-release "$release" --print-module-deps \
-    --class-path "$bundle/lib/*" "$bundle"/lib/outboard-*.jar) || fail "jdeps can't read the jars in $bundle/lib"
+    --class-path "$bundle/lib/*" "$bundle"/lib/outboard-*.jar "$bundle/outboard-agent.jar") ||
+    fail "jdeps can't read the jars in $bundle"
 compress=zip-9
 [ "$release" -ge 21 ] || compress=2
 "$jdk/bin/jlink" --add-modules "$MODULES,$used" --strip-debug --no-header-files --no-man-pages \

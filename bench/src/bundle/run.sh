@@ -4,6 +4,9 @@
 #   run.sh malloc-large ...   a command of the command line; run.sh --help lists them
 #   run.sh test [options]     all tests that need a GPU; options go to JUnit's console launcher, such as
 #                             --include-classname=REGEX (not --details: the summary is read here)
+#   run.sh java ...           any program, such as, with the agent and an example of those in the tests:
+#                             run.sh java -javaagent:outboard-agent.jar=report \
+#                                 -cp lib/jcuda-12.6.0.jar:tests/cuda-backend-agent examples.BufferLoop
 #
 # Exit code of test: 0 all that ran passed, 1 some failed, 3 none ran (no GPU, say).
 # OUTBOARD_JAVA_OPTIONS: further options for the Java virtual machine.
@@ -40,6 +43,10 @@ exec_java() {
         -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 ${OUTBOARD_JAVA_OPTIONS-} "$@"
 }
 
+if [ "${1-}" = java ]; then
+    shift
+    exec_java "$@"
+fi
 if [ "${1-}" != test ]; then
     exec_java -cp "$here/lib/*" io.outboard.bench.Main "$@"
 fi
@@ -56,7 +63,7 @@ trap 'exit 130' INT TERM
 # A pipe keeps only the last command's exit code, so the first one's goes through a file.
 {
     code=0
-    (exec_java -ea -cp "$here/test-console.jar:$here/lib/*:$roots" \
+    (exec_java -ea "-Doutboard.agent.jar=$here/outboard-agent.jar" -cp "$here/test-console.jar:$here/lib/*:$roots" \
         org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors \
         --details=tree --details-theme=ascii --include-tag=gpu --scan-classpath="$roots" "$@") 2>&1 || code=$?
     printf '%s\n' "$code" >"$log.code"

@@ -60,6 +60,10 @@ final class DevicePool {
         return pool;
     }
 
+    DeviceStatistics statistics() {
+        return new DeviceStatistics(device, pool.statistics());
+    }
+
     /** False once the context, and with it all memory, is gone. */
     boolean isLive() {
         return live;

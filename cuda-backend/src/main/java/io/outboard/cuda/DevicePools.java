@@ -1,6 +1,8 @@
 package io.outboard.cuda;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -29,6 +31,9 @@ final class DevicePools {
 
     /** Replaced under the monitor, never changed. */
     private volatile DevicePool[] pools = {};
+
+    /** Of pools whose context is gone. Guarded by the monitor. */
+    private final List<DeviceStatistics> history = new ArrayList<>();
 
     private @Nullable OutboardOptions options;
 
@@ -143,6 +148,15 @@ final class DevicePools {
         return null;
     }
 
+    /** Of those whose context is gone, then of those that live. */
+    synchronized List<DeviceStatistics> statistics() {
+        final List<DeviceStatistics> all = new ArrayList<>(history);
+        for (final DevicePool pool : pools) {
+            all.add(pool.statistics());
+        }
+        return all;
+    }
+
     /** A context is there, perhaps with the handle of one that is gone. */
     void contextMade(final long context) {
         ended.remove(context);
@@ -152,6 +166,7 @@ final class DevicePools {
     synchronized void contextEnded(final long context) {
         for (final DevicePool pool : pools) {
             if (pool.context() == context) {
+                history.add(pool.statistics());
                 pool.end();
             }
         }

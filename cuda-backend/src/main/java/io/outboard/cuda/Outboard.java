@@ -1,6 +1,7 @@
 package io.outboard.cuda;
 
 import io.outboard.core.Pool;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -38,5 +39,15 @@ public final class Outboard {
     public static Optional<Pool> poolOf(final int device) {
         final DevicePool pool = POOLS.ofDevice(device);
         return pool == null ? Optional.empty() : Optional.of(pool.pool());
+    }
+
+    /**
+     * What all pools so far have done, also those that ended when their device was reset. Some 100 bytes are kept of each
+     * of these.
+     *
+     * @return one element a pool; those that ended come first
+     */
+    public static List<DeviceStatistics> statistics() {
+        return POOLS.statistics();
     }
 }

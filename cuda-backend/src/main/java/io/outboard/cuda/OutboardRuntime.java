@@ -171,6 +171,16 @@ public final class OutboardRuntime {
         return FACADE.cudaDeviceReset();
     }
 
+    /**
+     * Resets the calling thread's device, by the name that {@link #cudaDeviceReset} had before CUDA 4.
+     *
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaThreadExit() {
+        return FACADE.cudaDeviceReset();
+    }
+
     // Streams
 
     /**

@@ -1,0 +1,72 @@
+package io.outboard.cuda.agent;
+
+import io.outboard.core.Strategies;
+import io.outboard.cuda.OutboardOptions;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands after {@code -javaagent:outboard-agent.jar=}.
+ *
+ * @param values by name, without {@code report}
+ * @param report whether to print at exit what was saved
+ */
+record AgentOptions(Map<String, String> values, boolean report) {
+
+    private static final String REPORT = "report";
+    private static final String PREFIX = "outboard.";
+    private static final List<String> WITH_VALUE = List.of("strategy", "share", "reuse", "firstRegion");
+
+    /**
+     * Splits the text. Values are checked by {@link #apply}.
+     *
+     * @throws IllegalArgumentException if an option is unknown, comes twice, or lacks its value
+     */
+    static AgentOptions parse(final @Nullable String text) {
+        final Map<String, String> values = new LinkedHashMap<>();
+        boolean report = false;
+        for (final String option : text == null || text.isEmpty() ? new String[0] : text.split(",", -1)) {
+            final int sign = option.indexOf('=');
+            final String name = sign < 0 ? option : option.substring(0, sign);
+            if (option.equals(REPORT)) {
+                report = true;
+            } else if (name.equals(REPORT)) {
+                throw new IllegalArgumentException(option + " must have no value");
+            } else if (!WITH_VALUE.contains(name)) {
+                throw new IllegalArgumentException(
+                        "option=" + name + " must be one of: " + String.join(", ", WITH_VALUE) + ", " + REPORT);
+            } else if (sign < 0) {
+                throw new IllegalArgumentException("option=" + name + " must have a value: " + name + "=...");
+            } else if (values.put(name, option.substring(sign + 1)) != null) {
+                throw new IllegalArgumentException("option=" + name + " must be given once");
+            }
+        }
+        return new AgentOptions(Map.copyOf(values), report);
+    }
+
+    /**
+     * Sets the system properties that the pools read.
+     *
+     * @throws IllegalArgumentException if a value is wrong, be it of an option or of a property that was set otherwise
+     */
+    void apply() {
+        values.forEach((name, value) -> System.setProperty(PREFIX + name, value));
+        try {
+            Strategies.named(OutboardOptions.ofProperties().strategy());
+        } catch (final IllegalArgumentException e) {
+            throw new IllegalArgumentException(inOurWords(String.valueOf(e.getMessage())), e);
+        }
+    }
+
+    /** Names the option rather than the property, where it was the option. */
+    private String inOurWords(final String message) {
+        for (final String name : values.keySet()) {
+            if (message.startsWith(PREFIX + name + "=")) {
+                return message.substring(PREFIX.length());
+            }
+        }
+        return message;
+    }
+}

@@ -1,0 +1,47 @@
+package io.outboard.cuda.agent;
+
+import io.outboard.core.PoolStatistics;
+import io.outboard.cuda.DeviceStatistics;
+import io.outboard.cuda.Outboard;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** What the agent prints at exit. */
+final class AgentReport {
+
+    private AgentReport() {}
+
+    /** For the process so far. */
+    static List<String> lines(final RedirectingTransformer transformer) {
+        return lines(transformer.callsByClass(), Outboard.statistics());
+    }
+
+    static List<String> lines(final Map<String, Integer> callsByClass, final List<DeviceStatistics> pools) {
+        final int calls =
+                callsByClass.values().stream().mapToInt(Integer::intValue).sum();
+        final List<String> lines = new ArrayList<>();
+        lines.add("redirected " + count(calls, "call") + " of JCuda in "
+                + count(callsByClass.size(), "class", "classes"));
+        if (pools.isEmpty()) {
+            lines.add("no pool was made");
+        }
+        for (final DeviceStatistics pool : pools) {
+            final PoolStatistics statistics = pool.statistics();
+            final long frees = statistics.allocations() - statistics.liveBlocks();
+            lines.add("device " + pool.device() + ": " + count(statistics.allocations(), "allocation") + " and "
+                    + count(frees, "free") + " without the driver; "
+                    + count(statistics.synchronizations(), "wait") + " for the device instead of " + frees);
+            lines.add("device " + pool.device() + ": " + statistics);
+        }
+        return lines;
+    }
+
+    private static String count(final long count, final String noun) {
+        return count(count, noun, noun + "s");
+    }
+
+    private static String count(final long count, final String one, final String many) {
+        return count + " " + (count == 1 ? one : many);
+    }
+}

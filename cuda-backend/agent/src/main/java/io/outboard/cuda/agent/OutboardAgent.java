@@ -1,0 +1,96 @@
+package io.outboard.cuda.agent;
+
+import io.outboard.cuda.OutboardDriver;
+import io.outboard.cuda.OutboardRuntime;
+import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The entry point of {@code -javaagent:outboard-agent.jar}, which redirects a program's calls of {@code jcuda.runtime.JCuda} and
+ * {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the program.
+ *
+ * <pre>
+ *   java -javaagent:outboard-agent.jar[=option,...] ...
+ *
+ *   strategy=NAME       the strategy that divides regions, tlsf by default
+ *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.8 by default
+ *   reuse=POLICY        strict (the default), tracked, stream-ordered or immediate
+ *   firstRegion=SIZE    size of a pool's first region, 64M by default
+ *   report              print at exit, to standard error, what was redirected and what the pools did
+ * </pre>
+ *
+ * <p>The options set the system properties {@code outboard.*} of {@link io.outboard.cuda.OutboardOptions}. A wrong one ends the
+ * Java virtual machine before the program starts, with one line on standard error and exit code 2.
+ *
+ * <p>Algorithm: as each class is loaded, the owner of every static call, and of every method handle among its constants
+ * (method references, lambdas), is exchanged, if the facade has a function of that name and descriptor. Those loaded
+ * before the agent are changed in place. The classes of {@code jcuda} and {@code io.outboard} are left alone. What stays
+ * with JCuda: calls by reflection, by method handles that are looked up, and by native code. Memory from the pool must not
+ * be freed that way. Memory from the pool can't be shared with another process, either: {@link
+ * OutboardRuntime#cudaIpcGetMemHandle} says why.
+ *
+ * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, from inside a web
+ * archive or a jar of jars, say, its calls are left as they are, and one line on standard error says so: it then runs
+ * as it would without the agent.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: a search for JCuda's name in each class loaded; nothing later. When
+ * memory runs out: as the facades say.
+ */
+public final class OutboardAgent {
+
+    private static final int EXIT_WRONG_ARGUMENT = 2;
+
+    private OutboardAgent() {}
+
+    /**
+     * Called by the Java virtual machine before the program's {@code main}.
+     *
+     * @param arguments the options, or null if there are none
+     * @param instrumentation changes classes
+     */
+    public static void premain(final @Nullable String arguments, final Instrumentation instrumentation) {
+        try {
+            final AgentOptions options = AgentOptions.parse(arguments);
+            options.apply();
+            final RedirectingTransformer transformer = new RedirectingTransformer(
+                    List.of(
+                            Redirection.between("jcuda.runtime.JCuda", OutboardRuntime.class),
+                            Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class)),
+                    OutboardAgent::print);
+            install(transformer, instrumentation);
+            if (options.report()) {
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> report(transformer), "outboard-report"));
+            }
+        } catch (final IllegalArgumentException e) {
+            print(String.valueOf(e.getMessage()));
+            System.exit(EXIT_WRONG_ARGUMENT);
+        }
+    }
+
+    /** For all classes from now on, and those that other agents made the machine load before. */
+    private static void install(final RedirectingTransformer transformer, final Instrumentation instrumentation) {
+        instrumentation.addTransformer(transformer, true);
+        final Class<?>[] loaded = Arrays.stream(instrumentation.getAllLoadedClasses())
+                .filter(type -> type.getClassLoader() != null && instrumentation.isModifiableClass(type))
+                .filter(type -> !RedirectingTransformer.isLeftAlone(type.getName()))
+                .toArray(Class<?>[]::new);
+        try {
+            if (loaded.length > 0) {
+                instrumentation.retransformClasses(loaded);
+            }
+        } catch (final UnmodifiableClassException | LinkageError e) {
+            print("classes loaded before the agent can't be changed, so their calls aren't redirected: " + e);
+        }
+    }
+
+    private static void report(final RedirectingTransformer transformer) {
+        AgentReport.lines(transformer).forEach(OutboardAgent::print);
+    }
+
+    private static void print(final String line) {
+        System.err.println("outboard-agent: " + line);
+    }
+}

@@ -1,0 +1,111 @@
+package io.outboard.cuda.agent;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.nio.charset.StandardCharsets;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+
+/**
+ * Redirects calls in every class that is loaded, except those of JCuda and of Outboard.
+ *
+ * <p>No lambdas in here: linking them loads classes, and the first class would come here again before it is done. Safe for any
+ * number of threads. Cost: one search for each redirection in a class's bytes; only a class that has the source's name is
+ * taken apart.
+ */
+final class RedirectingTransformer implements ClassFileTransformer {
+
+    private final List<Redirection> redirections;
+    private final Consumer<String> warnings;
+    private final Map<String, Integer> callsByClass = new ConcurrentHashMap<>();
+    private final AtomicBoolean warned = new AtomicBoolean();
+
+    RedirectingTransformer(final List<Redirection> redirections, final Consumer<String> warnings) {
+        this.redirections = redirections;
+        this.warnings = warnings;
+    }
+
+    /** Whether a class is JCuda's or Outboard's, whose calls mean what they say. */
+    static boolean isLeftAlone(final String className) {
+        return className.startsWith("jcuda.") || className.startsWith("io.outboard.");
+    }
+
+    /** Calls changed, by the name of the class that they are in. */
+    Map<String, Integer> callsByClass() {
+        return Map.copyOf(callsByClass);
+    }
+
+    @Override
+    public byte @Nullable [] transform(
+            final @Nullable ClassLoader loader,
+            final @Nullable String internalName,
+            final @Nullable Class<?> redefined,
+            final @Nullable ProtectionDomain domain,
+            final byte[] bytes) {
+        // The bootstrap loader doesn't see JCuda.
+        if (loader == null) {
+            return null;
+        }
+        final List<Redirection> named = namedIn(bytes);
+        if (named.isEmpty()) {
+            return null;
+        }
+        try {
+            return redirect(loader, named, bytes);
+        } catch (final RuntimeException e) {
+            // The virtual machine would swallow it. The version of the class file may be too new.
+            warnings.accept(internalName + " can't be read, so its calls of JCuda aren't redirected: " + e);
+            return null;
+        }
+    }
+
+    private List<Redirection> namedIn(final byte[] bytes) {
+        // The names are ASCII, which is the same in a class file.
+        final String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        final List<Redirection> named = new ArrayList<>();
+        for (final Redirection redirection : redirections) {
+            if (text.contains(redirection.sourceInternalName())) {
+                named.add(redirection);
+            }
+        }
+        return named;
+    }
+
+    private byte @Nullable [] redirect(final ClassLoader loader, final List<Redirection> named, final byte[] bytes) {
+        final ClassReader reader = new ClassReader(bytes);
+        // Not the argument's name, which a hidden class doesn't have.
+        final String className = reader.getClassName().replace('/', '.');
+        if (isLeftAlone(className)) {
+            return null;
+        }
+        for (final Redirection redirection : named) {
+            if (!redirection.holdsIn(loader)) {
+                warnOnce(className, redirection);
+                return null;
+            }
+        }
+        final ClassWriter writer = new ClassWriter(reader, 0);
+        final CallRedirector redirector = new CallRedirector(writer, named);
+        reader.accept(redirector, 0);
+        if (redirector.calls() == 0) {
+            return null;
+        }
+        callsByClass.put(className, redirector.calls());
+        return writer.toByteArray();
+    }
+
+    private void warnOnce(final String className, final Redirection redirection) {
+        if (!warned.getAndSet(true)) {
+            warnings.accept("class=" + className + " must see the " + redirection.source() + " of the class path and "
+                    + redirection.target() + " to be redirected; it doesn't, so its calls, and those of classes like"
+                    + " it, stay with JCuda. Put JCuda's jar on the class path");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package examples.fake;
+
+/** Has the shape of JCuda: static functions that answer by a code. */
+public final class Original {
+
+    private Original() {}
+
+    public static int allocate(final long size) {
+        return (int) size + 1;
+    }
+
+    public static int allocate(final int size) {
+        return size + 2;
+    }
+
+    public static int free(final long address) {
+        return (int) address + 3;
+    }
+
+    public static int query() {
+        return 4;
+    }
+}

@@ -1,0 +1,5 @@
+/** Stand-ins for JCuda, and programs that use them where there is no GPU. */
+@NullMarked
+package examples.fake;
+
+import org.jspecify.annotations.NullMarked;

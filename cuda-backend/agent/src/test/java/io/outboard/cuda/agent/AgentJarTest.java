@@ -1,0 +1,196 @@
+package io.outboard.cuda.agent;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import examples.fake.AllocatingProgram;
+import examples.fake.EarlyAgent;
+import examples.fake.Launcher;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyProvider;
+import io.outboard.cuda.agent.Jvm.Outcome;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
+import jcuda.Pointer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The agent's jar, in Java virtual machines of their own, over a fake of JCuda. */
+@Tag("agent-jar")
+class AgentJarTest {
+
+    private static final String PROGRAM = AllocatingProgram.class.getName();
+    private static final List<String> WITHOUT = List.of("codes: 0", "driver: 103 allocations, 103 frees");
+
+    /** One region, and what reflection allocates. */
+    private static final List<String> WITH = List.of("codes: 0", "driver: 2 allocations, 1 frees");
+
+    @TempDir
+    static Path fake;
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void writeFake() throws IOException {
+        FakeJCuda.writeTo(fake);
+    }
+
+    @Test
+    void shouldRunTheFakeWithoutTheAgent() throws Exception {
+        final Outcome outcome = jvm().run(PROGRAM);
+
+        assertEquals(new Outcome(0, WITHOUT, List.of()), outcome);
+    }
+
+    @Test
+    void shouldRedirectAnUnmodifiedProgram() throws Exception {
+        final Outcome outcome = jvm().agent("").run(PROGRAM);
+
+        assertEquals(new Outcome(0, WITH, List.of()), outcome);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tlsf", "segregated-fit"})
+    void shouldUseTheStrategyOfTheOptions(final String strategy) throws Exception {
+        final Outcome outcome =
+                jvm().agent("share=0.5,reuse=immediate,strategy=" + strategy).run(PROGRAM);
+
+        assertEquals(new Outcome(0, WITH, List.of()), outcome);
+    }
+
+    @Test
+    void shouldReportWhatWasSaved() throws Exception {
+        final Outcome outcome = jvm().agent("report").run(PROGRAM);
+
+        assertEquals(WITH, outcome.out());
+        assertEquals(3, outcome.err().size(), () -> String.join("\n", outcome.err()));
+        assertAll(
+                () -> assertEquals(
+                        "outboard-agent: redirected 9 calls of JCuda in 1 class",
+                        outcome.err().get(0)),
+                () -> assertEquals(
+                        "outboard-agent: device 0: 102 allocations and 102 frees without the driver; 0 waits for the"
+                                + " device instead of 102",
+                        outcome.err().get(1)),
+                () -> assertTrue(
+                        outcome.err().get(2).startsWith("outboard-agent: device 0: 1 region, 67108864 bytes")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cudaDeviceReset", "cudaThreadExit"})
+    void shouldTakeNewMemoryAfterAReset(final String function) throws Exception {
+        final Outcome outcome = jvm().agent("report").run(PROGRAM, function);
+
+        assertEquals(List.of("codes: 0", "driver: 3 allocations, 1 frees"), outcome.out());
+        assertEquals(5, outcome.err().size(), () -> String.join("\n", outcome.err()));
+        assertAll(
+                () -> assertTrue(outcome.err().get(1).contains(" 102 allocations and 102 frees "), "before"),
+                () -> assertTrue(outcome.err().get(3).contains(" 1 allocation and 1 free "), "after"));
+    }
+
+    @Test
+    void shouldRedirectAProgramInsideAnotherLoader() throws Exception {
+        final Outcome outcome = jvm().agent("")
+                .run(Launcher.class.getName(), Jvm.homeOf(Launcher.class).toString(), "true", PROGRAM);
+
+        assertEquals(new Outcome(0, WITH, List.of()), outcome);
+    }
+
+    @Test
+    void shouldLeaveAProgramAloneThatHasAJCudaOfItsOwn() throws Exception {
+        final Outcome outcome = new Jvm(folder)
+                .classPath(List.of(launcherAlone()))
+                .agent("")
+                .run(Launcher.class.getName(), Jvm.join(classPath()), "false", PROGRAM);
+
+        assertEquals(WITHOUT, outcome.out());
+        assertEquals(0, outcome.exitCode());
+        assertEquals(1, outcome.err().size(), () -> String.join("\n", outcome.err()));
+        assertTrue(outcome.err().get(0).startsWith("outboard-agent: class=" + PROGRAM + " must see the jcuda."));
+    }
+
+    private Path launcherAlone() throws IOException {
+        final Path alone = folder.resolve("alone");
+        Files.createDirectories(alone.resolve("examples/fake"));
+        final String file = "examples/fake/Launcher.class";
+        Files.copy(Jvm.homeOf(Launcher.class).resolve(file), alone.resolve(file));
+        return alone;
+    }
+
+    @Test
+    void shouldRedirectAClassThatWasLoadedBefore() throws Exception {
+        final Path early = folder.resolve("early.jar");
+        final Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", EarlyAgent.class.getName());
+        try (OutputStream stream = Files.newOutputStream(early);
+                JarOutputStream jar = new JarOutputStream(stream, manifest)) {
+            jar.finish();
+        }
+
+        final Outcome outcome =
+                jvm().option("-javaagent:" + early + "=" + PROGRAM).agent("").run(PROGRAM);
+
+        assertEquals(new Outcome(0, WITH, List.of()), outcome);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"share=2 must be a number > 0 and <= 1", "reuse=lax must be one of: strict, tracked, "})
+    void shouldStopAtAWrongOption(final String message) throws Exception {
+        final String option = message.substring(0, message.indexOf(' '));
+
+        final Outcome outcome = jvm().agent(option).run(PROGRAM);
+
+        assertEquals(2, outcome.exitCode());
+        assertEquals(List.of(), outcome.out());
+        assertEquals(1, outcome.err().size(), () -> String.join("\n", outcome.err()));
+        assertTrue(outcome.err().get(0).startsWith("outboard-agent: " + message));
+    }
+
+    /** The files of services of several modules have to be one. */
+    @Test
+    void shouldKnowAllStrategies() throws Exception {
+        final String names =
+                Strategies.all().stream().map(StrategyProvider::name).collect(Collectors.joining(", "));
+
+        final Outcome outcome = jvm().agent("strategy=magic").run(PROGRAM);
+
+        assertEquals(List.of("outboard-agent: strategy=magic must be one of: " + names), outcome.err());
+    }
+
+    @Test
+    void shouldHoldNoClassesUnderNamesOfOthers() throws Exception {
+        try (JarFile jar = new JarFile(Jvm.agentJar().toFile())) {
+            final List<String> foreign = jar.stream()
+                    .map(entry -> entry.getName())
+                    .filter(name -> name.endsWith(".class") && !name.startsWith("io/outboard/"))
+                    .filter(name -> !name.matches("META-INF/versions/\\d+/io/outboard/.*"))
+                    .toList();
+
+            assertEquals(List.of(), foreign);
+        }
+    }
+
+    private Jvm jvm() {
+        return new Jvm(folder).classPath(classPath());
+    }
+
+    /** What a program has of its own: no Outboard. */
+    private static List<Path> classPath() {
+        return List.of(fake, Jvm.homeOf(Pointer.class), Jvm.homeOf(AllocatingProgram.class));
+    }
+}

@@ -1,0 +1,85 @@
+package io.outboard.cuda.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AgentOptionsTest {
+
+    @AfterEach
+    void clearProperties() {
+        List.of("strategy", "share", "reuse", "firstRegion").forEach(name -> System.clearProperty("outboard." + name));
+    }
+
+    @Test
+    void shouldReadOptions() {
+        final AgentOptions options = AgentOptions.parse("strategy=segregated-fit,share=0.5,report,reuse=tracked");
+
+        assertEquals(Map.of("strategy", "segregated-fit", "share", "0.5", "reuse", "tracked"), options.values());
+        assertTrue(options.report());
+    }
+
+    @Test
+    void shouldDoWithoutOptions() {
+        assertEquals(new AgentOptions(Map.of(), false), AgentOptions.parse(null));
+        assertEquals(new AgentOptions(Map.of(), false), AgentOptions.parse(""));
+    }
+
+    @Test
+    void shouldSetThePropertiesThatWereGiven() {
+        AgentOptions.parse("share=0.25,firstRegion=1G").apply();
+
+        assertEquals("0.25", System.getProperty("outboard.share"));
+        assertEquals("1G", System.getProperty("outboard.firstRegion"));
+        assertNull(System.getProperty("outboard.reuse"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "shere=0.5 | option=shere must be one of: strategy, share, reuse, firstRegion, report",
+                "report, | option= must be one of: strategy, share, reuse, firstRegion, report",
+                "share | option=share must have a value: share=...",
+                "report=yes | report=yes must have no value",
+                "share=0.5,share=0.6 | option=share must be given once",
+                "share=2 | share=2 must be a number > 0 and <= 1",
+                "share=much | share=much must be a number > 0 and <= 1",
+                "reuse=lax | reuse=lax must be one of: strict, tracked, stream-ordered, immediate",
+                "firstRegion=0 | firstRegion=0 must be > 0 and <= 2^62 bytes",
+            })
+    void shouldNameOptionValueAndRule(final String text, final String message) {
+        final IllegalArgumentException thrown = assertThrows(
+                IllegalArgumentException.class, () -> AgentOptions.parse(text).apply());
+
+        assertEquals(message, thrown.getMessage());
+    }
+
+    @Test
+    void shouldRefuseAnUnknownStrategy() {
+        final AgentOptions options = AgentOptions.parse("strategy=magic");
+
+        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, options::apply);
+
+        assertTrue(String.valueOf(thrown.getMessage()).matches("strategy=magic must be one of: .*tlsf.*"));
+    }
+
+    @Test
+    void shouldNameAPropertyThatWasNotGivenAsAnOption() {
+        System.setProperty("outboard.reuse", "lax");
+        final AgentOptions options = AgentOptions.parse("share=0.5");
+
+        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, options::apply);
+
+        assertTrue(String.valueOf(thrown.getMessage()).startsWith("outboard.reuse=lax must be"));
+    }
+}

@@ -1,0 +1,34 @@
+package io.outboard.cuda.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.outboard.core.PoolStatistics;
+import io.outboard.cuda.DeviceStatistics;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class AgentReportTest {
+
+    @Test
+    void shouldCountWhatWasSaved() {
+        final PoolStatistics statistics = new PoolStatistics(1, 1024, 4096, 256, 512, 768, 1, 10, 2);
+
+        final List<String> lines =
+                AgentReport.lines(Map.of("a.B", 3, "a.C", 1), List.of(new DeviceStatistics(5, statistics)));
+
+        assertEquals(
+                List.of(
+                        "redirected 4 calls of JCuda in 2 classes",
+                        "device 5: 10 allocations and 9 frees without the driver; 2 waits for the device instead of 9",
+                        "device 5: " + statistics),
+                lines);
+    }
+
+    @Test
+    void shouldSayThatThereWasNoPool() {
+        assertEquals(
+                List.of("redirected 1 call of JCuda in 1 class", "no pool was made"),
+                AgentReport.lines(Map.of("a.B", 1), List.of()));
+    }
+}

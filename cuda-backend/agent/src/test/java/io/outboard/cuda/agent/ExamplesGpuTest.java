@@ -1,0 +1,71 @@
+package io.outboard.cuda.agent;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import examples.BufferLoop;
+import examples.ManyThreads;
+import examples.VectorAdd;
+import io.outboard.cuda.CudaMemorySource;
+import io.outboard.cuda.CudaUnavailableException;
+import io.outboard.cuda.agent.Jvm.Outcome;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import jcuda.Pointer;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Unmodified programs print the same with the agent and without. {@link AgentJarTest} is the twin without a GPU. */
+@Tag("gpu")
+class ExamplesGpuTest {
+
+    private static final String NATIVE_LIBRARY = "/lib/libJCudaRuntime-12.6.0-linux-x86_64.so";
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void requireGpu() {
+        try {
+            CudaMemorySource.open(0).close();
+        } catch (final CudaUnavailableException e) {
+            Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {VectorAdd.class, BufferLoop.class, ManyThreads.class})
+    void shouldPrintTheSameWithTheAgent(final Class<?> program) throws Exception {
+        final Outcome without = jvm().run(program.getName());
+        assertEquals(0, without.exitCode(), () -> String.join("\n", without.err()));
+        assertTrue(!without.out().isEmpty());
+
+        for (final String reuse : List.of("strict", "tracked", "stream-ordered")) {
+            final Outcome with = jvm().agent("report,reuse=" + reuse).run(program.getName());
+
+            final String report = String.join("\n", with.err());
+            assertAll(
+                    () -> assertEquals(0, with.exitCode(), report),
+                    () -> assertEquals(without.out(), with.out(), reuse),
+                    () -> assertTrue(report.contains("outboard-agent: redirected "), report),
+                    () -> assertTrue(
+                            report.matches("(?s).* [1-9]\\d* allocations and [1-9]\\d* frees without .*"), report));
+        }
+    }
+
+    /** JCuda and the programs, and no Outboard. */
+    private Jvm jvm() {
+        final List<Path> classPath = new ArrayList<>(List.of(Jvm.homeOf(Pointer.class), Jvm.homeOf(VectorAdd.class)));
+        // In the GPU bundle they lie unpacked on java.library.path.
+        if (ExamplesGpuTest.class.getResource(NATIVE_LIBRARY) != null) {
+            classPath.add(Jvm.homeOf(NATIVE_LIBRARY));
+        }
+        return new Jvm(folder).classPath(classPath);
+    }
+}

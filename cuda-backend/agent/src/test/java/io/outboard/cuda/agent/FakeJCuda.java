@@ -1,0 +1,95 @@
+package io.outboard.cuda.agent;
+
+import examples.fake.FakeNatives;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Objects;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+
+/**
+ * JCuda without its native library: the classes of the real one, whose native functions are {@link FakeNatives}'s. They have to
+ * stand on the class path before the real jar.
+ */
+final class FakeJCuda {
+
+    private FakeJCuda() {}
+
+    /** Writes the classes into a folder. */
+    static void writeTo(final Path folder) throws IOException {
+        write(folder, "jcuda/runtime/JCuda");
+        write(folder, "jcuda/driver/JCudaDriver");
+        // Loads the native libraries.
+        write(folder, "jcuda/LibUtilsCuda");
+    }
+
+    private static void write(final Path folder, final String internalName) throws IOException {
+        final Path file = folder.resolve(internalName + ".class");
+        Files.createDirectories(Objects.requireNonNull(file.getParent()));
+        try (InputStream stream = FakeJCuda.class.getResourceAsStream("/" + internalName + ".class")) {
+            final ClassReader reader = new ClassReader(Objects.requireNonNull(stream));
+            final ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
+            reader.accept(new WithoutNatives(writer), 0);
+            Files.write(file, writer.toByteArray());
+        }
+    }
+
+    private static final class WithoutNatives extends ClassVisitor {
+
+        WithoutNatives(final ClassVisitor next) {
+            super(Opcodes.ASM9, next);
+        }
+
+        @Override
+        public MethodVisitor visitMethod(
+                final int access,
+                final String name,
+                final String descriptor,
+                final String signature,
+                final String[] exceptions) {
+            final boolean isNative = (access & Opcodes.ACC_NATIVE) != 0;
+            final MethodVisitor body =
+                    super.visitMethod(access & ~Opcodes.ACC_NATIVE, name, descriptor, signature, exceptions);
+            if (!isNative && !name.equals("loadLibrary")) {
+                return body;
+            }
+            body.visitCode();
+            final Type result = Type.getReturnType(descriptor);
+            if (Arrays.stream(FakeNatives.class.getMethods())
+                    .anyMatch(method -> method.getName().equals(name))) {
+                callFake(body, name, descriptor);
+            } else if (result.getSort() == Type.INT) {
+                body.visitInsn(Opcodes.ICONST_0);
+            } else if (result.getSort() == Type.LONG) {
+                body.visitInsn(Opcodes.LCONST_0);
+            } else if (result.getSort() != Type.VOID) {
+                body.visitInsn(Opcodes.ACONST_NULL);
+            }
+            body.visitInsn(result.getOpcode(Opcodes.IRETURN));
+            body.visitMaxs(0, 0);
+            body.visitEnd();
+            // The real body goes nowhere.
+            return new MethodVisitor(api) {};
+        }
+
+        /** The fake's functions take any object. */
+        private static void callFake(final MethodVisitor body, final String name, final String descriptor) {
+            final StringBuilder fake = new StringBuilder("(");
+            int local = 0;
+            for (final Type argument : Type.getArgumentTypes(descriptor)) {
+                body.visitVarInsn(argument.getOpcode(Opcodes.ILOAD), local);
+                local += argument.getSize();
+                fake.append(argument.getSort() == Type.OBJECT ? "Ljava/lang/Object;" : argument.getDescriptor());
+            }
+            body.visitMethodInsn(
+                    Opcodes.INVOKESTATIC, Type.getInternalName(FakeNatives.class), name, fake + ")I", false);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package io.outboard.cuda.agent;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.JarURLConnection;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Assumptions;
+
+/** A Java virtual machine that is started anew. */
+final class Jvm {
+
+    private static final int MOST_SECONDS = 120;
+
+    /** How it ended. */
+    record Outcome(int exitCode, List<String> out, List<String> err) {}
+
+    private final List<String> options = new ArrayList<>(List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-ea",
+            "-Xmx512m",
+            "--enable-native-access=ALL-UNNAMED",
+            "-Djava.library.path=" + System.getProperty("java.library.path", "")));
+    private final Path folder;
+
+    /**
+     * Describes one.
+     *
+     * @param folder an empty one, for its output
+     */
+    Jvm(final Path folder) {
+        this.folder = folder;
+    }
+
+    Jvm option(final String option) {
+        options.add(option);
+        return this;
+    }
+
+    Jvm classPath(final List<Path> paths) {
+        return option("-cp").option(join(paths));
+    }
+
+    /** With the agent, and its options or none. */
+    Jvm agent(final String agentOptions) {
+        return option("-javaagent:" + agentJar() + (agentOptions.isEmpty() ? "" : "=" + agentOptions));
+    }
+
+    Outcome run(final String main, final String... arguments) throws IOException, InterruptedException {
+        final List<String> command = new ArrayList<>(options);
+        command.add(main);
+        command.addAll(List.of(arguments));
+        final Path out = folder.resolve("out.txt");
+        final Path err = folder.resolve("err.txt");
+        final ProcessBuilder builder =
+                new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+        // A line of its own on standard error for each of these, which isn't ours.
+        builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"));
+        final Process process = builder.start();
+        if (!process.waitFor(MOST_SECONDS, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new IllegalStateException(command + " must end within " + MOST_SECONDS + " s");
+        }
+        return new Outcome(
+                process.exitValue(),
+                Files.readAllLines(out, StandardCharsets.UTF_8),
+                Files.readAllLines(err, StandardCharsets.UTF_8));
+    }
+
+    static String join(final List<Path> paths) {
+        return paths.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    /** The jar that the build has made; without it the test is skipped. */
+    static Path agentJar() {
+        final Path jar = Path.of(System.getProperty("outboard.agent.jar", "outboard-agent.jar"));
+        Assumptions.assumeTrue(Files.isRegularFile(jar), () -> "skipped, needs the agent's jar: " + jar);
+        return jar;
+    }
+
+    /** The folder or jar that a class is loaded from. */
+    static Path homeOf(final Class<?> type) {
+        return homeOf("/" + type.getName().replace('.', '/') + ".class");
+    }
+
+    /** The folder or jar that has a resource. */
+    static Path homeOf(final String resource) {
+        final URL url = Jvm.class.getResource(resource);
+        if (url == null) {
+            throw new IllegalArgumentException("resource=" + resource + " must be on the class path");
+        }
+        try {
+            if (url.openConnection() instanceof JarURLConnection connection) {
+                return Path.of(connection.getJarFileURL().toURI());
+            }
+            // Absolute, with the resource's own elements at its end.
+            final Path path = Path.of(url.toURI());
+            final int elements = Path.of(resource.substring(1)).getNameCount();
+            return path.getRoot().resolve(path.subpath(0, path.getNameCount() - elements));
+        } catch (final IOException | URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
