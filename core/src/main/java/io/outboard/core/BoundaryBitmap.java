@@ -38,8 +38,6 @@ final class BoundaryBitmap {
     /** No such bit. */
     static final long NONE = -1;
 
-    private static final int NO_NODE = -1;
-
     /** Every bit of a word, for ranges that are set. */
     private static final long ONES = -1L;
 
@@ -51,22 +49,14 @@ final class BoundaryBitmap {
     private static final int NODE_BITS = 1 << NODE_LOG2;
     private static final int NODE_WORDS = NODE_BITS / Long.SIZE;
 
-    /** Enough for 2^32 + 1 bits: nodes 2^23 + 1, then 2^17 + 1, 2^11 + 1, 33 and 1 words. */
-    private static final int MAX_LEVELS = 5;
-
-    /** The object, its references and the headers of five arrays. */
-    private static final long FIXED_BYTES = 152;
+    /** The object, its references and the header of an array. */
+    private static final long FIXED_BYTES = 56;
 
     private final long length;
-    private final int levels;
-
-    /** Where the words of each level begin in a summary, and behind the last where they end; level 1 is the first. */
-    private final int[] levelStarts = new int[MAX_LEVELS + 1];
-
     private final long[] bits;
-    private final long[] ones;
-    private final long[] zeros;
-    private final long[] pairs;
+    private final BitSummary ones;
+    private final BitSummary zeros;
+    private final BitSummary pairs;
 
     /**
      * Bits that are all 0.
@@ -77,18 +67,10 @@ final class BoundaryBitmap {
         this.length = length;
         final int nodes = (int) (length >>> NODE_LOG2) + 1;
         bits = new long[nodes * NODE_WORDS];
-        int level = 0;
-        int words = nodes;
-        do {
-            words = ((words - 1) >>> WORD_LOG2) + 1;
-            levelStarts[level + 1] = levelStarts[level] + words;
-            level++;
-        } while (words > 1);
-        levels = level;
-        ones = new long[levelStarts[levels]];
-        zeros = new long[levelStarts[levels]];
-        pairs = new long[levelStarts[levels]];
-        Arrays.fill(zeros, ONES);
+        ones = new BitSummary(nodes);
+        zeros = new BitSummary(nodes);
+        pairs = new BitSummary(nodes);
+        zeros.fill();
     }
 
     long length() {
@@ -96,7 +78,7 @@ final class BoundaryBitmap {
     }
 
     long hostBytes() {
-        return FIXED_BYTES + (long) Long.BYTES * (bits.length + 3L * ones.length);
+        return FIXED_BYTES + (long) Long.BYTES * bits.length + 3 * ones.hostBytes();
     }
 
     // Changes
@@ -122,7 +104,8 @@ final class BoundaryBitmap {
      * @param same the summary of nodes that hold this value
      * @param other that of nodes that hold the other one
      */
-    private void change(final long value, final long from, final long to, final long[] same, final long[] other) {
+    private void change(
+            final long value, final long from, final long to, final BitSummary same, final BitSummary other) {
         final int first = (int) (from >>> NODE_LOG2);
         final int last = (int) ((to - 1) >>> NODE_LOG2);
         // Of nodes in between, no other bit is left.
@@ -134,9 +117,9 @@ final class BoundaryBitmap {
             firstWithout += changeInNode(value, first, from, firstBit(first + 1), same, other);
             lastWithout -= changeInNode(value, last, firstBit(last), to, same, other);
         }
-        mark(same, first, last);
+        same.mark(first, last);
         if (firstWithout <= lastWithout) {
-            unmark(other, firstWithout, lastWithout);
+            other.unmark(firstWithout, lastWithout);
         }
         changePairs(value == ONES, from == 0 ? 0 : (int) ((from - 1) >>> NODE_LOG2), last);
     }
@@ -147,22 +130,22 @@ final class BoundaryBitmap {
         final int lastChanged = last - (last == first || pairsChange(set, last) ? 0 : 1);
         if (firstChanged <= lastChanged) {
             if (set) {
-                mark(pairs, firstChanged, lastChanged);
+                pairs.mark(firstChanged, lastChanged);
             } else {
-                unmark(pairs, firstChanged, lastChanged);
+                pairs.unmark(firstChanged, lastChanged);
             }
         }
     }
 
     /** Whether the summary of pairs is wrong about a node: ones only add pairs, and zeros only remove them. */
     private boolean pairsChange(final boolean set, final int node) {
-        return holds(pairs, node) != set && holdsPair(node) == set;
+        return pairs.holds(node) != set && holdsPair(node) == set;
     }
 
     /** Whether two ones in a row begin in a node, by its bits; the second may be the next node's first. */
     private boolean holdsPair(final int node) {
-        if (!holds(ones, node) || !holds(zeros, node)) {
-            return holds(ones, node);
+        if (!ones.holds(node) || !zeros.holds(node)) {
+            return ones.holds(node);
         }
         final int last = node * NODE_WORDS + NODE_WORDS - 1;
         for (int word = last - NODE_WORDS + 1; word < last; word++) {
@@ -176,12 +159,17 @@ final class BoundaryBitmap {
 
     /** Changes a range within one node, but not the summaries; 1 if the node holds other bits then, else 0. */
     private int changeInNode(
-            final long value, final int node, final long from, final long to, final long[] same, final long[] other) {
-        if (to - from == NODE_BITS || !holds(other, node)) {
+            final long value,
+            final int node,
+            final long from,
+            final long to,
+            final BitSummary same,
+            final BitSummary other) {
+        if (to - from == NODE_BITS || !other.holds(node)) {
             return 0;
         }
         final int nodeStart = node * NODE_WORDS;
-        if (!holds(same, node)) {
+        if (!same.holds(node)) {
             Arrays.fill(bits, nodeStart, nodeStart + NODE_WORDS, ~value);
         }
         final int first = (int) (from >>> WORD_LOG2);
@@ -212,57 +200,15 @@ final class BoundaryBitmap {
         bits[word] = (bits[word] & ~mask) | (value & mask);
     }
 
-    /** Notes in a summary that nodes hold what it is a summary of. */
-    private void mark(final long[] summary, final int firstNode, final int lastNode) {
-        int first = firstNode;
-        int last = lastNode;
-        for (int level = 0; level < levels && first <= last; level++) {
-            final int firstWord = levelStarts[level] + (first >>> WORD_LOG2);
-            final int lastWord = levelStarts[level] + (last >>> WORD_LOG2);
-            final long firstBefore = summary[firstWord];
-            final long lastBefore = summary[lastWord];
-            if (firstWord == lastWord) {
-                summary[firstWord] |= (ONES << first) & (ONES >>> ~last);
-            } else {
-                summary[firstWord] |= ONES << first;
-                Arrays.fill(summary, firstWord + 1, lastWord, ONES);
-                summary[lastWord] |= ONES >>> ~last;
-            }
-            // A word that wasn't 0 is marked above.
-            first = (first >>> WORD_LOG2) + (firstBefore != 0 ? 1 : 0);
-            last = (last >>> WORD_LOG2) - (lastBefore != 0 ? 1 : 0);
-        }
-    }
-
-    /** Notes in a summary that nodes hold nothing of what it is a summary of. */
-    private void unmark(final long[] summary, final int firstNode, final int lastNode) {
-        int first = firstNode;
-        int last = lastNode;
-        for (int level = 0; level < levels && first <= last; level++) {
-            final int firstWord = levelStarts[level] + (first >>> WORD_LOG2);
-            final int lastWord = levelStarts[level] + (last >>> WORD_LOG2);
-            if (firstWord == lastWord) {
-                summary[firstWord] &= ~((ONES << first) & (ONES >>> ~last));
-            } else {
-                summary[firstWord] &= ~(ONES << first);
-                Arrays.fill(summary, firstWord + 1, lastWord, 0);
-                summary[lastWord] &= ~(ONES >>> ~last);
-            }
-            // A word that isn't 0 stays marked above.
-            first = (first >>> WORD_LOG2) + (summary[firstWord] != 0 ? 1 : 0);
-            last = (last >>> WORD_LOG2) - (summary[lastWord] != 0 ? 1 : 0);
-        }
-    }
-
     // Single bits
 
     /** Whether a bit is a one; of {@code 0 <= index <= length}, the last being the zero behind the end. */
     boolean get(final long index) {
         final int node = (int) (index >>> NODE_LOG2);
-        if (!holds(zeros, node)) {
+        if (!zeros.holds(node)) {
             return true;
         }
-        return holds(ones, node) && (bits[(int) (index >>> WORD_LOG2)] & (1L << index)) != 0;
+        return ones.holds(node) && (bits[(int) (index >>> WORD_LOG2)] & (1L << index)) != 0;
     }
 
     /** The first one from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
@@ -275,10 +221,10 @@ final class BoundaryBitmap {
         return next(ZEROS, from, zeros, ones);
     }
 
-    private long next(final long value, final long from, final long[] same, final long[] other) {
+    private long next(final long value, final long from, final BitSummary same, final BitSummary other) {
         final int node = (int) (from >>> NODE_LOG2);
-        if (holds(same, node)) {
-            if (!holds(other, node)) {
+        if (same.holds(node)) {
+            if (!other.holds(node)) {
                 return from;
             }
             final int word = (int) (from >>> WORD_LOG2);
@@ -291,11 +237,11 @@ final class BoundaryBitmap {
                 return firstInWord(value, node * NODE_WORDS + Integer.numberOfTrailingZeros(words));
             }
         }
-        final int following = nextNode(same, node + 1);
-        if (following == NO_NODE) {
+        final int following = same.next(node + 1);
+        if (following == BitSummary.NONE) {
             return length;
         }
-        return holds(other, following) ? firstInNode(value, following) : firstBit(following);
+        return other.holds(following) ? firstInNode(value, following) : firstBit(following);
     }
 
     /** The first bit of a value in a node that holds both. */
@@ -320,8 +266,8 @@ final class BoundaryBitmap {
     /** The last zero from {@code from}, at most {@code length}, downwards, or {@link #NONE}. */
     long previousZero(final long from) {
         final int node = (int) (from >>> NODE_LOG2);
-        if (holds(zeros, node)) {
-            if (!holds(ones, node)) {
+        if (zeros.holds(node)) {
+            if (!ones.holds(node)) {
                 return from;
             }
             int word = (int) (from >>> WORD_LOG2);
@@ -331,57 +277,21 @@ final class BoundaryBitmap {
                 found = ~bits[--word];
             }
             if (found != 0) {
-                return firstBitOfWord(word) + lastBitOf(found);
+                return firstBitOfWord(word) + BitSummary.lastBitOf(found);
             }
         }
-        final int preceding = previousNode(zeros, node - 1);
-        if (preceding == NO_NODE) {
+        final int preceding = zeros.previous(node - 1);
+        if (preceding == BitSummary.NONE) {
             return NONE;
         }
         int word = preceding * NODE_WORDS + NODE_WORDS - 1;
-        if (!holds(ones, preceding)) {
+        if (!ones.holds(preceding)) {
             return firstBit(preceding + 1) - 1;
         }
         while (bits[word] == ONES) {
             word--;
         }
-        return firstBitOfWord(word) + lastBitOf(~bits[word]);
-    }
-
-    private int nextNode(final long[] summary, final int from) {
-        int index = from;
-        for (int level = 0; level < levels; level++) {
-            final int word = levelStarts[level] + (index >>> WORD_LOG2);
-            if (word >= levelStarts[level + 1]) {
-                return NO_NODE;
-            }
-            final long found = summary[word] & (ONES << index);
-            if (found != 0) {
-                index = (index & -Long.SIZE) + Long.numberOfTrailingZeros(found);
-                for (int below = level - 1; below >= 0; below--) {
-                    index = (index << WORD_LOG2) + Long.numberOfTrailingZeros(summary[levelStarts[below] + index]);
-                }
-                return index;
-            }
-            index = (index >>> WORD_LOG2) + 1;
-        }
-        return NO_NODE;
-    }
-
-    private int previousNode(final long[] summary, final int from) {
-        int index = from;
-        for (int level = 0; level < levels && index >= 0; level++) {
-            final long found = summary[levelStarts[level] + (index >>> WORD_LOG2)] & (ONES >>> ~index);
-            if (found != 0) {
-                index = (index & -Long.SIZE) + lastBitOf(found);
-                for (int below = level - 1; below >= 0; below--) {
-                    index = (index << WORD_LOG2) + lastBitOf(summary[levelStarts[below] + index]);
-                }
-                return index;
-            }
-            index = (index >>> WORD_LOG2) - 1;
-        }
-        return NO_NODE;
+        return firstBitOfWord(word) + BitSummary.lastBitOf(~bits[word]);
     }
 
     // Runs
@@ -427,16 +337,16 @@ final class BoundaryBitmap {
         int run = 0;
         while (firstBit(node) - run < limit) {
             // Where a run goes on, one more bit may be all that it needs.
-            if (!holds(ones, node) || (run == 0 && !holds(pairs, node))) {
-                node = nextNode(pairs, node + 1);
-                if (node == NO_NODE) {
+            if (!ones.holds(node) || (run == 0 && !pairs.holds(node))) {
+                node = pairs.next(node + 1);
+                if (node == BitSummary.NONE) {
                     return NONE;
                 }
                 word = node * NODE_WORDS;
                 mask = ONES;
                 run = 0;
             }
-            if (!holds(zeros, node)) {
+            if (!zeros.holds(node)) {
                 run += NODE_BITS;
                 if (run >= runLength) {
                     return firstBit(node + 1) - run;
@@ -480,14 +390,14 @@ final class BoundaryBitmap {
     private long findLongRun(final long from, final long limit, final long runLength) {
         int level = 0;
         int shift = NODE_LOG2;
-        while (level + 1 < levels && runLength >= (2L << (shift + WORD_LOG2)) - 1) {
+        while (level + 1 < zeros.levels() && runLength >= (2L << (shift + WORD_LOG2)) - 1) {
             level++;
             shift += WORD_LOG2;
         }
         long end = from;
         while (true) {
-            final int stretch = nextWithoutZero(level, (int) (end >>> shift));
-            if (stretch == NO_NODE) {
+            final int stretch = zeros.nextClear(level, (int) (end >>> shift));
+            if (stretch == BitSummary.NONE) {
                 return NONE;
             }
             final long inside = (long) stretch << shift;
@@ -502,24 +412,7 @@ final class BoundaryBitmap {
         }
     }
 
-    private int nextWithoutZero(final int level, final int from) {
-        int word = levelStarts[level] + (from >>> WORD_LOG2);
-        long found = ~zeros[word] & (ONES << from);
-        while (found == 0) {
-            word++;
-            if (word == levelStarts[level + 1]) {
-                return NO_NODE;
-            }
-            found = ~zeros[word];
-        }
-        return ((word - levelStarts[level]) << WORD_LOG2) + Long.numberOfTrailingZeros(found);
-    }
-
     // Where things are
-
-    private static boolean holds(final long[] summary, final int node) {
-        return (summary[node >>> WORD_LOG2] & (1L << node)) != 0;
-    }
 
     private static long firstBit(final int node) {
         return (long) node << NODE_LOG2;
@@ -527,9 +420,5 @@ final class BoundaryBitmap {
 
     private static long firstBitOfWord(final int word) {
         return (long) word << WORD_LOG2;
-    }
-
-    private static int lastBitOf(final long word) {
-        return Long.SIZE - 1 - Long.numberOfLeadingZeros(word);
     }
 }

@@ -29,9 +29,8 @@ import io.outboard.core.StrategyOptions;
  *       list's bit if the list is empty then, and put the merged block into the list of its new size.
  *   <li>Algorithm 5 numbers the bit to clear by ceil(log2(size)) in one place. A block is in the list floor(log2(size)), on
  *       which putting in, taking out and the bitmap have to agree.
- *   <li>Algorithm 5 doesn't tell the block after a merged one, when only the left neighbour was free, by the merged block's
- *       name but writes into a free block's record that may not exist; algorithm 4 does so for a block at the region's end.
- *       We keep neighbours both ways, with a fence at the ends.
+ *   <li>Algorithms 4 and 5 tell the block after a new or a merged one who is before it, though at the region's end there
+ *       is none. We keep neighbours both ways, with a fence at the ends.
  *   <li>Records name each other by position, not by address, and only blocks in use are hashed (see {@link BlockTable}).
  *   <li>When no list guarantees a fit, the request's own list, in which only some blocks fit, is searched for up to 64
  *       steps, as {@link TlsfStrategy} does; the paper gives up.

@@ -1,6 +1,5 @@
 package io.outboard.tlsf;
 
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -8,39 +7,27 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.BlockTableFullException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.PooledStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
-import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What goes beyond the contract of every strategy: slots, and when slabs are taken and given back. Regions of the contract
+ * What goes beyond the contract of every strategy: slots. When slabs are
+ * taken and given back is in {@link PooledSlabsTest}. Regions of the contract
  * test are too small for slabs, so what it says of single blocks is here again for slots.
  */
-class PooledStrategyTest {
-
-    private static final StrategyOptions OPTIONS = new StrategyOptions(256, 1 << 15);
-    private static final long BASE = 1L << 40;
-    private static final long WINDOW = 64 * 4096;
-    private static final int WINDOWS = 8;
-
-    private final Strategy backing = new TlsfStrategy(new Region(BASE, WINDOWS * WINDOW), OPTIONS);
-    private final Strategy strategy = new PooledStrategy(backing);
+class PooledStrategyTest extends PooledFixture {
 
     // Slots
 
@@ -193,189 +180,6 @@ class PooledStrategyTest {
         assertEquals(768, backing.sizeOf(address));
     }
 
-    // Empty slabs
-
-    @Test
-    void shouldKeepTheSlabOfASingleBlock() {
-        holdLastWindow(strategy);
-
-        for (int i = 0; i < 10; i++) {
-            assertEquals(BASE, strategy.allocate(256));
-            strategy.free(BASE);
-            assertEquals(2, backing.liveBlocks());
-        }
-        assertEquals((WINDOWS - 1) * WINDOW, strategy.freeBytes());
-        assertEquals((WINDOWS - 1) * WINDOW, strategy.largestFreeBlockBytes());
-    }
-
-    @Test
-    void shouldKeepNoSlabOnceNothingIsInUse() {
-        final long small = strategy.allocate(256);
-        final long other = strategy.allocate(512);
-        final long large = strategy.allocate(WINDOW);
-        strategy.free(small);
-        strategy.free(other);
-        assertEquals(3, backing.liveBlocks());
-
-        strategy.free(large);
-
-        assertEquals(0, backing.liveBlocks());
-        assertWhole();
-    }
-
-    @Test
-    void shouldKeepOneEmptySlabOfEachClass() {
-        holdLastWindow(strategy);
-        final long[] small = allocate(3 * 64, 256);
-        final long[] others = allocate(2 * 64, 512);
-        assertEquals(6, backing.liveBlocks());
-
-        freeAll(small);
-        freeAll(others);
-
-        assertEquals(3, backing.liveBlocks());
-        assertEquals((WINDOWS - 1) * WINDOW, strategy.largestFreeBlockBytes());
-    }
-
-    @Test
-    void shouldTakeFromAnEmptySlabLast() {
-        final long[] addresses = allocate(2 * 64, 256);
-        strategy.free(addresses[64]);
-        for (int slot = 0; slot < 64; slot++) {
-            strategy.free(addresses[slot]);
-        }
-
-        assertEquals(addresses[64], strategy.allocate(256));
-        assertEquals(addresses[0], strategy.allocate(256));
-    }
-
-    @Test
-    void shouldGiveBackEmptySlabsForABlockThatDoesNotFitOtherwise() {
-        keepEmptySlabs();
-
-        assertEquals(BASE, strategy.allocate((WINDOWS - 1) * WINDOW));
-
-        assertEquals(2, backing.liveBlocks());
-        assertEquals(0, strategy.largestFreeBlockBytes());
-    }
-
-    @Test
-    void shouldKeepEmptySlabsForARequestThatCannotFit() {
-        keepEmptySlabs();
-
-        assertEquals(Strategy.NO_SPACE, strategy.allocate(WINDOWS * WINDOW));
-
-        assertEquals(3, backing.liveBlocks());
-    }
-
-    @Test
-    void shouldGiveBackEmptySlabsForAnAlignedBlockThatDoesNotFitOtherwise() {
-        keepEmptySlabs();
-
-        assertEquals(BASE, strategy.allocate(256, WINDOWS * WINDOW));
-
-        assertEquals(2, backing.liveBlocks());
-    }
-
-    @Test
-    void shouldGiveBackEmptySlabsForASlabOfAnotherClass() {
-        final long slot = strategy.allocate(4096);
-        strategy.allocate((WINDOWS - 1) * WINDOW);
-        strategy.free(slot);
-
-        assertEquals(BASE, strategy.allocate(256));
-        assertEquals(BASE + 256, strategy.allocate(256));
-
-        assertEquals(2, backing.liveBlocks());
-    }
-
-    @Test
-    void shouldGiveBackEmptySlabsToExtend() {
-        final long large = strategy.allocate(WINDOW);
-        strategy.free(strategy.allocate(256));
-        assertEquals(2, backing.liveBlocks());
-
-        assertTrue(strategy.extend(large, WINDOWS * WINDOW));
-
-        assertEquals(List.of("used 0 2097152"), blocks(strategy));
-    }
-
-    @Test
-    void shouldNotExtendWhereNothingIsFree() {
-        final long large = strategy.allocate(WINDOW);
-        strategy.allocate(256);
-
-        assertUnchanged(() -> assertFalse(strategy.extend(large, WINDOW + 256)));
-    }
-
-    // Where no slab can be had
-
-    @Test
-    void shouldHandOutEveryGranuleAsABlockOfItsOwn() {
-        int blocks = 0;
-        while (strategy.allocate(256) != Strategy.NO_SPACE) {
-            blocks++;
-        }
-
-        assertEquals(WINDOWS * WINDOW / 256, blocks);
-        assertEquals(0, strategy.freeBytes());
-        assertEquals(blocks, strategy.liveBlocks());
-    }
-
-    @Test
-    void shouldMakeSlabsAgainAfter63SmallBlocksWithout() {
-        final long large = strategy.allocate(WINDOWS * WINDOW - 256);
-        assertEquals(large + WINDOWS * WINDOW - 256, strategy.allocate(256));
-        strategy.free(large);
-
-        allocate(63, 256);
-        assertEquals(64, backing.liveBlocks());
-        allocate(64, 256);
-
-        assertEquals(65, backing.liveBlocks());
-        assertEquals(128, strategy.liveBlocks());
-    }
-
-    @Test
-    void shouldTakeAnExactFitWithoutASlabWhenTheTablesAreFull() {
-        final Strategy full = withTablesOf(4);
-        final long first = full.allocate(5120);
-        full.allocate(5120);
-        full.trim(first, 4864);
-        final List<String> before = blocks(full);
-
-        assertThrows(BlockTableFullException.class, () -> full.allocate(512));
-        assertEquals(before, blocks(full));
-        assertEquals(first + 4864, full.allocate(256));
-    }
-
-    @Test
-    void shouldGiveBackEmptySlabsWhenTheTablesHaveNoRoomForABlock() {
-        final Strategy full = withTablesOf(4);
-        full.allocate(5120);
-        full.free(full.allocate(256));
-
-        assertEquals(BASE + 5120, full.allocate(5120));
-    }
-
-    @Test
-    void shouldGiveBackEmptySlabsWhenTheTablesHaveNoRoomForATail() {
-        final Strategy full = withTablesOf(5);
-        final long first = full.allocate(5120);
-        full.allocate(5120);
-        full.free(full.allocate(256));
-
-        full.trim(first, 4864);
-
-        assertEquals(4864, full.sizeOf(first));
-        assertEquals(List.of("used 0 4864", "free 4864 256"), blocks(full).subList(0, 2));
-    }
-
-    private static Strategy withTablesOf(final int maxBlocks) {
-        final Region region = new Region(BASE, WINDOWS * WINDOW);
-        return new PooledStrategy(new TlsfStrategy(region, OPTIONS.withMaxBlocks(maxBlocks)));
-    }
-
     // Wrong addresses
 
     @Test
@@ -518,81 +322,6 @@ class PooledStrategyTest {
         assertEquals(region, provided.region());
         assertEquals(512, provided.granuleBytes());
         assertNotEquals(Strategy.NO_SPACE, provided.allocate(1 << 20));
-    }
-
-    private long[] allocate(final int count, final long sizeBytes) {
-        return LongStream.generate(() -> strategy.allocate(sizeBytes))
-                .limit(count)
-                .toArray();
-    }
-
-    private void freeAll(final long[] addresses) {
-        Arrays.stream(addresses).forEach(strategy::free);
-    }
-
-    /** Something in use behind all else: without it, empty slabs go back when nothing else is in use. */
-    private static void holdLastWindow(final Strategy strategy) {
-        final long front = strategy.allocate(strategy.region().sizeBytes() - WINDOW);
-        assertEquals(BASE + strategy.region().sizeBytes() - WINDOW, strategy.allocate(WINDOW));
-        strategy.free(front);
-    }
-
-    private void keepEmptySlabs() {
-        holdLastWindow(strategy);
-        final long first = strategy.allocate(256);
-        final long second = strategy.allocate(1024);
-        strategy.free(first);
-        strategy.free(second);
-        assertEquals(3, backing.liveBlocks());
-    }
-
-    private void assertWhole() {
-        assertEquals(List.of("free 0 2097152"), blocks(strategy));
-        assertEquals(WINDOWS * WINDOW, strategy.freeBytes());
-        assertEquals(WINDOWS * WINDOW, strategy.largestFreeBlockBytes());
-        assertEquals(0, strategy.liveBlocks());
-    }
-
-    private void assertRefused(final long address, final String message) {
-        final List<Executable> calls = List.of(
-                () -> strategy.free(address),
-                () -> strategy.trim(address, 1),
-                () -> strategy.extend(address, Long.MAX_VALUE),
-                () -> strategy.sizeOf(address));
-        for (final Executable call : calls) {
-            assertUnchanged(() -> {
-                final String thrown = String.valueOf(
-                        assertThrows(InvalidAddressException.class, call).getMessage());
-                assertTrue(thrown.contains(message), thrown);
-            });
-        }
-    }
-
-    private void assertRefused(final Executable call, final String message) {
-        assertUnchanged(() -> assertEquals(
-                message, assertThrows(IllegalArgumentException.class, call).getMessage()));
-    }
-
-    private void assertUnchanged(final Executable call) {
-        final List<String> before = blocks(strategy);
-        final long freeBytes = strategy.freeBytes();
-
-        assertDoesNotThrow(call);
-
-        assertEquals(before, blocks(strategy));
-        assertEquals(freeBytes, strategy.freeBytes());
-    }
-
-    /** What a walk shows, with offsets in place of addresses. */
-    private static List<String> blocks(final Strategy strategy) {
-        final List<String> blocks = new ArrayList<>();
-        strategy.forEachBlock((address, sizeBytes, free) ->
-                blocks.add((free ? "free " : "used ") + (address - BASE) + " " + sizeBytes));
-        return blocks;
-    }
-
-    private static int granule(final long address) {
-        return (int) ((address - BASE) / 256);
     }
 
     private static final class PowersOfTwo extends SegregatedStrategy {

@@ -34,31 +34,14 @@ final class MemoryCurve {
      * @throws IOException if the file cannot be read
      */
     static MemoryCurve read(final ResultFolder folder, final String name) throws IOException {
-        final List<String> lines = folder.lines(name);
         final List<double[]> rows = new ArrayList<>();
-        boolean headed = false;
-        for (int i = 0; i < lines.size(); i++) {
-            final String line = lines.get(i).strip();
-            if (line.isEmpty() || line.startsWith("#")) {
-                continue;
-            }
-            final String where = folder.path(name) + ":" + (i + 1);
-            if (!headed) {
-                if (!line.equals(HEADING)) {
-                    throw new IllegalArgumentException(where + ": must be the heading " + HEADING);
-                }
-                headed = true;
-                continue;
-            }
-            final double[] row = row(where, line);
+        for (final ResultFolder.DataLine line : folder.dataLines(name, HEADING::equals, HEADING)) {
+            final double[] row = row(line.where(), line.text());
             if (!rows.isEmpty() && row[0] < rows.get(rows.size() - 1)[0]) {
-                throw new IllegalArgumentException(where + ": operation must not fall from one line to the next");
+                throw new IllegalArgumentException(
+                        line.where() + ": operation must not fall from one line to the next");
             }
             rows.add(row);
-        }
-        if (!headed) {
-            throw new IllegalArgumentException(
-                    folder.path(name) + ":" + Math.max(1, lines.size()) + ": must have the heading " + HEADING);
         }
         return new MemoryCurve(rows);
     }

@@ -36,21 +36,11 @@ final class PercentileCurve {
      * @throws IOException if the file cannot be read
      */
     static PercentileCurve read(final ResultFolder folder, final String name) throws IOException {
-        final List<String> lines = folder.lines(name);
         final List<double[]> rows = new ArrayList<>();
-        boolean headed = false;
-        for (int i = 0; i < lines.size(); i++) {
-            final String line = lines.get(i).strip();
-            if (line.isEmpty() || line.startsWith("#")) {
-                continue;
-            }
-            final String where = folder.path(name) + ":" + (i + 1);
-            if (!headed) {
-                check(BLANK.matcher(line).replaceAll(" ").startsWith(HEADING), where, "must be the heading " + HEADING);
-                headed = true;
-                continue;
-            }
-            final double[] row = row(where, line);
+        String where = "";
+        for (final ResultFolder.DataLine line : folder.dataLines(name, PercentileCurve::isHeading, HEADING)) {
+            where = line.where();
+            final double[] row = row(where, line.text());
             if (!rows.isEmpty()) {
                 final double[] previous = rows.get(rows.size() - 1);
                 for (int column = 0; column < row.length; column++) {
@@ -59,10 +49,8 @@ final class PercentileCurve {
             }
             rows.add(row);
         }
-        final String end = folder.path(name) + ":" + Math.max(1, lines.size());
-        check(headed, end, "must have the heading " + HEADING);
         // A histogram of nothing is printed as a heading without rows.
-        check(rows.isEmpty() || rows.get(rows.size() - 1)[1] == 1, end, "the last percentile must be 1");
+        check(rows.isEmpty() || rows.get(rows.size() - 1)[1] == 1, where, "the last percentile must be 1");
         return new PercentileCurve(rows);
     }
 
@@ -127,6 +115,10 @@ final class PercentileCurve {
         }
         check(row[1] <= 1, where, "percentile " + cells[1] + " must be <= 1");
         return row;
+    }
+
+    private static boolean isHeading(final String line) {
+        return BLANK.matcher(line).replaceAll(" ").startsWith(HEADING);
     }
 
     private static void check(final boolean holds, final String where, final String rule) {

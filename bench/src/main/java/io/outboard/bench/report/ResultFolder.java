@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -84,6 +85,39 @@ final class ResultFolder {
     List<String> lines(final String name) throws IOException {
         return read(name).lines().collect(Collectors.toList());
     }
+
+    /**
+     * What a file that the folder contains holds besides blank lines and comments.
+     *
+     * @param name the file's name
+     * @param heading says whether a line is the heading, which has to come first
+     * @param headingText the heading, for the error
+     * @return the lines after the heading
+     * @throws IllegalArgumentException if there is no heading; names file and line
+     * @throws IOException if the file cannot be read
+     */
+    List<DataLine> dataLines(final String name, final Predicate<String> heading, final String headingText)
+            throws IOException {
+        final List<String> lines = lines(name);
+        final List<DataLine> data = new ArrayList<>();
+        for (int i = 0; i < lines.size(); i++) {
+            final String text = lines.get(i).strip();
+            if (!text.isEmpty() && !text.startsWith("#")) {
+                data.add(new DataLine(path(name) + ":" + (i + 1), text));
+            }
+        }
+        if (data.isEmpty()) {
+            final String end = path(name) + ":" + Math.max(1, lines.size());
+            throw new IllegalArgumentException(end + ": must have the heading " + headingText);
+        }
+        if (!heading.test(data.get(0).text())) {
+            throw new IllegalArgumentException(data.get(0).where() + ": must be the heading " + headingText);
+        }
+        return data.subList(1, data.size());
+    }
+
+    /** A line, and where it stands, as {@code file:line}. */
+    record DataLine(String where, String text) {}
 
     private List<Result> readResults() throws IOException {
         final List<JsonObject> read = new ArrayList<>();

@@ -28,9 +28,7 @@ final class FullTable {
     @SuppressWarnings("EmptyCatch") // full tables are what this is for
     private static void fill(final Strategy strategy, final int blocks) {
         try {
-            while (strategy.liveBlocks() < blocks) {
-                strategy.allocate(1);
-            }
+            while (strategy.liveBlocks() < blocks && strategy.allocate(1) != Strategy.NO_SPACE) {}
         } catch (final BlockTableFullException full) {
         }
     }
