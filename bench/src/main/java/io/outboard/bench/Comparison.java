@@ -1,8 +1,6 @@
 package io.outboard.bench;
 
 import io.outboard.bench.device.DeviceProbe;
-import io.outboard.bench.device.DriverAllocator;
-import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
@@ -10,7 +8,6 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.CudaUnavailableException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -35,9 +32,6 @@ final class Comparison {
     private @Nullable Path placements;
     private final List<RuntimeException> problems = new ArrayList<>();
 
-    /** How the driver's allocators were called, where a reader of the numbers must know. */
-    private String baselines = "";
-
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out) {
         this(trace, options, out, Isolation::open);
     }
@@ -58,41 +52,24 @@ final class Comparison {
     void run() throws IOException {
         final List<Measurement> measurements = new ArrayList<>();
         final @Nullable CudaDevice gpu;
-        try (DeviceProbe probe = openDevice()) {
+        final DriverBaselines baselines;
+        try (DeviceProbe probe = options.openDevice()) {
             final @Nullable CudaMemorySource source = probe.source().orElse(null);
             gpu = source == null ? null : source.device();
-            final long driverSteps = gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
+            baselines = new DriverBaselines(trace, gpu);
             final long steps = (long) StrategyBench.STEPS * options.strategies().size();
-            try (Progress progress = new Progress(steps + driverSteps)) {
+            try (Progress progress = new Progress(steps + baselines.steps())) {
                 for (final String strategy : options.strategies()) {
                     progress.stage(strategy);
                     measure(strategy, source, progress, measurements);
                 }
-                if (gpu != null) {
-                    for (final String name : DriverAllocators.names()) {
-                        progress.stage(name);
-                        measurements.add(measureDriver(name, gpu, progress));
-                    }
-                }
+                baselines.measure(progress, measurements);
             }
         }
         if (measurements.isEmpty()) {
             throw failure();
         }
-        if (options.json()) {
-            measurements.forEach(measurement -> out.println(measurement.json(text(gpu))));
-        } else {
-            new ResultTable(trace, measurements, options.smallestRegion(), text(gpu), baselines).print(out);
-        }
-        final Path folder = options.out();
-        if (folder != null) {
-            final Path page =
-                    ResultFolderWriter.write(folder, measurements, Environment.facts(gpu, baselines), text(gpu));
-            if (!options.json()) {
-                out.println("report: " + page);
-            }
-        }
-        out.flush();
+        new Results(trace, measurements, List.of(), gpu, baselines.settings()).print(options, out);
         if (!problems.isEmpty()) {
             throw failure();
         }
@@ -111,15 +88,6 @@ final class Comparison {
                 : new IllegalStateException(all, first);
         problems.stream().skip(1).forEach(failure::addSuppressed);
         return failure;
-    }
-
-    private DeviceProbe openDevice() {
-        try {
-            return DeviceProbe.open(options.device());
-        } catch (final CudaUnavailableException e) {
-            throw new WrongUseException(
-                    "--device=" + options.device() + " must be a GPU that works: " + e.getMessage());
-        }
     }
 
     /** One that fails is kept for later: the others have results all the same. */
@@ -194,19 +162,6 @@ final class Comparison {
         } catch (final DeviceOutOfMemoryException e) {
             throw new WrongUseException("--region=" + wanted + " must fit on the device: " + e.getMessage());
         }
-    }
-
-    private Measurement measureDriver(final String name, final CudaDevice gpu, final Progress progress) {
-        try (DriverAllocator driver = DriverAllocators.open(name, gpu.ordinal(), trace.slots())) {
-            if (!driver.settings().isEmpty()) {
-                baselines += (baselines.isEmpty() ? "" : "; ") + name + ": " + driver.settings();
-            }
-            return new DriverMeasurement(driver, trace, progress).run(String.valueOf(gpu.ordinal()));
-        }
-    }
-
-    private static @Nullable String text(final @Nullable CudaDevice gpu) {
-        return gpu == null ? null : gpu.toString();
     }
 
     /** Makes what measures a strategy, from its name, the trace, and how many blocks its tables are to hold. */

@@ -93,7 +93,7 @@ final class Environment {
         return flags.isEmpty() ? "none" : flags;
     }
 
-    private static String cpu() {
+    static String cpu() {
         final String cores = Runtime.getRuntime().availableProcessors() + " cores";
         try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
             return lines.filter(line -> line.startsWith("model name"))

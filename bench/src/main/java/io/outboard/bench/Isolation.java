@@ -14,11 +14,12 @@ import java.lang.reflect.InvocationTargetException;
  *
  * <p>This loader defines anew, from the same files, all that isn't the JDK's or shared; so it finds strategies of any
  * module wherever their classes come from. Shared are the package that this class is in, traces, and HdrHistogram: what
- * crosses the border that is {@link StrategyBench}.
+ * crosses the borders that are {@link StrategyBench} and {@link PoolBench}; and JCuda, whose native library loads once.
  */
 final class Isolation extends ClassLoader {
 
-    private static final String BENCH = "io.outboard.bench.strategy.IsolatedBench";
+    private static final String STRATEGY_BENCH = "io.outboard.bench.isolated.IsolatedBench";
+    private static final String POOL_BENCH = "io.outboard.bench.isolated.IsolatedPoolBench";
 
     static {
         registerAsParallelCapable();
@@ -37,9 +38,24 @@ final class Isolation extends ClassLoader {
      * @throws RuntimeException what the strategy's own classes threw
      */
     static StrategyBench open(final String strategy, final Trace trace, final int maxBlocks) {
+        return (StrategyBench) open(STRATEGY_BENCH, strategy, trace, maxBlocks);
+    }
+
+    /**
+     * The same for a pool over a strategy.
+     *
+     * @param strategy name of one that exists
+     * @param trace what to measure it on
+     * @param maxBlocks how many blocks its tables are to hold
+     */
+    static PoolBench openPool(final String strategy, final Trace trace, final int maxBlocks) {
+        return (PoolBench) open(POOL_BENCH, strategy, trace, maxBlocks);
+    }
+
+    private static Object open(final String bench, final String strategy, final Trace trace, final int maxBlocks) {
         try {
-            return (StrategyBench) new Isolation()
-                    .loadClass(BENCH)
+            return new Isolation()
+                    .loadClass(bench)
                     .getConstructor(String.class, Trace.class, int.class)
                     .newInstance(strategy, trace, maxBlocks);
         } catch (final InvocationTargetException e) {
@@ -81,6 +97,7 @@ final class Isolation extends ClassLoader {
         return packageName.equals(Isolation.class.getPackageName())
                 || packageName.equals(Trace.class.getPackageName())
                 || packageName.equals("org.HdrHistogram")
+                || packageName.startsWith("jcuda")
                 || isOfTheJdk(name);
     }
 

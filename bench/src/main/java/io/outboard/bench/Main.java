@@ -18,7 +18,13 @@ import picocli.CommandLine.Option;
         description = "Measures host-side allocators for GPU memory, and CUDA's own beside them where there is a GPU.",
         footer = "bundle, a command of the launcher, packs all of this for a machine with a GPU and no JDK.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {MallocLargeCommand.class, ReplayCommand.class, StrategiesCommand.class, ReportCommand.class})
+        subcommands = {
+            MallocLargeCommand.class,
+            ReplayCommand.class,
+            PoolCommand.class,
+            StrategiesCommand.class,
+            ReportCommand.class
+        })
 public final class Main {
 
     private static final int FAILED = 1;

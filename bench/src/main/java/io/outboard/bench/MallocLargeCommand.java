@@ -41,13 +41,17 @@ final class MallocLargeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
-        final Trace trace;
+        final Trace trace = profile(profile, operations);
+        new Comparison(trace, options, spec.commandLine().getOut()).run();
+        return 0;
+    }
+
+    /** The profile that options name. */
+    static Trace profile(final String name, final int operations) {
         try {
-            trace = Profiles.named(profile, operations);
+            return Profiles.named(name, operations);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
         }
-        new Comparison(trace, options, spec.commandLine().getOut()).run();
-        return 0;
     }
 }

@@ -3,6 +3,7 @@ package io.outboard.bench;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
+import io.outboard.cuda.CudaUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -95,8 +96,13 @@ final class MeasureOptions {
         return names;
     }
 
-    String device() {
-        return device;
+    /** The device that was asked for, or none. */
+    DeviceProbe openDevice() {
+        try {
+            return DeviceProbe.open(device);
+        } catch (final CudaUnavailableException e) {
+            throw new WrongUseException("--device=" + device + " must be a GPU that works: " + e.getMessage());
+        }
     }
 
     boolean smallestRegion() {

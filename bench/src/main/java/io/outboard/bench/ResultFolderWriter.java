@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what {@code --out} asks for: {@code results.json}, {@code environment.json}, a latency histogram for each kind
+ * Writes what {@code --out} asks for: {@code results.json}, {@code threads.json}, {@code environment.json}, a latency histogram for each kind
  * of operation, memory over time, and the page. Files of the same names are replaced.
  */
 final class ResultFolderWriter {
@@ -27,18 +27,23 @@ final class ResultFolderWriter {
 
     /** Writes all files and returns the page. */
     static Path write(
-            final Path folder,
-            final List<Measurement> measurements,
-            final Map<String, String> environment,
-            final @Nullable String gpu)
+            final Path folder, final Results results, final Map<String, String> environment, final @Nullable String gpu)
             throws IOException {
         Files.createDirectories(folder);
+        final List<Measurement> measurements = results.measurements();
         final List<String> names = fileNames(measurements);
         final List<String> lines = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) {
             lines.add(measurements.get(i).json(gpu).put("files", names.get(i)).toString());
         }
         Files.write(folder.resolve("results.json"), lines);
+        if (!results.rates().isEmpty()) {
+            Files.write(
+                    folder.resolve("threads.json"),
+                    results.rates().stream()
+                            .map(rate -> rate.json(results.trace()).toString())
+                            .toList());
+        }
         final JsonLine facts = new JsonLine();
         environment.forEach(facts::put);
         Files.writeString(folder.resolve("environment.json"), facts + "\n");
@@ -62,7 +67,8 @@ final class ResultFolderWriter {
     private static List<String> fileNames(final List<Measurement> measurements) {
         final Set<String> names = new LinkedHashSet<>();
         for (final Measurement measurement : measurements) {
-            final String base = measurement.trace().name() + "-" + measurement.strategy();
+            final String base =
+                    measurement.trace().name() + "-" + measurement.strategy().replace(' ', '-');
             String name = base;
             for (int number = 2; !names.add(name); number++) {
                 name = base + "-" + number;

@@ -10,9 +10,6 @@ import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceWriter;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,57 +53,57 @@ class CommandLineTest {
 
     @Test
     void shouldPrintOneJsonObjectALineWithEveryKey() {
-        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
+        final Outcome outcome = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
 
-        assertEquals(0, outcome.exitCode, outcome.err);
-        assertEquals(1, outcome.out.lines().count());
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertEquals(1, outcome.out().lines().count());
         for (final String key : KEYS) {
-            assertTrue(outcome.out.contains("\"" + key + "\":"), key);
+            assertTrue(outcome.out().contains("\"" + key + "\":"), key);
         }
         for (final String part : List.of("mean", "p50", "p99", "p999", "p9999", "max")) {
-            assertTrue(outcome.out.contains("\"" + part + "\":"), part);
+            assertTrue(outcome.out().contains("\"" + part + "\":"), part);
         }
-        assertTrue(outcome.out.contains("\"gcBytesPerOp\":0.000"), outcome.out);
-        assertTrue(outcome.out.contains("\"failures\":0"), outcome.out);
+        assertTrue(outcome.out().contains("\"gcBytesPerOp\":0.000"), outcome.out());
+        assertTrue(outcome.out().contains("\"failures\":0"), outcome.out());
     }
 
     @Test
     void shouldPrintATableForPeople() {
-        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--profile", "large");
+        final Outcome outcome = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--profile", "large");
 
-        assertEquals(0, outcome.exitCode, outcome.err);
-        assertTrue(outcome.out.contains("large: 2,000 operations"), outcome.out);
-        assertTrue(outcome.out.contains("tlsf"), outcome.out);
-        assertEquals("", outcome.err);
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.out().contains("large: 2,000 operations"), outcome.out());
+        assertTrue(outcome.out().contains("tlsf"), outcome.out());
+        assertEquals("", outcome.err());
     }
 
     @Test
     void shouldPrintEveryStrategyInTablesThatFitATerminal() {
-        final Outcome outcome =
-                run("malloc-large", "--ops", "2000", "--device", "none", "--strategy", "all", "--region", "smallest");
+        final Outcome outcome = Outcome.of(
+                "malloc-large", "--ops", "2000", "--device", "none", "--strategy", "all", "--region", "smallest");
 
-        assertEquals(0, outcome.exitCode, outcome.err);
-        final List<String> lines = outcome.out.lines().toList();
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        final List<String> lines = outcome.out().lines().toList();
         for (final StrategyProvider provider : Strategies.all()) {
             assertEquals(
                     2,
                     lines.stream()
                             .filter(line -> line.startsWith(provider.name() + " "))
                             .count(),
-                    outcome.out);
+                    outcome.out());
         }
-        assertTrue(outcome.out.contains("host bytes a block"), outcome.out);
-        assertTrue(lines.stream().allMatch(line -> line.length() <= 150), outcome.out);
+        assertTrue(outcome.out().contains("host bytes a block"), outcome.out());
+        assertTrue(lines.stream().allMatch(line -> line.length() <= 150), outcome.out());
     }
 
     @Test
     void shouldWriteEverythingThatOutAsksFor() {
         final Path out = folder.resolve("results");
 
-        final Outcome outcome = run(
+        final Outcome outcome = Outcome.of(
                 "malloc-large", "--ops", "2000", "--device", "none", "--region", "smallest", "--out", out.toString());
 
-        assertEquals(0, outcome.exitCode, outcome.err);
+        assertEquals(0, outcome.exitCode(), outcome.err());
         for (final String name : List.of(
                 "results.json",
                 "environment.json",
@@ -121,35 +118,35 @@ class CommandLineTest {
     @Test
     void shouldMakeTheReportAgainFromItsFolder() throws Exception {
         final Path out = folder.resolve("results");
-        run("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
+        Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
         Files.delete(out.resolve("report.html"));
 
-        final Outcome outcome = run("report", out.toString());
+        final Outcome outcome = Outcome.of("report", out.toString());
 
-        assertEquals(0, outcome.exitCode, outcome.err);
+        assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(Files.readString(out.resolve("report.html")).contains("tlsf"));
     }
 
     @Test
     void shouldServeTheTraceInTheSmallestRegionThatItFinds() {
-        final Outcome outcome =
-                run("malloc-large", "--ops", "20000", "--device", "none", "--region", "smallest", "--format", "json");
+        final Outcome outcome = Outcome.of(
+                "malloc-large", "--ops", "20000", "--device", "none", "--region", "smallest", "--format", "json");
 
-        assertEquals(0, outcome.exitCode, outcome.err);
-        assertTrue(outcome.out.contains("\"failures\":0"), outcome.out);
-        final long smallest = number(outcome.out, "smallestRegionBytes");
-        assertEquals(smallest, number(outcome.out, "regionBytes"));
-        assertTrue(smallest >= number(outcome.out, "peakLiveBytes"), outcome.out);
-        assertTrue(smallest < 1.5 * number(outcome.out, "peakLiveBytes"), outcome.out);
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.out().contains("\"failures\":0"), outcome.out());
+        final long smallest = number(outcome.out(), "smallestRegionBytes");
+        assertEquals(smallest, number(outcome.out(), "regionBytes"));
+        assertTrue(smallest >= number(outcome.out(), "peakLiveBytes"), outcome.out());
+        assertTrue(smallest < 1.5 * number(outcome.out(), "peakLiveBytes"), outcome.out());
     }
 
     @Test
     void shouldCountAllocationsThatFoundNoMemory() {
-        final Outcome outcome =
-                run("malloc-large", "--ops", "2000", "--device", "none", "--region", "64MiB", "--format", "json");
+        final Outcome outcome = Outcome.of(
+                "malloc-large", "--ops", "2000", "--device", "none", "--region", "64MiB", "--format", "json");
 
-        assertEquals(0, outcome.exitCode, outcome.err);
-        assertTrue(number(outcome.out, "failures") > 0, outcome.out);
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertTrue(number(outcome.out(), "failures") > 0, outcome.out());
     }
 
     @Test
@@ -159,7 +156,7 @@ class CommandLineTest {
         final Path placements = folder.resolve("placements.csv");
         TraceWriter.writeHpTrace(trace, file);
 
-        final Outcome outcome = run(
+        final Outcome outcome = Outcome.of(
                 "replay",
                 file.toString(),
                 "--device",
@@ -169,7 +166,7 @@ class CommandLineTest {
                 "--placements",
                 placements.toString());
 
-        assertEquals(0, outcome.exitCode, outcome.err);
+        assertEquals(0, outcome.exitCode(), outcome.err());
         checkPlacements(trace, Files.readAllLines(placements));
     }
 
@@ -177,10 +174,10 @@ class CommandLineTest {
     @ValueSource(
             strings = {"--help", "--version", "malloc-large --help", "replay --help", "report --help", "strategies"})
     void shouldExplainItself(final String arguments) {
-        final Outcome outcome = run(arguments.split(" "));
+        final Outcome outcome = Outcome.of(arguments.split(" "));
 
-        assertEquals(0, outcome.exitCode, outcome.err);
-        assertFalse(outcome.out.isBlank());
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertFalse(outcome.out().isBlank());
     }
 
     @ParameterizedTest
@@ -203,20 +200,20 @@ class CommandLineTest {
         "'malloc-large --device none --strategy tlsf,segregated-fit --region 2TiB', must suit segregated-fit"
     })
     void shouldNameAWrongArgumentInOneLineAndExitWithTwo(final String arguments, final String named) {
-        final Outcome outcome = run(arguments.split(" "));
+        final Outcome outcome = Outcome.of(arguments.split(" "));
 
-        assertEquals(2, outcome.exitCode, outcome.err);
-        assertEquals(1, outcome.err.lines().count(), outcome.err);
-        assertTrue(outcome.err.contains(named), outcome.err);
-        assertEquals("", outcome.out);
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+        assertTrue(outcome.err().contains(named), outcome.err());
+        assertEquals("", outcome.out());
     }
 
     @Test
     void shouldRefuseARegionThatHoldsMoreGranulesThanAStrategyCounts() {
-        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--region", "2TiB");
+        final Outcome outcome = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--region", "2TiB");
 
-        assertEquals(2, outcome.exitCode, outcome.err);
-        assertTrue(outcome.err.contains("2^32 - 1 granules"), outcome.err);
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.err().contains("2^32 - 1 granules"), outcome.err());
     }
 
     @Test
@@ -224,11 +221,11 @@ class CommandLineTest {
         final Path file = folder.resolve("broken.csv");
         Files.writeString(file, "Thread,Time,Action,Pointer,Size,Stream\n1,2,allocate,0x100,abc,0\n");
 
-        final Outcome outcome = run("replay", file.toString());
+        final Outcome outcome = Outcome.of("replay", file.toString());
 
-        assertEquals(2, outcome.exitCode, outcome.err);
-        assertEquals(1, outcome.err.lines().count(), outcome.err);
-        assertTrue(outcome.err.contains("broken.csv") && outcome.err.contains("abc"), outcome.err);
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+        assertTrue(outcome.err().contains("broken.csv") && outcome.err().contains("abc"), outcome.err());
     }
 
     @Test
@@ -236,7 +233,7 @@ class CommandLineTest {
         final Path file = folder.resolve("file");
         Files.writeString(file, "");
 
-        final Outcome outcome = run(
+        final Outcome outcome = Outcome.of(
                 "malloc-large",
                 "--ops",
                 "2000",
@@ -245,28 +242,29 @@ class CommandLineTest {
                 "--out",
                 file.resolve("sub").toString());
 
-        assertEquals(2, outcome.exitCode, outcome.err);
-        assertEquals(1, outcome.err.lines().count(), outcome.err);
-        assertTrue(outcome.err.contains("--out="), outcome.err);
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+        assertTrue(outcome.err().contains("--out="), outcome.err());
     }
 
     @Test
     void shouldExitWithOneAndOneLineWhenAResultCannotBeWritten() throws Exception {
         Files.createDirectories(folder.resolve("results.json"));
 
-        final Outcome outcome = run("malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString());
+        final Outcome outcome =
+                Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString());
 
-        assertEquals(1, outcome.exitCode, outcome.err);
-        assertEquals(1, outcome.err.lines().count(), outcome.err);
-        assertTrue(outcome.err.contains("results.json"), outcome.err);
+        assertEquals(1, outcome.exitCode(), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+        assertTrue(outcome.err().contains("results.json"), outcome.err());
     }
 
     @Test
     void shouldRefuseAFolderForPlacements() throws Exception {
-        final Outcome outcome = run("replay", "trace.csv", "--placements", folder.toString());
+        final Outcome outcome = Outcome.of("replay", "trace.csv", "--placements", folder.toString());
 
-        assertEquals(2, outcome.exitCode, outcome.err);
-        assertTrue(outcome.err.contains("--placements="), outcome.err);
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.err().contains("--placements="), outcome.err());
     }
 
     /** Regions were looked for in steps of a few bytes, from less than a granule on. */
@@ -284,10 +282,10 @@ class CommandLineTest {
         Files.writeString(file, log);
 
         final Outcome outcome =
-                run("replay", file.toString(), "--device", "none", "--region", "smallest", "--format", "json");
+                Outcome.of("replay", file.toString(), "--device", "none", "--region", "smallest", "--format", "json");
 
-        assertEquals(0, outcome.exitCode, outcome.err);
-        assertEquals(256_000, number(outcome.out, "smallestRegionBytes"));
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertEquals(256_000, number(outcome.out(), "smallestRegionBytes"));
     }
 
     /** Draining looked at every slot that the trace names, after each of many passes. */
@@ -299,17 +297,18 @@ class CommandLineTest {
         TraceWriter.writeHpTrace(trace, file);
 
         final Outcome outcome = assertTimeoutPreemptively(
-                Duration.ofSeconds(20), () -> run("replay", file.toString(), "--device", "none", "--format", "json"));
+                Duration.ofSeconds(20),
+                () -> Outcome.of("replay", file.toString(), "--device", "none", "--format", "json"));
 
-        assertEquals(0, outcome.exitCode, outcome.err);
+        assertEquals(0, outcome.exitCode(), outcome.err());
     }
 
     @Test
     void shouldPrintAStackTraceOnlyWhenAskedTo() {
-        final Outcome outcome = run("replay", "no-such-file", "--verbose");
+        final Outcome outcome = Outcome.of("replay", "no-such-file", "--verbose");
 
-        assertEquals(2, outcome.exitCode, outcome.err);
-        assertTrue(outcome.err.contains("\tat "), outcome.err);
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.err().contains("\tat "), outcome.err());
     }
 
     private static void checkPlacements(final Trace trace, final List<String> lines) {
@@ -346,37 +345,5 @@ class CommandLineTest {
     private static long number(final String json, final String key) {
         final String rest = json.substring(json.indexOf("\"" + key + "\":") + key.length() + 3);
         return Long.parseLong(rest.substring(0, rest.indexOf(',')));
-    }
-
-    private static Outcome run(final String... arguments) {
-        final PrintStream out = System.out;
-        final PrintStream err = System.err;
-        final ByteArrayOutputStream newOut = new ByteArrayOutputStream();
-        final ByteArrayOutputStream newErr = new ByteArrayOutputStream();
-        try {
-            System.setOut(new PrintStream(newOut, true, StandardCharsets.UTF_8));
-            System.setErr(new PrintStream(newErr, true, StandardCharsets.UTF_8));
-            final int exitCode = Main.run(arguments);
-            System.out.flush();
-            System.err.flush();
-            return new Outcome(
-                    exitCode, newOut.toString(StandardCharsets.UTF_8), newErr.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
-    }
-
-    private static final class Outcome {
-
-        private final int exitCode;
-        private final String out;
-        private final String err;
-
-        Outcome(final int exitCode, final String out, final String err) {
-            this.exitCode = exitCode;
-            this.out = out;
-            this.err = err;
-        }
     }
 }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.strategy.IsolatedBench;
+import io.outboard.bench.isolated.IsolatedBench;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Strategies;
@@ -48,8 +48,8 @@ class IsolationTest {
                 "io.outboard.core.AbstractStrategy",
                 "io.outboard.core.BlockTable",
                 "io.outboard.tlsf.TlsfStrategy",
-                "io.outboard.bench.strategy.Replay",
-                "io.outboard.bench.strategy.StrategyMeasurement")) {
+                "io.outboard.bench.isolated.Replay",
+                "io.outboard.bench.isolated.TargetMeasurement")) {
             assertNotSame(one.loadClass(name), other.loadClass(name));
             assertSame(one, one.loadClass(name).getClassLoader());
         }

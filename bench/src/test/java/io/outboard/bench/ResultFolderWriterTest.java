@@ -22,7 +22,8 @@ class ResultFolderWriterTest {
         final List<Measurement> measurements =
                 List.of(measurement("a", "b-c", 1), measurement("a-b", "c", 2), measurement("a", "b-c", 3));
 
-        ResultFolderWriter.write(folder, measurements, Map.of(), null);
+        ResultFolderWriter.write(
+                folder, new Results(measurements.get(0).trace(), measurements, List.of(), null, ""), Map.of(), null);
 
         final List<String> lines = Files.readAllLines(folder.resolve("results.json"));
         final List<String> names = List.of("a-b-c", "a-b-c-2", "a-b-c-3");

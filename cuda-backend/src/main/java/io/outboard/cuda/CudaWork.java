@@ -22,7 +22,7 @@ import jcuda.runtime.cudaError;
  * <p>A mark of all work is one event on a stream of our own, the tail, which waits for the ends of all others. A stream
  * that is about to be destroyed leaves its end on the tail, since its work may go on afterwards; so later marks cover it.
  * Stream 0 waits for every blocking stream, known or not, the default streams of threads included. What isn't covered:
- * work on non-blocking streams that were created behind our back.
+ * work on non-blocking streams that nobody told of by {@link #streamCreated}.
  *
  * <p>Every call has the context made current, and goes to the driver and not to the runtime, whose last error is the
  * program's. Safe for any number of threads: the monitor guards the streams, so that none is destroyed while an event is
@@ -30,7 +30,7 @@ import jcuda.runtime.cudaError;
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
-final class CudaWork implements DeviceWork {
+public final class CudaWork implements DeviceWork {
 
     private static final long DEFAULT_STREAM = 0;
 
@@ -56,7 +56,57 @@ final class CudaWork implements DeviceWork {
         this.captures = captures;
     }
 
+    /**
+     * For a pool on a device, in its primary context: the one that the runtime uses.
+     *
+     * <p>{@code OutboardRuntime} has its own; this is for those who make a {@link io.outboard.core.Pool} themselves.
+     *
+     * @param device its number among those that this process sees, {@code 0 <= device}
+     * @return what a pool is to ask; it knows the default stream, and streams that {@link #streamCreated} tells of
+     * @throws IllegalArgumentException if {@code device < 0}
+     * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
+     * @throws CudaFailureException if CUDA fails
+     */
+    public static CudaWork open(final int device) {
+        final CudaCalls calls = NativeLibrary.load();
+        CudaMemorySource.open(calls, device).close();
+        try (DeviceScope scope = new DeviceScope(calls, device)) {
+            // Any call of the runtime that needs a context makes it current.
+            scope.memory();
+            final long[] context = new long[1];
+            ContextScope.check(calls, "cuCtxGetCurrent", calls.currentContext(context));
+            return new CudaWork(calls, context[0], new StreamCaptures());
+        }
+    }
+
     // Streams
+
+    /**
+     * Tells of a stream, so that marks of all work cover it, as {@link io.outboard.core.ReusePolicy#TRACKED} and
+     * {@link io.outboard.core.ReusePolicy#STREAM_ORDERED} need. Again is no mistake.
+     *
+     * @param stream its handle, see {@link DevicePointers#handle}
+     */
+    public void streamCreated(final long stream) {
+        add(stream);
+    }
+
+    /**
+     * Tells that a stream is about to be destroyed, after {@link io.outboard.core.Pool#streamEnds}. What it has been given to
+     * do by now stays covered.
+     *
+     * @param stream its handle; nothing if it isn't known
+     * @throws CudaFailureException if CUDA fails; the stream is forgotten all the same
+     */
+    public void streamEnds(final long stream) {
+        if (stream != DEFAULT_STREAM && knows(stream)) {
+            try {
+                cover(stream);
+            } finally {
+                remove(stream);
+            }
+        }
+    }
 
     boolean knows(final long stream) {
         for (final long known : streams) {

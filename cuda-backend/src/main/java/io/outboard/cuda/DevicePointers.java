@@ -14,7 +14,7 @@ import jcuda.Pointer;
  *
  * <p>Thread-safety: plain reads and writes; a pointer is confined to one thread, or external lock required. Cost: O(1).
  */
-final class DevicePointers {
+public final class DevicePointers {
 
     // Exact: a call whose static types differ from the field's would be adapted each time, so it is refused instead.
     private static final VarHandle NATIVE_POINTER =
@@ -39,7 +39,7 @@ final class DevicePointers {
      * @param pointer to device memory; one to a Java array or a buffer has no device address, and yields nothing of use
      * @return absolute device address, 0 for a null pointer
      */
-    static long address(final Pointer pointer) {
+    public static long address(final Pointer pointer) {
         return (long) NATIVE_POINTER.get((NativePointerObject) pointer) + (long) BYTE_OFFSET.get(pointer);
     }
 
@@ -49,7 +49,7 @@ final class DevicePointers {
      * @param pointer one made by a constructor without arguments, a {@code CUdeviceptr} included
      * @param address absolute device address, or 0 for null
      */
-    static void set(final Pointer pointer, final long address) {
+    public static void set(final Pointer pointer, final long address) {
         NATIVE_POINTER.set((NativePointerObject) pointer, address);
         BYTE_OFFSET.set(pointer, 0L);
     }
@@ -60,7 +60,7 @@ final class DevicePointers {
      * @param object not a {@link Pointer}
      * @return the handle, 0 for null
      */
-    static long handle(final NativePointerObject object) {
+    public static long handle(final NativePointerObject object) {
         return (long) NATIVE_POINTER.get(object);
     }
 
@@ -83,7 +83,7 @@ final class DevicePointers {
      * @param address absolute device address, or 0 for null
      * @return a pointer of its own
      */
-    static Pointer pointerTo(final long address) {
+    public static Pointer pointerTo(final long address) {
         final Pointer pointer = new Pointer();
         set(pointer, address);
         return pointer;

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  *
  * <p>The folder holds {@code results.json} (one object a line) and, if they were written, {@code environment.json},
  * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} and {@code <files>-memory.csv}, where {@code files} is that key
- * of the object, {@code <trace>-<strategy>} if it has none. What is missing or null is left out of the page; what is malformed is an error.
+ * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.json}. What is missing or null is left out of the page; what is malformed is an error.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.
@@ -103,6 +103,9 @@ public final class ReportPage {
         }
         folder.resultsByTrace()
                 .forEach((trace, results) -> sections.add(new TraceSection(folder, trace, results, series)));
+        if (folder.contains(ThreadsSection.FILE_NAME)) {
+            sections.add(new ThreadsSection(folder));
+        }
         return sections;
     }
 

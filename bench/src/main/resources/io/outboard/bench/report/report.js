@@ -20,6 +20,7 @@
   const time = ns => scaled(ns, 1000, ['ns', '\u00b5s', 'ms', 's']);
   const bytes = size => scaled(size, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
   const count = number => scaled(number, 1000, ['', 'k', 'M', 'G']);
+  const rate = number => `${count(number)}/s`;
   const percentile = x => {
     if (x < 0.01) {
       return '0';
@@ -88,6 +89,20 @@
       },
       heading: x => `operation ${x.toLocaleString('en')}`,
       reading: bytes,
+    },
+    threads: {
+      interaction: {mode: 'index', intersect: false},
+      fill: () => false,
+      axes(lines) {
+        const counts = [...new Set(lines.flatMap(line => line.x))].sort((a, b) => a - b);
+        const max = round(Math.max(1, most(lines.flatMap(line => line.y.filter(value => value !== null)))), true);
+        return {
+          x: {type: 'logarithmic', min: least(counts), max: most(counts), ticksAt: counts, label: String},
+          y: {type: 'linear', min: 0, max, ticksAt: range(0, max, max / 5), label: rate},
+        };
+      },
+      heading: x => x === 1 ? '1 thread' : `${x} threads`,
+      reading: rate,
     },
   };
 

@@ -53,6 +53,7 @@ class PoolDumpTest {
         try (Pool pool = Pool.over(new VirtualMemorySource())
                 .strategy("tlsf", new StrategyOptions(256, 1024))
                 .firstRegionBytes(4 * MIB)
+                .growInPlace(false)
                 .reuse(ReusePolicy.TRACKED, device)
                 .leakLevel(LeakLevel.ALL)
                 .name("dumped")

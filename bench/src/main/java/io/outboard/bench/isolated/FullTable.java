@@ -1,4 +1,4 @@
-package io.outboard.bench.strategy;
+package io.outboard.bench.isolated;
 
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Strategy;

@@ -1,4 +1,4 @@
-package io.outboard.bench.strategy;
+package io.outboard.bench.isolated;
 
 import io.outboard.bench.Measurement;
 import io.outboard.bench.StrategyBench;
@@ -58,8 +58,30 @@ public final class IsolatedBench implements StrategyBench {
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
             final Runnable step) {
-        return new StrategyMeasurement(create(regionAddress, regionBytes), provider.name(), trace, step)
-                .run(device, deviceUsedBytes);
+        final Strategy strategy = create(regionAddress, regionBytes);
+        final StrategyTarget target = new StrategyTarget(strategy, trace.slots());
+        final StrategyMemory memory = new StrategyMemory(strategy, target, trace);
+        memory.run(deviceUsedBytes);
+        step.run();
+        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, step).run();
+        return new Measurement(
+                trace,
+                provider.name(),
+                device,
+                "IMMEDIATE",
+                times.nsPerOp(),
+                times.allocate(),
+                times.free(),
+                times.gcBytesPerOp(),
+                memory.peakExtentBytes(),
+                null,
+                memory.externalFragmentation(),
+                memory.internalFragmentation(),
+                strategy.hostBytes(),
+                Double.NaN,
+                memory.failures(),
+                regionBytes,
+                memory.samples());
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.outboard.bench.strategy;
+package io.outboard.bench.isolated;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package io.outboard.bench.strategy;
+package io.outboard.bench.isolated;
 
 import io.outboard.bench.StrategyBench.Smallest;
 import io.outboard.bench.trace.Trace;
@@ -98,7 +98,7 @@ final class SmallestRegion {
 
     private boolean serves(final long regionBytes) {
         final Strategy strategy = create(regionBytes);
-        return strategy != null && Replay.isServed(strategy, trace.operations(), new long[trace.slots()]);
+        return strategy != null && Replay.isServed(new StrategyTarget(strategy, trace.slots()), trace.operations());
     }
 
     /** Null if the strategy can't divide such a region: so it doesn't serve. */
@@ -125,8 +125,21 @@ final class SmallestRegion {
     /** The most that is in use at a time in the largest region: sizes of blocks follow from what is asked for. */
     private long peakOfBlocks() {
         final Strategy strategy = create(regionBytes(lastStep));
-        return strategy == null
-                ? leastBytes
-                : Replay.peakUsedBytes(strategy, trace.operations(), new long[trace.slots()]);
+        if (strategy == null) {
+            return leastBytes;
+        }
+        final Target target = new StrategyTarget(strategy, trace.slots());
+        final long freeBytes = strategy.freeBytes();
+        long least = freeBytes;
+        for (final long operation : trace.operations()) {
+            final int slot = Trace.slot(operation);
+            if (!Trace.isFree(operation)) {
+                target.allocate(slot, Trace.bytes(operation));
+                least = Math.min(least, strategy.freeBytes());
+            } else if (target.wasServed(slot)) {
+                target.free(slot);
+            }
+        }
+        return freeBytes - least;
     }
 }

@@ -3,6 +3,6 @@
  * them but by {@code Isolation}.
  */
 @NullMarked
-package io.outboard.bench.strategy;
+package io.outboard.bench.isolated;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package io.outboard.bench.strategy;
+package io.outboard.bench.isolated;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -84,9 +84,8 @@ class SmallestRegionTest {
             bytes = Math.max(bytes, live);
         }
         while (!Replay.isServed(
-                provider.create(VirtualMemorySource.region(bytes), options),
-                trace.operations(),
-                new long[trace.slots()])) {
+                new StrategyTarget(provider.create(VirtualMemorySource.region(bytes), options), trace.slots()),
+                trace.operations())) {
             final int steps = bytes < 1.25 * trace.peakLiveBytes() ? 1600 : 400;
             bytes += (trace.peakLiveBytes() / steps) & -GRANULE;
         }

@@ -1,0 +1,48 @@
+package io.outboard.bench;
+
+/**
+ * A pool over one strategy on one trace, as a measuring command sees it: the border between its classes and those that
+ * every measurement has for itself, see {@link Isolation}. What crosses is the JDK's, this package's or the trace's
+ * package's own.
+ *
+ * <p>Thread-safety: confined to one thread. Failures are a {@link RuntimeException} whose message says what failed. One
+ * measurement an object, so that none sees what the compiler learned from another.
+ */
+public interface PoolBench {
+
+    /** Steps of progress that {@link #measurePool} and {@link #measureFacade} take. */
+    int STEPS = 4;
+
+    /**
+     * Measures a pool of one region of a given size.
+     *
+     * @param reusePolicy name of the {@link io.outboard.core.ReusePolicy}
+     * @param regionBytes size of the region
+     * @param device number of the GPU that the region is to lie on, or {@code none}: then all work has always finished
+     * @param step runs after each of {@link #STEPS} steps
+     * @return the results
+     */
+    Measurement measurePool(String reusePolicy, long regionBytes, String device, Runnable step);
+
+    /**
+     * Measures a facade: the runtime's {@code cudaMalloc} and {@code cudaFree}, or, for {@code STREAM_ORDERED}, the driver's
+     * {@code cuMemAllocAsync} and {@code cuMemFreeAsync} on one stream. Its pool grows as it does by default.
+     *
+     * @param reusePolicy name of the {@link io.outboard.core.ReusePolicy}
+     * @param device number of the GPU
+     * @param step runs after each of {@link #STEPS} steps
+     * @return the results
+     */
+    Measurement measureFacade(String reusePolicy, int device, Runnable step);
+
+    /**
+     * Measures what several threads get of one pool, each of which does the trace on its own, over and over. No device is
+     * used: all work has always finished.
+     *
+     * @param reusePolicy name of the {@link io.outboard.core.ReusePolicy}
+     * @param threads how many, {@code 0 < threads}
+     * @return operations a second of all threads together, the median of several runs
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    double operationsASecond(String reusePolicy, int threads) throws InterruptedException;
+}

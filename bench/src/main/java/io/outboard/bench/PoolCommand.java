@@ -1,0 +1,167 @@
+package io.outboard.bench;
+
+import io.outboard.bench.device.DeviceProbe;
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.ReusePolicy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.cuda.CudaDevice;
+import io.outboard.cuda.CudaMemorySource;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code outboard pool}: what safety and threads cost over a bare strategy, and what is left of its speed. */
+@Command(
+        name = "pool",
+        mixinStandardHelpOptions = true,
+        description =
+                "Measures pools over strategies with each reuse policy, by one thread and by several. Where there is"
+                        + " a GPU, the facades of cudaMalloc and cuMemAllocAsync, and the driver's own functions, as well.")
+final class PoolCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(
+            names = "--profile",
+            paramLabel = "NAME",
+            defaultValue = "paper",
+            description = "mimalloc, paper, large, mid, small or pingpong. Default: ${DEFAULT-VALUE}.")
+    private String profile = "paper";
+
+    @Option(
+            names = "--ops",
+            paramLabel = "N",
+            defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
+            description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
+    private int operations;
+
+    @Option(
+            names = "--reuse",
+            paramLabel = "POLICY,...",
+            split = ",",
+            defaultValue = "immediate,strict,tracked,stream-ordered",
+            description = "When a freed block may be handed out again. Default: ${DEFAULT-VALUE}.")
+    private List<String> policies = List.of();
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N,...",
+            split = ",",
+            description = "Numbers of threads that share a pool with the first of the policies."
+                    + " Default: powers of two up to the number of cores.")
+    private @Nullable List<Integer> threads;
+
+    @Mixin
+    private MeasureOptions options = new MeasureOptions();
+
+    private int maxBlocks;
+
+    @Override
+    public Integer call() throws Exception {
+        options.check();
+        if (options.smallestRegion()) {
+            throw new WrongUseException("--region=smallest must be a size, since a pool grows");
+        }
+        final List<String> reuse = reusePolicies();
+        final List<Integer> threadCounts = threadCounts();
+        final List<String> strategies = options.strategies();
+        final Trace trace = MallocLargeCommand.profile(profile, operations);
+        maxBlocks = Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
+        final List<Measurement> measurements = new ArrayList<>();
+        final List<ThreadRate> rates = new ArrayList<>();
+        final @Nullable CudaDevice gpu;
+        final DriverBaselines baselines;
+        try (DeviceProbe probe = options.openDevice()) {
+            gpu = probe.source().map(CudaMemorySource::device).orElse(null);
+            baselines = new DriverBaselines(trace, gpu);
+            final long runs = (long) strategies.size() * (1 + reuse.size() * (gpu == null ? 1 : 2));
+            final long rounds = (long) strategies.size() * threadCounts.size();
+            try (Progress progress = new Progress(runs * PoolBench.STEPS + rounds + baselines.steps())) {
+                for (final String strategy : strategies) {
+                    measure(strategy, trace, reuse, gpu, progress, measurements);
+                    for (final int count : threadCounts) {
+                        progress.stage(strategy + " pool, " + count + " threads");
+                        final double rate =
+                                Isolation.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
+                        rates.add(new ThreadRate(strategy, reuse.get(0), count, rate));
+                        progress.step(1);
+                    }
+                }
+                baselines.measure(progress, measurements);
+            }
+        }
+        new Results(trace, measurements, rates, gpu, baselines.settings())
+                .print(options, spec.commandLine().getOut());
+        return 0;
+    }
+
+    private void measure(
+            final String strategy,
+            final Trace trace,
+            final List<String> reuse,
+            final @Nullable CudaDevice gpu,
+            final Progress progress,
+            final List<Measurement> measurements) {
+        final long regionBytes = options.regionBytes().orElse(trace.regionBytes());
+        final Runnable step = () -> progress.step(1);
+        progress.stage(strategy);
+        // Addresses only, also where there is a device: the strategy doesn't touch it.
+        measurements.add(Isolation.open(strategy, trace, maxBlocks)
+                .measure(VirtualMemorySource.region(1).address(), regionBytes, "none", null, step));
+        for (final String policy : reuse) {
+            progress.stage(strategy + " pool, " + policy);
+            measurements.add(Isolation.openPool(strategy, trace, maxBlocks)
+                    .measurePool(policy, regionBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), step));
+        }
+        if (gpu != null) {
+            for (final String policy : reuse) {
+                progress.stage(strategy + " facade, " + policy);
+                measurements.add(
+                        Isolation.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), step));
+            }
+        }
+    }
+
+    /** Names of constants, each once. */
+    private List<String> reusePolicies() {
+        final LinkedHashSet<String> names = new LinkedHashSet<>();
+        for (final String policy : policies) {
+            try {
+                names.add(ReusePolicy.valueOf(policy.toUpperCase(Locale.ROOT).replace('-', '_'))
+                        .name());
+            } catch (final IllegalArgumentException e) {
+                throw new WrongUseException(
+                        "--reuse=" + policy + " must be one of: immediate, strict, tracked, stream-ordered");
+            }
+        }
+        return List.copyOf(names);
+    }
+
+    private List<Integer> threadCounts() {
+        final List<Integer> counts = new ArrayList<>();
+        if (threads == null) {
+            for (int count = 1; count <= Runtime.getRuntime().availableProcessors(); count *= 2) {
+                counts.add(count);
+            }
+            return counts;
+        }
+        for (final int count : threads) {
+            if (count < 1 || count > 1_000) {
+                throw new WrongUseException("--threads=" + count + " must be >= 1 and <= 1000");
+            }
+            counts.add(count);
+        }
+        return counts;
+    }
+}

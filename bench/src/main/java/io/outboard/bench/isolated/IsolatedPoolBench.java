@@ -1,0 +1,166 @@
+package io.outboard.bench.isolated;
+
+import io.outboard.bench.Measurement;
+import io.outboard.bench.PoolBench;
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.DeviceWork;
+import io.outboard.core.MemorySource;
+import io.outboard.core.Pool;
+import io.outboard.core.PoolBuilder;
+import io.outboard.core.ReusePolicy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.cuda.CudaMemorySource;
+import io.outboard.cuda.CudaWork;
+import io.outboard.cuda.Outboard;
+import io.outboard.cuda.OutboardDriver;
+import io.outboard.cuda.OutboardOptions;
+import io.outboard.cuda.OutboardRuntime;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import jcuda.Pointer;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import org.jspecify.annotations.Nullable;
+
+/** Where calls arrive among the classes that a measurement of a pool has for itself. Confined to one thread. */
+public final class IsolatedPoolBench implements PoolBench {
+
+    private static final String NO_DEVICE = "none";
+
+    private final String strategy;
+    private final StrategyOptions options;
+    private final Trace trace;
+
+    /**
+     * Nothing is looked for yet.
+     *
+     * @param strategy name of the strategy in the pool
+     * @param trace what to measure it on
+     * @param maxBlocks how many blocks its tables are to hold, as {@link StrategyOptions#maxBlocks}
+     * @throws IllegalArgumentException if the tables can't be of that size
+     */
+    public IsolatedPoolBench(final String strategy, final Trace trace, final int maxBlocks) {
+        this.strategy = strategy;
+        this.options = StrategyOptions.DEFAULTS.withMaxBlocks(maxBlocks);
+        this.trace = trace;
+    }
+
+    @Override
+    public Measurement measurePool(
+            final String reusePolicy, final long regionBytes, final String device, final Runnable step) {
+        final ReusePolicy policy = ReusePolicy.valueOf(reusePolicy);
+        if (device.equals(NO_DEVICE)) {
+            return measurePool(policy, regionBytes, new VirtualMemorySource(), DeviceWork.NONE, device, null, step);
+        }
+        final int ordinal = Integer.parseInt(device);
+        try (CudaMemorySource source = CudaMemorySource.open(ordinal)) {
+            return measurePool(policy, regionBytes, source, CudaWork.open(ordinal), device, source::usedBytes, step);
+        }
+    }
+
+    private Measurement measurePool(
+            final ReusePolicy policy,
+            final long regionBytes,
+            final MemorySource source,
+            final DeviceWork work,
+            final String device,
+            final @Nullable LongSupplier deviceUsedBytes,
+            final Runnable step) {
+        try (Pool pool = pool(source, regionBytes, options).reuse(policy, work).build()) {
+            final Target target = new PoolTarget(pool, policy == ReusePolicy.STREAM_ORDERED, trace.slots());
+            return measure("pool", policy, () -> pool, target, device, deviceUsedBytes, step);
+        }
+    }
+
+    private PoolBuilder pool(final MemorySource source, final long regionBytes, final StrategyOptions strategyOptions) {
+        return Pool.over(source)
+                .strategy(strategy, strategyOptions)
+                .firstRegionBytes(regionBytes)
+                .limitBytes(regionBytes)
+                .growInPlace(false);
+    }
+
+    @Override
+    public Measurement measureFacade(final String reusePolicy, final int device, final Runnable step) {
+        final ReusePolicy policy = ReusePolicy.valueOf(reusePolicy);
+        Outboard.configure(OutboardOptions.ofProperties().withStrategy(strategy).withReuse(policy));
+        OutboardRuntime.cudaSetDevice(device);
+        final CUstream stream = new CUstream();
+        final Target target;
+        if (policy == ReusePolicy.STREAM_ORDERED) {
+            // Of the runtime, so that there is a context; of nothing, since that is enough.
+            check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
+            check("cuStreamCreate", OutboardDriver.cuStreamCreate(stream, 0));
+            target = new DriverTarget(stream, trace.slots());
+        } else {
+            target = new RuntimeTarget(trace.slots());
+        }
+        final Supplier<@Nullable Pool> pool = () -> Outboard.poolOf(device).orElse(null);
+        try (CudaMemorySource source = CudaMemorySource.open(device)) {
+            return measure("facade", policy, pool, target, String.valueOf(device), source::usedBytes, step);
+        } finally {
+            if (policy == ReusePolicy.STREAM_ORDERED) {
+                OutboardDriver.cuStreamDestroy(stream);
+            }
+            // What is measured next needs the memory.
+            Outboard.poolOf(device).ifPresent(used -> used.trimTo(0));
+        }
+    }
+
+    private Measurement measure(
+            final String kind,
+            final ReusePolicy policy,
+            final Supplier<@Nullable Pool> pool,
+            final Target target,
+            final String device,
+            final @Nullable LongSupplier deviceUsedBytes,
+            final Runnable step) {
+        final PoolMemory memory = new PoolMemory(pool, target, trace);
+        memory.run(deviceUsedBytes);
+        step.run();
+        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, step).run();
+        final Pool used = pool.get();
+        if (used == null || used.statistics().liveBlocks() != 0) {
+            throw new IllegalStateException("the pool must be there, with nothing in use, when all has been freed");
+        }
+        return new Measurement(
+                trace,
+                strategy + " " + kind,
+                device,
+                policy.name(),
+                times.nsPerOp(),
+                times.allocate(),
+                times.free(),
+                times.gcBytesPerOp(),
+                null,
+                null,
+                Double.NaN,
+                Double.NaN,
+                null,
+                Double.NaN,
+                memory.failures(),
+                used.statistics().heldBytes(),
+                memory.samples());
+    }
+
+    private static void check(final String call, final int code) {
+        if (code != CUresult.CUDA_SUCCESS) {
+            throw new IllegalStateException(call + " failed: " + CUresult.stringFor(code));
+        }
+    }
+
+    @Override
+    public double operationsASecond(final String reusePolicy, final int threads) throws InterruptedException {
+        // Twice what is live, in limbo or lost to fragments, for each.
+        final long regionBytes = Math.max(1L << 30, 2L * threads * trace.peakLiveBytes());
+        final StrategyOptions forAll = options.withMaxBlocks(
+                Math.max(options.maxBlocks(), Math.toIntExact(2L * threads * (trace.peakLiveBlocks() + 1))));
+        try (MemorySource source = new VirtualMemorySource();
+                Pool pool = pool(source, regionBytes, forAll)
+                        .reuse(ReusePolicy.valueOf(reusePolicy), DeviceWork.NONE)
+                        .build()) {
+            return new Throughput(pool, trace, threads).operationsASecond();
+        }
+    }
+}

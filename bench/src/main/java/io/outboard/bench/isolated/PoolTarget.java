@@ -1,0 +1,54 @@
+package io.outboard.bench.isolated;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Pool;
+import io.outboard.core.Strategy;
+
+/** A pool. */
+final class PoolTarget extends Target {
+
+    private static final long STREAM = 0;
+
+    private final Pool pool;
+    private final boolean ordered;
+    private final long[] addresses;
+    private long failures;
+
+    /** {@code ordered}: whether to use the calls that are ordered on a stream, here the default one. */
+    PoolTarget(final Pool pool, final boolean ordered, final int slots) {
+        this.pool = pool;
+        this.ordered = ordered;
+        this.addresses = new long[slots];
+    }
+
+    @Override
+    boolean allocate(final int slot, final long sizeBytes) {
+        try {
+            addresses[slot] = ordered ? pool.allocateAsync(sizeBytes, STREAM) : pool.allocate(sizeBytes);
+            return true;
+        } catch (final DeviceOutOfMemoryException e) {
+            addresses[slot] = Strategy.NO_SPACE;
+            failures++;
+            return false;
+        }
+    }
+
+    /** Allocations that found no memory. */
+    long failures() {
+        return failures;
+    }
+
+    @Override
+    boolean wasServed(final int slot) {
+        return addresses[slot] != Strategy.NO_SPACE;
+    }
+
+    @Override
+    void free(final int slot) {
+        if (ordered) {
+            pool.freeAsync(addresses[slot], STREAM);
+        } else {
+            pool.free(addresses[slot]);
+        }
+    }
+}

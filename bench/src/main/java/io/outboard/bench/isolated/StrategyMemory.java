@@ -1,0 +1,77 @@
+package io.outboard.bench.isolated;
+
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.Strategy;
+import org.jspecify.annotations.Nullable;
+
+/** How a bare strategy uses its region. */
+final class StrategyMemory extends MemoryPass {
+
+    private final Strategy strategy;
+    private final StrategyTarget target;
+    private final long[] requested;
+    private long peakExtentBytes;
+    private double externalFragmentation = Double.NaN;
+    private double internalFragmentation = Double.NaN;
+
+    StrategyMemory(final Strategy strategy, final StrategyTarget target, final Trace trace) {
+        super(target, trace);
+        this.strategy = strategy;
+        this.target = target;
+        this.requested = new long[trace.slots()];
+    }
+
+    long peakExtentBytes() {
+        return peakExtentBytes;
+    }
+
+    /** When most was live. */
+    double externalFragmentation() {
+        return externalFragmentation;
+    }
+
+    /** When most was live. */
+    double internalFragmentation() {
+        return internalFragmentation;
+    }
+
+    @Override
+    void allocated(final int slot, final long bytes) {
+        requested[slot] = bytes;
+        final long address = target.address(slot);
+        peakExtentBytes = Math.max(
+                peakExtentBytes,
+                address + strategy.sizeOf(address) - strategy.region().address());
+    }
+
+    @Override
+    void freed(final int slot) {
+        requested[slot] = 0;
+    }
+
+    @Override
+    void peaked() {
+        externalFragmentation = strategy.statistics().externalFragmentation();
+        double sum = 0;
+        long blocks = 0;
+        for (int slot = 0; slot < requested.length; slot++) {
+            if (requested[slot] != 0) {
+                final long size = strategy.sizeOf(target.address(slot));
+                sum += (double) (size - requested[slot]) / size;
+                blocks++;
+            }
+        }
+        internalFragmentation = blocks == 0 ? 0 : sum / blocks;
+    }
+
+    @Override
+    @Nullable
+    Long extentBytes() {
+        return strategy.statistics().extentBytes();
+    }
+
+    @Override
+    long regionBytes() {
+        return strategy.region().sizeBytes();
+    }
+}
