@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import examples.BufferLoop;
+import examples.KernelsInFlight;
 import examples.ManyThreads;
 import examples.VectorAdd;
 import io.outboard.cuda.CudaMemorySource;
@@ -40,7 +41,7 @@ class ExamplesGpuTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {VectorAdd.class, BufferLoop.class, ManyThreads.class})
+    @ValueSource(classes = {VectorAdd.class, BufferLoop.class, ManyThreads.class, KernelsInFlight.class})
     void shouldPrintTheSameWithTheAgent(final Class<?> program) throws Exception {
         final Outcome without = jvm().run(program.getName());
         assertEquals(0, without.exitCode(), () -> String.join("\n", without.err()));
