@@ -108,7 +108,6 @@ public final class KernelsInFlight {
             // At most one batch ahead of the device.
             JCuda.cudaStreamSynchronize(computing);
             JCudaDriver.cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, new CUstream(computing), parameters, null);
-            final long prepared = System.nanoTime() + kernelNs;
             for (int i = 0; i < BUFFERS; i++) {
                 SIZES[i] = LEAST_BYTES + RANDOM.nextInt(MOST_BYTES - LEAST_BYTES);
                 POINTERS[i] = new Pointer();
@@ -121,11 +120,17 @@ public final class KernelsInFlight {
                 final int index = i;
                 timed(() -> JCuda.cudaFree(POINTERS[index]));
             }
-            while (System.nanoTime() < prepared) {
-                Thread.onSpinWait();
-            }
+            prepare(kernelNs);
         }
         JCuda.cudaStreamSynchronize(computing);
+    }
+
+    /** Works for as long as a kernel does. */
+    private static void prepare(final long ns) {
+        final long prepared = System.nanoTime() + ns;
+        while (System.nanoTime() < prepared) {
+            Thread.onSpinWait();
+        }
     }
 
     private static void timed(final Runnable call) {
