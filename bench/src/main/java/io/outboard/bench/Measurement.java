@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import io.outboard.bench.trace.Trace;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +65,13 @@ public record Measurement(
                 failures,
                 regionBytes,
                 memory);
+    }
+
+    /** The strategy, and the reuse policy where that tells it from others. */
+    String label(final List<Measurement> others) {
+        final boolean shared = others.stream()
+                .anyMatch(other -> other.strategy.equals(strategy) && !Objects.equals(other.reusePolicy, reusePolicy));
+        return shared ? strategy + ", " + reusePolicy : strategy;
     }
 
     /** One line of {@code results.json}. */

@@ -63,12 +63,12 @@ final class ResultFolderWriter {
         return ReportPage.write(folder);
     }
 
-    /** What the files of each measurement begin with: trace and strategy, and a number where that is taken. */
+    /** What the files of each measurement begin with: trace, strategy, reuse policy of a pool, a number where that is taken. */
     private static List<String> fileNames(final List<Measurement> measurements) {
         final Set<String> names = new LinkedHashSet<>();
         for (final Measurement measurement : measurements) {
-            final String base =
-                    measurement.trace().name() + "-" + measurement.strategy().replace(' ', '-');
+            final String base = measurement.trace().name() + "-"
+                    + measurement.label(measurements).replaceAll("[ ,]+", "-");
             String name = base;
             for (int number = 2; !names.add(name); number++) {
                 name = base + "-" + number;

@@ -6,7 +6,6 @@ import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Measurements as people read them. */
@@ -91,12 +90,8 @@ final class ResultTable {
                 .column("failed", m -> Units.count((double) m.failures()));
     }
 
-    /** The strategy, and the reuse policy where that tells it from others. */
     private String name(final Measurement measurement) {
-        final boolean shared = measurements.stream()
-                .anyMatch(other -> other.strategy().equals(measurement.strategy())
-                        && !Objects.equals(other.reusePolicy(), measurement.reusePolicy()));
-        return shared ? measurement.strategy() + ", " + measurement.reusePolicy() : measurement.strategy();
+        return measurement.label(measurements);
     }
 
     private void printSpeedUps(final PrintWriter out) {
