@@ -1,7 +1,6 @@
 package io.outboard.core;
 
 import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -32,8 +31,8 @@ final class Recycler {
     private final ReentrantLock limboLock = new ReentrantLock();
     private final Limbo limbo = new Limbo();
 
-    /** Taken from limbo, in that order. */
-    private final List<Limbo.Batch> waiting = new ArrayList<>();
+    /** Taken from limbo, in that order. Not the default capacity, which is made only when it is used. */
+    private final ArrayList<Limbo.Batch> waiting = new ArrayList<>(1);
 
     private boolean ended;
 
