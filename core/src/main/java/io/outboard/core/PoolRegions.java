@@ -275,27 +275,26 @@ final class PoolRegions {
             } finally {
                 lock.unlock();
             }
-            RuntimeException failure = null;
+            final Failures failures = new Failures();
             for (final PoolRegion region : all) {
-                try {
-                    if (region.growable() == null) {
-                        giveBackToSource(region.taken());
-                    } else {
-                        region.growable().close();
-                    }
-                } catch (final RuntimeException e) {
-                    if (failure == null) {
-                        failure = e;
-                    } else {
-                        failure.addSuppressed(e);
-                    }
-                }
+                failures.attempt(() -> end(region));
             }
-            if (failure != null) {
-                throw failure;
-            }
+            failures.rethrow();
         } finally {
             regionLock.unlock();
+        }
+    }
+
+    private void end(final PoolRegion region) {
+        final GrowableRegion growable = region.growable();
+        if (growable == null) {
+            giveBackToSource(region.taken());
+            return;
+        }
+        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+        growable.close();
+        if (region.heldBytes() > 0) {
+            event.commit(part(region, 0, region.heldBytes()));
         }
     }
 
@@ -322,13 +321,19 @@ final class PoolRegions {
             return;
         }
         final GrowableRegion growable = reserved.get();
-        if (growable.region().sizeBytes() < 2 * options.granuleBytes()) {
-            // No granule is sure to lie in it.
+        if (growable.region().sizeBytes() < regionBytesFor(1, 1)) {
+            // No block is sure to lie in it.
             growable.close();
             return;
         }
         try {
-            add(growable.region(), growable);
+            final PoolRegion region = divide(growable.region(), growable);
+            lock.lock();
+            try {
+                append(region);
+            } finally {
+                lock.unlock();
+            }
         } catch (final RuntimeException | OutOfMemoryError e) {
             try {
                 growable.close();
@@ -344,27 +349,29 @@ final class PoolRegions {
 
     /** As {@link #growAndPlace}, in place as long as there are addresses, else by a whole region. */
     private long commitAndPlace(final long sizeBytes, final long alignmentBytes) {
-        final PoolRegion growable = growable();
         long placed = Strategy.NO_SPACE;
-        while (growable != null) {
+        // Asked for each time, since committing replaces it.
+        for (PoolRegion region = growable(); region != null; region = growable()) {
             placed = placeGrowing(false, sizeBytes, alignmentBytes);
             if (placed >= Strategy.NO_SPACE) {
                 break;
             }
             // Others may take what is committed here before this thread does: then once more, for the end that is next.
-            if (!commit(growable, ~placed)) {
+            if (!commit(region, ~placed)) {
                 return placeGrowing(true, sizeBytes, alignmentBytes);
             }
         }
-        if (placed == Strategy.NO_SPACE && grow(sizeBytes, alignmentBytes)) {
-            placed = placeLocked(sizeBytes, alignmentBytes);
-        }
-        return placed;
+        return placed == Strategy.NO_SPACE ? takeAndPlace(sizeBytes, alignmentBytes) : placed;
     }
 
     private long placeGrowing(final boolean onlyBacked, final long sizeBytes, final long alignmentBytes) {
         lock.lock();
         try {
+            if (onlyBacked && regions[0].strategy() instanceof PooledStrategy pooled) {
+                // A slab needs more than the request, so it may lie where nothing can be committed though there are
+                // holes.
+                pooled.makeNoSlabs();
+            }
             final long placed = placeIn(regions[0], sizeBytes, alignmentBytes);
             return onlyBacked && placed < Strategy.NO_SPACE
                     ? placeAroundTail(regions[0], sizeBytes, alignmentBytes)
@@ -460,30 +467,36 @@ final class PoolRegions {
 
     // Under the region lock, of whole regions
 
-    private boolean grow(final long sizeBytes, final long alignmentBytes) {
+    /** As {@link #growAndPlace}, by a whole region. */
+    private long takeAndPlace(final long sizeBytes, final long alignmentBytes) {
         final long mostBytes = Math.min(limitBytes - counters.heldBytes(), MOST_GRANULES * options.granuleBytes());
-        final long unitBytes = Math.max(alignmentBytes, options.granuleBytes());
-        if (sizeBytes > mostBytes || unitBytes > mostBytes) {
-            return false;
-        }
-        final long paddingBytes = unitBytes > SOURCE_ALIGNMENT_BYTES ? unitBytes : 0;
-        final long leastBytes = roundUp(sizeBytes, options.granuleBytes()) + paddingBytes;
-        // Both addends may be 2^62.
-        if (leastBytes < 0 || leastBytes > mostBytes) {
-            return false;
+        final long leastBytes = regionBytesFor(sizeBytes, alignmentBytes);
+        if (leastBytes > mostBytes) {
+            return Strategy.NO_SPACE;
         }
         final long goodBytes =
                 Math.max(leastBytes, counters.heldBytes() == 0 ? firstRegionBytes : counters.heldBytes());
         long regionBytes = Math.min(roundUp(goodBytes, UNIT_BYTES), mostBytes);
         while (regionBytes >= leastBytes) {
+            final Region taken;
             try {
-                add(take(regionBytes));
-                return true;
+                taken = take(regionBytes);
             } catch (final DeviceOutOfMemoryException e) {
                 regionBytes = regionBytes == leastBytes ? 0 : Math.max((regionBytes / 2) & -UNIT_BYTES, leastBytes);
+                continue;
             }
+            return placeInNew(taken, sizeBytes, alignmentBytes);
         }
-        return false;
+        return Strategy.NO_SPACE;
+    }
+
+    /** The least region that is sure to serve a request, wherever the source takes it. */
+    private long regionBytesFor(final long sizeBytes, final long alignmentBytes) {
+        final long granuleBytes = options.granuleBytes();
+        final long leastBytes = provider.regionBytesFor(
+                sizeBytes, alignmentBytes <= SOURCE_ALIGNMENT_BYTES ? 1 : alignmentBytes, options);
+        final long paddingBytes = granuleBytes > SOURCE_ALIGNMENT_BYTES ? granuleBytes : 0;
+        return leastBytes > Long.MAX_VALUE - paddingBytes ? Long.MAX_VALUE : leastBytes + paddingBytes;
     }
 
     private Region take(final long sizeBytes) {
@@ -499,9 +512,22 @@ final class PoolRegions {
         event.commit(taken);
     }
 
-    private void add(final Region taken) {
+    /** Places the request before anyone else sees the region, and gives it back if it doesn't serve. */
+    private long placeInNew(final Region taken, final long sizeBytes, final long alignmentBytes) {
+        final PoolRegion region;
+        final long address;
         try {
-            add(taken, null);
+            region = divide(taken, null);
+            final PoolRegion[] all = with(region);
+            lock.lock();
+            try {
+                address = placeIn(region, sizeBytes, alignmentBytes);
+                if (address != Strategy.NO_SPACE) {
+                    replace(all, region.heldBytes());
+                }
+            } finally {
+                lock.unlock();
+            }
         } catch (final RuntimeException | OutOfMemoryError e) {
             // The host may have no memory for the tables.
             try {
@@ -511,28 +537,32 @@ final class PoolRegions {
             }
             throw e;
         }
+        if (address == Strategy.NO_SPACE) {
+            // An alignment that the strategy can't be sure of, or a table that is too small.
+            giveBack(region);
+        }
+        return address;
     }
 
-    private void add(final Region taken, final @Nullable GrowableRegion growable) {
+    /** Makes a strategy for a region. */
+    private PoolRegion divide(final Region taken, final @Nullable GrowableRegion growable) {
         // A source may know nothing of large granules.
         final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
         final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
         final Strategy strategy = provider.create(used, options);
-        final PoolRegion added = growable == null
+        return growable == null
                 ? new PoolRegion(taken, used, strategy, null, taken.sizeBytes(), used.endAddress())
                 : new PoolRegion(taken, used, strategy, growable, 0, taken.address());
-        lock.lock();
-        try {
-            append(added);
-        } finally {
-            lock.unlock();
-        }
+    }
+
+    private PoolRegion[] with(final PoolRegion region) {
+        final PoolRegion[] all = Arrays.copyOf(regions, regions.length + 1);
+        all[all.length - 1] = region;
+        return all;
     }
 
     private void append(final PoolRegion region) {
-        final PoolRegion[] all = Arrays.copyOf(regions, regions.length + 1);
-        all[all.length - 1] = region;
-        replace(all, region.heldBytes());
+        replace(with(region), region.heldBytes());
     }
 
     /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
