@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -27,18 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PoolRegions {
 
-    /** Regions are multiples of this, which is what the driver maps device memory by. */
-    private static final long UNIT_BYTES = 1L << 21;
-
-    /** What every memory source aligns regions to. */
-    private static final long SOURCE_ALIGNMENT_BYTES = 256;
-
-    /** Most that a strategy divides: granules are counted in unsigned ints. */
-    private static final long MOST_GRANULES = (1L << 32) - 1;
-
-    private final MemorySource source;
-    private final StrategyProvider provider;
-    private final StrategyOptions options;
+    private final RegionMaker maker;
     private final long firstRegionBytes;
     private final long limitBytes;
     private final boolean growInPlace;
@@ -59,15 +47,13 @@ final class PoolRegions {
     private boolean ended;
 
     PoolRegions(final PoolBuilder builder, final SpinLock lock, final PoolCounters counters) {
-        source = builder.source;
-        provider = Strategies.named(builder.strategy);
-        options = builder.strategyOptions;
         firstRegionBytes = builder.firstRegionBytes;
         limitBytes = builder.limitBytes;
         growInPlace = builder.growInPlace;
         this.lock = lock;
         this.counters = counters;
         events = new PoolEvents(builder.name);
+        maker = new RegionMaker(builder, events);
     }
 
     // Under the pool's lock
@@ -277,24 +263,11 @@ final class PoolRegions {
             }
             final Failures failures = new Failures();
             for (final PoolRegion region : all) {
-                failures.attempt(() -> end(region));
+                failures.attempt(() -> maker.giveBack(region));
             }
             failures.rethrow();
         } finally {
             regionLock.unlock();
-        }
-    }
-
-    private void end(final PoolRegion region) {
-        final GrowableRegion growable = region.growable();
-        if (growable == null) {
-            giveBackToSource(region.taken());
-            return;
-        }
-        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
-        growable.close();
-        if (region.heldBytes() > 0) {
-            event.commit(part(region, 0, region.heldBytes()));
         }
     }
 
@@ -315,34 +288,16 @@ final class PoolRegions {
     }
 
     private void reserve() {
-        final long mostBytes = Math.min(limitBytes, MOST_GRANULES * options.granuleBytes());
-        final Optional<GrowableRegion> reserved = source.reserve(mostBytes);
-        if (reserved.isEmpty()) {
-            return;
-        }
-        final GrowableRegion growable = reserved.get();
-        if (growable.region().sizeBytes() < regionBytesFor(1, 1)) {
-            // No block is sure to lie in it.
-            growable.close();
-            return;
-        }
-        try {
-            final PoolRegion region = divide(growable.region(), growable);
-            lock.lock();
+        final PoolRegion reserved = maker.reserve(limitBytes);
+        if (reserved != null) {
+            boolean added = false;
             try {
-                append(region);
+                append(reserved);
+                added = true;
             } finally {
-                lock.unlock();
-            }
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            try {
-                growable.close();
-            } catch (final RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
-            }
-            // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
-            if (!(e instanceof OutOfMemoryError)) {
-                throw e;
+                if (!added) {
+                    maker.giveBack(reserved);
+                }
             }
         }
     }
@@ -368,8 +323,7 @@ final class PoolRegions {
         lock.lock();
         try {
             if (onlyBacked && regions[0].strategy() instanceof PooledStrategy pooled) {
-                // A slab needs more than the request, so it may lie where nothing can be committed though there are
-                // holes.
+                // A slab needs more than the request: it may lie where nothing can be committed though there are holes.
                 pooled.makeNoSlabs();
             }
             final long placed = placeIn(regions[0], sizeBytes, alignmentBytes);
@@ -392,7 +346,7 @@ final class PoolRegions {
         if (tail == Strategy.NO_SPACE) {
             return Strategy.NO_SPACE;
         }
-        strategy.extend(tail, (region.used().endAddress() - tail) & -options.granuleBytes());
+        strategy.extend(tail, (region.used().endAddress() - tail) & -strategy.granuleBytes());
         final long placed = placeIn(region, sizeBytes, alignmentBytes);
         strategy.free(tail);
         return Math.max(placed, Strategy.NO_SPACE);
@@ -469,55 +423,18 @@ final class PoolRegions {
 
     /** As {@link #growAndPlace}, by a whole region. */
     private long takeAndPlace(final long sizeBytes, final long alignmentBytes) {
-        final long mostBytes = Math.min(limitBytes - counters.heldBytes(), MOST_GRANULES * options.granuleBytes());
-        final long leastBytes = regionBytesFor(sizeBytes, alignmentBytes);
-        if (leastBytes > mostBytes) {
-            return Strategy.NO_SPACE;
-        }
-        final long goodBytes =
-                Math.max(leastBytes, counters.heldBytes() == 0 ? firstRegionBytes : counters.heldBytes());
-        long regionBytes = Math.min(roundUp(goodBytes, UNIT_BYTES), mostBytes);
-        while (regionBytes >= leastBytes) {
-            final Region taken;
-            try {
-                taken = take(regionBytes);
-            } catch (final DeviceOutOfMemoryException e) {
-                regionBytes = regionBytes == leastBytes ? 0 : Math.max((regionBytes / 2) & -UNIT_BYTES, leastBytes);
-                continue;
-            }
-            return placeInNew(taken, sizeBytes, alignmentBytes);
-        }
-        return Strategy.NO_SPACE;
+        final long heldBytes = counters.heldBytes();
+        final PoolRegion taken = maker.take(
+                maker.leastBytesFor(sizeBytes, alignmentBytes),
+                heldBytes == 0 ? firstRegionBytes : heldBytes,
+                limitBytes - heldBytes);
+        return taken == null ? Strategy.NO_SPACE : placeInNew(taken, sizeBytes, alignmentBytes);
     }
 
-    /** The least region that is sure to serve a request, wherever the source takes it. */
-    private long regionBytesFor(final long sizeBytes, final long alignmentBytes) {
-        final long granuleBytes = options.granuleBytes();
-        final long leastBytes = provider.regionBytesFor(
-                sizeBytes, alignmentBytes <= SOURCE_ALIGNMENT_BYTES ? 1 : alignmentBytes, options);
-        final long paddingBytes = granuleBytes > SOURCE_ALIGNMENT_BYTES ? granuleBytes : 0;
-        return leastBytes > Long.MAX_VALUE - paddingBytes ? Long.MAX_VALUE : leastBytes + paddingBytes;
-    }
-
-    private Region take(final long sizeBytes) {
-        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
-        final Region taken = source.take(sizeBytes);
-        event.commit(taken);
-        return taken;
-    }
-
-    private void giveBackToSource(final Region taken) {
-        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
-        source.giveBack(taken);
-        event.commit(taken);
-    }
-
-    /** Places the request before anyone else sees the region, and gives it back if it doesn't serve. */
-    private long placeInNew(final Region taken, final long sizeBytes, final long alignmentBytes) {
-        final PoolRegion region;
-        final long address;
+    /** Places a request before anyone else sees the region. */
+    private long placeInNew(final PoolRegion region, final long sizeBytes, final long alignmentBytes) {
+        long address = Strategy.NO_SPACE;
         try {
-            region = divide(taken, null);
             final PoolRegion[] all = with(region);
             lock.lock();
             try {
@@ -528,31 +445,13 @@ final class PoolRegions {
             } finally {
                 lock.unlock();
             }
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            // The host may have no memory for the tables.
-            try {
-                giveBackToSource(taken);
-            } catch (final RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
+        } finally {
+            if (address == Strategy.NO_SPACE) {
+                // An alignment that the strategy can't be sure of, or a table that is too small.
+                giveBack(region);
             }
-            throw e;
-        }
-        if (address == Strategy.NO_SPACE) {
-            // An alignment that the strategy can't be sure of, or a table that is too small.
-            giveBack(region);
         }
         return address;
-    }
-
-    /** Makes a strategy for a region. */
-    private PoolRegion divide(final Region taken, final @Nullable GrowableRegion growable) {
-        // A source may know nothing of large granules.
-        final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
-        final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
-        final Strategy strategy = provider.create(used, options);
-        return growable == null
-                ? new PoolRegion(taken, used, strategy, null, taken.sizeBytes(), used.endAddress())
-                : new PoolRegion(taken, used, strategy, growable, 0, taken.address());
     }
 
     private PoolRegion[] with(final PoolRegion region) {
@@ -562,7 +461,12 @@ final class PoolRegions {
     }
 
     private void append(final PoolRegion region) {
-        replace(with(region), region.heldBytes());
+        lock.lock();
+        try {
+            replace(with(region), region.heldBytes());
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
@@ -587,20 +491,11 @@ final class PoolRegions {
 
     private void giveBack(final PoolRegion region) {
         try {
-            giveBackToSource(region.taken());
+            maker.giveBack(region);
         } catch (final RuntimeException e) {
             // It is still out, and empty.
-            lock.lock();
-            try {
-                append(region);
-            } finally {
-                lock.unlock();
-            }
+            append(region);
             throw e;
         }
-    }
-
-    private static long roundUp(final long value, final long multiple) {
-        return (value + multiple - 1) & -multiple;
     }
 }
