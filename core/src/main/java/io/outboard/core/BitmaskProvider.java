@@ -20,4 +20,10 @@ public final class BitmaskProvider implements StrategyProvider {
     public Strategy create(final Region region, final StrategyOptions options) {
         return new BitmaskStrategy(region, options);
     }
+
+    @Override
+    public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+        final long leastBytes = BitmaskStrategy.SMALLEST_BLOCK * options.granuleBytes();
+        return StrategyProvider.super.regionBytesFor(Math.max(sizeBytes, leastBytes), alignmentBytes, options);
+    }
 }

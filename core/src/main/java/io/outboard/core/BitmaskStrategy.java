@@ -46,7 +46,8 @@ import java.util.function.LongFunction;
  */
 public final class BitmaskStrategy extends AbstractStrategy {
 
-    private static final int SMALLEST_BLOCK = 2;
+    /** In granules. */
+    static final int SMALLEST_BLOCK = 2;
 
     /** The object, with what it inherits. */
     private static final long FIXED_BYTES = 72;

@@ -43,11 +43,17 @@ final class LeakTracker {
         final boolean sampled =
                 level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
         final AllocationSite site = sampled ? new AllocationSite() : null;
-        if (site != null) {
-            sites.put(address, site);
-        }
         final Entry entry = new Entry(this, address, sizeBytes, site);
-        entry.cleanable = cleaner.register(buffer, entry);
+        try {
+            if (site != null) {
+                sites.put(address, site);
+            }
+            entry.cleanable = cleaner.register(buffer, entry);
+        } catch (final OutOfMemoryError e) {
+            // The block is freed now, and its next owner isn't this one.
+            forget(address, site);
+            throw e;
+        }
         return entry;
     }
 
@@ -77,7 +83,7 @@ final class LeakTracker {
             try {
                 pool.freeIfOpen(entry.address);
                 fate = "it is freed now";
-            } catch (final RuntimeException e) {
+            } catch (final RuntimeException | OutOfMemoryError e) {
                 fate = "freeing it failed: " + e;
                 severity = Level.ERROR;
             }

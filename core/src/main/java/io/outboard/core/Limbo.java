@@ -1,7 +1,7 @@
 package io.outboard.core;
 
 import java.util.ArrayList;
-import java.util.List;
+import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.agrona.collections.LongHashSet;
 
@@ -16,6 +16,8 @@ import org.agrona.collections.LongHashSet;
  * </ol>
  *
  * <p>External lock required. Batches are used again, so there is no garbage once they are as many as the program needs.
+ * When the host has no memory for more, {@link OutOfMemoryError}, and nothing has changed: a block that were in limbo, but
+ * in no batch, would never come back. So each method does all that may fail first.
  */
 final class Limbo {
 
@@ -42,16 +44,29 @@ final class Limbo {
         static final long UNMARKED = -1;
     }
 
-    private final LongHashSet addresses = new LongHashSet();
-    private final Long2ObjectHashMap<Batch> open = new Long2ObjectHashMap<>();
-    private final List<Batch> full = new ArrayList<>();
-    private final List<Batch> unused = new ArrayList<>();
+    private final Supplier<Batch> factory;
+    private LongHashSet addresses = new LongHashSet();
+
+    /** Filled by the next blocks that are freed; each of its batches has room for one more. */
+    private Long2ObjectHashMap<Batch> open = new Long2ObjectHashMap<>();
+
+    /** Both lists have room for all batches there are. Not the default capacity, which is made only when it is used. */
+    private final ArrayList<Batch> full = new ArrayList<>(1);
+
+    private final ArrayList<Batch> unused = new ArrayList<>(1);
+    private int batches;
     private long bytes;
 
-    /** The batch of the stream that freed last: most programs use one stream, or free many blocks in a row. */
+    /** The open batch of the stream that freed last: most programs use one stream, or free many blocks in a row. */
     private Batch last;
 
     Limbo() {
+        this(Batch::new);
+    }
+
+    /** For tests in which the host has no memory for a batch. */
+    Limbo(final Supplier<Batch> factory) {
+        this.factory = factory;
         last = open(ALL_STREAMS);
     }
 
@@ -71,18 +86,23 @@ final class Limbo {
 
     /** Puts a block in. False if it is here already. */
     boolean add(final long address, final long sizeBytes, final long stream) {
+        final Batch batch = last.stream == stream ? last : open(stream);
+        if (batch.count == BATCH_BLOCKS - 1) {
+            reserveBatch();
+        }
+        if (addresses.size() >= addresses.resizeThreshold()) {
+            growAddresses();
+        }
         if (!addresses.add(address)) {
             return false;
         }
-        final Batch batch = last.stream == stream ? last : open(stream);
         last = batch;
         batch.addresses[batch.count] = address;
         batch.sizes[batch.count] = sizeBytes;
         bytes += sizeBytes;
         if (++batch.count == BATCH_BLOCKS) {
             full.add(batch);
-            open.remove(stream);
-            last = open(stream);
+            last = openReserved(stream);
         }
         return true;
     }
@@ -107,7 +127,12 @@ final class Limbo {
     }
 
     /** Moves batches from here to {@code taken}: the full ones, or all with a block in them. */
-    void takeBatches(final boolean all, final List<Batch> taken) {
+    @SuppressWarnings("NonApiType") // Room in it has to be made beforehand, which a List can't be asked for.
+    void takeBatches(final boolean all, final ArrayList<Batch> taken) {
+        if (all) {
+            reserveBatch();
+        }
+        taken.ensureCapacity(taken.size() + full.size() + open.size());
         // One by one, since addAll would make garbage.
         for (int i = 0; i < full.size(); i++) {
             taken.add(full.get(i));
@@ -119,7 +144,7 @@ final class Limbo {
                 (batch.count == 0 ? unused : taken).add(batch);
             }
             open.clear();
-            last = open(ALL_STREAMS);
+            last = openReserved(ALL_STREAMS);
         }
     }
 
@@ -136,13 +161,44 @@ final class Limbo {
     }
 
     private Batch open(final long stream) {
-        Batch batch = open.get(stream);
-        if (batch == null) {
-            batch = unused.isEmpty() ? new Batch() : unused.remove(unused.size() - 1);
-            batch.stream = stream;
-            batch.mark = Batch.UNMARKED;
-            open.put(stream, batch);
+        final Batch batch = open.get(stream);
+        if (batch != null) {
+            return batch;
         }
+        reserveBatch();
+        if (open.size() >= open.resizeThreshold()) {
+            final Long2ObjectHashMap<Batch> larger = new Long2ObjectHashMap<>(2 * open.capacity(), open.loadFactor());
+            larger.putAll(open);
+            open = larger;
+        }
+        return openReserved(stream);
+    }
+
+    /** Takes the place of the stream's batch, if it has one. */
+    private Batch openReserved(final long stream) {
+        final Batch batch = unused.remove(unused.size() - 1);
+        batch.stream = stream;
+        batch.mark = Batch.UNMARKED;
+        open.put(stream, batch);
         return batch;
+    }
+
+    private void reserveBatch() {
+        if (unused.isEmpty()) {
+            full.ensureCapacity(batches + 1);
+            unused.ensureCapacity(batches + 1);
+            unused.add(factory.get());
+            batches++;
+        }
+    }
+
+    /**
+     * Not left to the set, nor to the map of open batches: they put the value in and raise their threshold before they ask
+     * for the larger table, and without that fill up until a search doesn't end.
+     */
+    private void growAddresses() {
+        final LongHashSet larger = new LongHashSet(2 * addresses.capacity(), addresses.loadFactor());
+        larger.addAll(addresses);
+        addresses = larger;
     }
 }

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  * {@link DeviceOutOfMemoryException}.
  *
  * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}, each further one as much as the pool holds by then,
- * so that regions stay few, but at least what the request needs and never more than the limit leaves. Where the device
- * hasn't so much, half is tried, and so on down to the request. A block never spans regions.
+ * so that regions stay few, but at least what the strategy needs to serve the request ({@link
+ * StrategyProvider#regionBytesFor}) and never more than the limit leaves. Where the device hasn't so much, half is tried, and
+ * so on down to that. A block never spans regions.
  *
  * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): one region has
  * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind a prefix of it,
@@ -260,40 +261,39 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void freeAsync(final long address, final long stream) {
-        if (PoolEvents.wantsFrees()) {
-            final PoolEvents.FreeEvent event = events.beginFree();
-            event.address = address;
-            event.stream = stream;
-            event.sizeBytes = freeUnrecorded(address, stream);
-            event.commit();
-        } else {
-            freeUnrecorded(address, stream);
+        final long freed = PoolEvents.wantsFrees() ? freeRecorded(address, stream) : freeUnrecorded(address, stream);
+        if (freed < 0) {
+            recycler.recycleAsPlanned();
         }
     }
 
-    /** Answers the size of the block, in bytes. */
+    private long freeRecorded(final long address, final long stream) {
+        final PoolEvents.FreeEvent event = events.beginFree();
+        final long freed = freeUnrecorded(address, stream);
+        event.address = address;
+        event.stream = stream;
+        event.sizeBytes = Math.max(freed, ~freed);
+        event.commit();
+        return freed;
+    }
+
+    /** Answers the size of the block, in bytes; its complement if limbo is full. */
     private long freeUnrecorded(final long address, final long stream) {
-        final long sizeBytes;
-        final boolean limboIsFull;
         lock.lock();
         try {
             final Strategy strategy = strategyAt(address);
             if (policy == ReusePolicy.IMMEDIATE) {
                 final long before = strategy.freeBytes();
                 strategy.free(address);
-                sizeBytes = strategy.freeBytes() - before;
+                final long sizeBytes = strategy.freeBytes() - before;
                 counters.freed(sizeBytes, 0);
                 return sizeBytes;
             }
-            sizeBytes = strategy.sizeOf(address);
-            limboIsFull = recycler.add(address, sizeBytes, stream);
+            final long sizeBytes = strategy.sizeOf(address);
+            return recycler.add(address, sizeBytes, stream) ? ~sizeBytes : sizeBytes;
         } finally {
             lock.unlock();
         }
-        if (limboIsFull) {
-            recycler.recycleAsPlanned();
-        }
-        return sizeBytes;
     }
 
     /** As {@link #free}, but nothing if the pool is closed. */
@@ -417,7 +417,8 @@ public final class Pool implements AutoCloseable {
     /**
      * Gives limbo back as far as the policy allows, then regions to the memory source in which nothing is in use, the one
      * taken last first, until the pool holds no more than so much. Of a region that grows in place goes what lies behind its
-     * last block in use, in steps as it grew.
+     * last block in use, in steps as it grew. While a stream is captured into a graph nothing is given back, since that would
+     * break the capture.
      *
      * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
      * @return what it holds now, in bytes; more than asked for if blocks in use stand in the way
@@ -427,10 +428,10 @@ public final class Pool implements AutoCloseable {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
-        if (counters.heldBytes() > bytes) {
+        if (counters.heldBytes() > bytes && !recycler.isCapturing()) {
             recycler.recycleNow(false);
+            regions.trimTo(bytes);
         }
-        regions.trimTo(bytes);
         return counters.heldBytes();
     }
 
@@ -438,7 +439,7 @@ public final class Pool implements AutoCloseable {
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
      * logger {@code io.outboard.core}, with the largest of them. Idempotent; afterwards the pool is
      * empty, and what takes, frees, resizes or measures a block throws {@link IllegalStateException}. What the device or the
-     * memory source fails with is thrown when all regions have been tried.
+     * memory source fails with is thrown when all regions have been tried: the first failure, with others suppressed.
      */
     @Override
     public void close() {
@@ -454,17 +455,14 @@ public final class Pool implements AutoCloseable {
                     "a pool is closed with " + counters.liveBlocks() + " blocks in use, " + counters.usedBytes()
                             + " bytes; the largest: " + largestHolders());
         }
-        try {
-            recycler.end();
-        } finally {
-            try {
-                regions.end();
-            } finally {
-                if (name != null) {
-                    PoolManagement.unregister(name);
-                }
-            }
+        final Failures failures = new Failures();
+        failures.attempt(recycler::end);
+        failures.attempt(regions::end);
+        final String registered = name;
+        if (registered != null) {
+            failures.attempt(() -> PoolManagement.unregister(registered));
         }
+        failures.rethrow();
     }
 
     boolean isClosed() {

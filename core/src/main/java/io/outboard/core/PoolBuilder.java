@@ -93,7 +93,7 @@ public final class PoolBuilder {
 
     /**
      * Most that may be in limbo before {@link ReusePolicy#STRICT} synchronises though memory isn't needed; never more
-     * than an eighth of what the pool holds, which is the default.
+     * than half of what the pool holds, which is the default.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -27,18 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PoolRegions {
 
-    /** Regions are multiples of this, which is what the driver maps device memory by. */
-    private static final long UNIT_BYTES = 1L << 21;
-
-    /** What every memory source aligns regions to. */
-    private static final long SOURCE_ALIGNMENT_BYTES = 256;
-
-    /** Most that a strategy divides: granules are counted in unsigned ints. */
-    private static final long MOST_GRANULES = (1L << 32) - 1;
-
-    private final MemorySource source;
-    private final StrategyProvider provider;
-    private final StrategyOptions options;
+    private final RegionMaker maker;
     private final long firstRegionBytes;
     private final long limitBytes;
     private final boolean growInPlace;
@@ -59,15 +47,13 @@ final class PoolRegions {
     private boolean ended;
 
     PoolRegions(final PoolBuilder builder, final SpinLock lock, final PoolCounters counters) {
-        source = builder.source;
-        provider = Strategies.named(builder.strategy);
-        options = builder.strategyOptions;
         firstRegionBytes = builder.firstRegionBytes;
         limitBytes = builder.limitBytes;
         growInPlace = builder.growInPlace;
         this.lock = lock;
         this.counters = counters;
         events = new PoolEvents(builder.name);
+        maker = new RegionMaker(builder, events);
     }
 
     // Under the pool's lock
@@ -275,25 +261,11 @@ final class PoolRegions {
             } finally {
                 lock.unlock();
             }
-            RuntimeException failure = null;
+            final Failures failures = new Failures();
             for (final PoolRegion region : all) {
-                try {
-                    if (region.growable() == null) {
-                        giveBackToSource(region.taken());
-                    } else {
-                        region.growable().close();
-                    }
-                } catch (final RuntimeException e) {
-                    if (failure == null) {
-                        failure = e;
-                    } else {
-                        failure.addSuppressed(e);
-                    }
-                }
+                failures.attempt(() -> maker.giveBack(region));
             }
-            if (failure != null) {
-                throw failure;
-            }
+            failures.rethrow();
         } finally {
             regionLock.unlock();
         }
@@ -316,55 +288,44 @@ final class PoolRegions {
     }
 
     private void reserve() {
-        final long mostBytes = Math.min(limitBytes, MOST_GRANULES * options.granuleBytes());
-        final Optional<GrowableRegion> reserved = source.reserve(mostBytes);
-        if (reserved.isEmpty()) {
-            return;
-        }
-        final GrowableRegion growable = reserved.get();
-        if (growable.region().sizeBytes() < 2 * options.granuleBytes()) {
-            // No granule is sure to lie in it.
-            growable.close();
-            return;
-        }
-        try {
-            add(growable.region(), growable);
-        } catch (final RuntimeException | OutOfMemoryError e) {
+        final PoolRegion reserved = maker.reserve(limitBytes);
+        if (reserved != null) {
+            boolean added = false;
             try {
-                growable.close();
-            } catch (final RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
-            }
-            // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
-            if (!(e instanceof OutOfMemoryError)) {
-                throw e;
+                append(reserved);
+                added = true;
+            } finally {
+                if (!added) {
+                    maker.giveBack(reserved);
+                }
             }
         }
     }
 
     /** As {@link #growAndPlace}, in place as long as there are addresses, else by a whole region. */
     private long commitAndPlace(final long sizeBytes, final long alignmentBytes) {
-        final PoolRegion growable = growable();
         long placed = Strategy.NO_SPACE;
-        while (growable != null) {
+        // Asked for each time, since committing replaces it.
+        for (PoolRegion region = growable(); region != null; region = growable()) {
             placed = placeGrowing(false, sizeBytes, alignmentBytes);
             if (placed >= Strategy.NO_SPACE) {
                 break;
             }
             // Others may take what is committed here before this thread does: then once more, for the end that is next.
-            if (!commit(growable, ~placed)) {
+            if (!commit(region, ~placed)) {
                 return placeGrowing(true, sizeBytes, alignmentBytes);
             }
         }
-        if (placed == Strategy.NO_SPACE && grow(sizeBytes, alignmentBytes)) {
-            placed = placeLocked(sizeBytes, alignmentBytes);
-        }
-        return placed;
+        return placed == Strategy.NO_SPACE ? takeAndPlace(sizeBytes, alignmentBytes) : placed;
     }
 
     private long placeGrowing(final boolean onlyBacked, final long sizeBytes, final long alignmentBytes) {
         lock.lock();
         try {
+            if (onlyBacked && regions[0].strategy() instanceof PooledStrategy pooled) {
+                // A slab needs more than the request: it may lie where nothing can be committed though there are holes.
+                pooled.makeNoSlabs();
+            }
             final long placed = placeIn(regions[0], sizeBytes, alignmentBytes);
             return onlyBacked && placed < Strategy.NO_SPACE
                     ? placeAroundTail(regions[0], sizeBytes, alignmentBytes)
@@ -385,7 +346,7 @@ final class PoolRegions {
         if (tail == Strategy.NO_SPACE) {
             return Strategy.NO_SPACE;
         }
-        strategy.extend(tail, (region.used().endAddress() - tail) & -options.granuleBytes());
+        strategy.extend(tail, (region.used().endAddress() - tail) & -strategy.granuleBytes());
         final long placed = placeIn(region, sizeBytes, alignmentBytes);
         strategy.free(tail);
         return Math.max(placed, Strategy.NO_SPACE);
@@ -460,79 +421,52 @@ final class PoolRegions {
 
     // Under the region lock, of whole regions
 
-    private boolean grow(final long sizeBytes, final long alignmentBytes) {
-        final long mostBytes = Math.min(limitBytes - counters.heldBytes(), MOST_GRANULES * options.granuleBytes());
-        final long unitBytes = Math.max(alignmentBytes, options.granuleBytes());
-        if (sizeBytes > mostBytes || unitBytes > mostBytes) {
-            return false;
-        }
-        final long paddingBytes = unitBytes > SOURCE_ALIGNMENT_BYTES ? unitBytes : 0;
-        final long leastBytes = roundUp(sizeBytes, options.granuleBytes()) + paddingBytes;
-        // Both addends may be 2^62.
-        if (leastBytes < 0 || leastBytes > mostBytes) {
-            return false;
-        }
-        final long goodBytes =
-                Math.max(leastBytes, counters.heldBytes() == 0 ? firstRegionBytes : counters.heldBytes());
-        long regionBytes = Math.min(roundUp(goodBytes, UNIT_BYTES), mostBytes);
-        while (regionBytes >= leastBytes) {
-            try {
-                add(take(regionBytes));
-                return true;
-            } catch (final DeviceOutOfMemoryException e) {
-                regionBytes = regionBytes == leastBytes ? 0 : Math.max((regionBytes / 2) & -UNIT_BYTES, leastBytes);
-            }
-        }
-        return false;
+    /** As {@link #growAndPlace}, by a whole region. */
+    private long takeAndPlace(final long sizeBytes, final long alignmentBytes) {
+        final long heldBytes = counters.heldBytes();
+        final PoolRegion taken = maker.take(
+                maker.leastBytesFor(sizeBytes, alignmentBytes),
+                heldBytes == 0 ? firstRegionBytes : heldBytes,
+                limitBytes - heldBytes);
+        return taken == null ? Strategy.NO_SPACE : placeInNew(taken, sizeBytes, alignmentBytes);
     }
 
-    private Region take(final long sizeBytes) {
-        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
-        final Region taken = source.take(sizeBytes);
-        event.commit(taken);
-        return taken;
-    }
-
-    private void giveBackToSource(final Region taken) {
-        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
-        source.giveBack(taken);
-        event.commit(taken);
-    }
-
-    private void add(final Region taken) {
+    /** Places a request before anyone else sees the region. */
+    private long placeInNew(final PoolRegion region, final long sizeBytes, final long alignmentBytes) {
+        long address = Strategy.NO_SPACE;
         try {
-            add(taken, null);
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            // The host may have no memory for the tables.
+            final PoolRegion[] all = with(region);
+            lock.lock();
             try {
-                giveBackToSource(taken);
-            } catch (final RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
+                address = placeIn(region, sizeBytes, alignmentBytes);
+                if (address != Strategy.NO_SPACE) {
+                    replace(all, region.heldBytes());
+                }
+            } finally {
+                lock.unlock();
             }
-            throw e;
-        }
-    }
-
-    private void add(final Region taken, final @Nullable GrowableRegion growable) {
-        // A source may know nothing of large granules.
-        final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
-        final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
-        final Strategy strategy = provider.create(used, options);
-        final PoolRegion added = growable == null
-                ? new PoolRegion(taken, used, strategy, null, taken.sizeBytes(), used.endAddress())
-                : new PoolRegion(taken, used, strategy, growable, 0, taken.address());
-        lock.lock();
-        try {
-            append(added);
         } finally {
-            lock.unlock();
+            if (address == Strategy.NO_SPACE) {
+                // An alignment that the strategy can't be sure of, or a table that is too small.
+                giveBack(region);
+            }
         }
+        return address;
+    }
+
+    private PoolRegion[] with(final PoolRegion region) {
+        final PoolRegion[] all = Arrays.copyOf(regions, regions.length + 1);
+        all[all.length - 1] = region;
+        return all;
     }
 
     private void append(final PoolRegion region) {
-        final PoolRegion[] all = Arrays.copyOf(regions, regions.length + 1);
-        all[all.length - 1] = region;
-        replace(all, region.heldBytes());
+        lock.lock();
+        try {
+            replace(with(region), region.heldBytes());
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
@@ -557,20 +491,11 @@ final class PoolRegions {
 
     private void giveBack(final PoolRegion region) {
         try {
-            giveBackToSource(region.taken());
+            maker.giveBack(region);
         } catch (final RuntimeException e) {
             // It is still out, and empty.
-            lock.lock();
-            try {
-                append(region);
-            } finally {
-                lock.unlock();
-            }
+            append(region);
             throw e;
         }
-    }
-
-    private static long roundUp(final long value, final long multiple) {
-        return (value + multiple - 1) & -multiple;
     }
 }

@@ -12,7 +12,7 @@ package io.outboard.core;
  * @param peakUsedBytes most {@code usedBytes} so far
  * @param liveBlocks blocks in use
  * @param allocations blocks handed out so far
- * @param synchronizations how often the pool waited for the device to give limbo back
+ * @param synchronizations how often the pool waited for the device to give limbo back, for all of its work or a part
  */
 public record PoolStatistics(
         int regions,

@@ -28,6 +28,11 @@ public final class PooledProvider implements StrategyProvider {
         return new PooledStrategy(backing().create(region, options));
     }
 
+    @Override
+    public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+        return backing().regionBytesFor(sizeBytes, alignmentBytes, options);
+    }
+
     private StrategyProvider backing() {
         try {
             return Strategies.named(BACKING);

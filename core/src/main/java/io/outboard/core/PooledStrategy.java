@@ -126,6 +126,12 @@ public final class PooledStrategy implements Strategy {
         return slabs.add(address, slotClass);
     }
 
+    /** As if there were no room for slabs: small blocks are the backing's, for as many as a slab would serve. */
+    void makeNoSlabs() {
+        giveBackEmptySlabs();
+        slabsToSkip = SKIPPED_SLABS;
+    }
+
     private long allocateBehind(final long sizeBytes, final long alignmentBytes) {
         try {
             final long address = backing.allocate(sizeBytes, alignmentBytes);

@@ -1,7 +1,6 @@
 package io.outboard.core;
 
 import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -15,11 +14,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Recycler {
 
-    /** Work finishes in the order of submission as a rule, so behind so many unfinished batches none is looked at. */
+    /**
+     * Work finishes in the order of submission as a rule, so behind so many unfinished batches none is looked at as long as
+     * there is memory.
+     */
     private static final int MOST_UNFINISHED = 4;
 
     /** Of what the pool holds, the share that may be in limbo before {@link ReusePolicy#STRICT} synchronises. */
-    private static final long LIMBO_SHARE = 8;
+    private static final long LIMBO_SHARE = 2;
 
     private final ReusePolicy policy;
     private final DeviceWork work;
@@ -32,8 +34,8 @@ final class Recycler {
     private final ReentrantLock limboLock = new ReentrantLock();
     private final Limbo limbo = new Limbo();
 
-    /** Taken from limbo, in that order. */
-    private final List<Limbo.Batch> waiting = new ArrayList<>();
+    /** Taken from limbo, in that order. Not the default capacity, which is made only when it is used. */
+    private final ArrayList<Limbo.Batch> waiting = new ArrayList<>(1);
 
     private boolean ended;
 
@@ -151,6 +153,16 @@ final class Recycler {
         }
     }
 
+    /** Whether a stream is being captured, so that the device may not be waited for. */
+    boolean isCapturing() {
+        limboLock.lock();
+        try {
+            return !ended && work.isCapturing();
+        } finally {
+            limboLock.unlock();
+        }
+    }
+
     /**
      * Waits for the device; from then on nothing comes back.
      *
@@ -160,22 +172,17 @@ final class Recycler {
         limboLock.lock();
         try {
             ended = true;
-            synchronise();
+            final Failures failures = new Failures();
+            failures.attempt(this::synchronise);
+            for (final Limbo.Batch batch : waiting) {
+                if (batch.mark != Limbo.Batch.UNMARKED) {
+                    failures.attempt(() -> work.release(batch.mark));
+                }
+            }
+            waiting.clear();
+            failures.rethrow();
         } finally {
-            try {
-                releaseMarks();
-            } finally {
-                limboLock.unlock();
-            }
-        }
-    }
-
-    private void releaseMarks() {
-        while (!waiting.isEmpty()) {
-            final long mark = waiting.remove(waiting.size() - 1).mark;
-            if (mark != Limbo.Batch.UNMARKED) {
-                work.release(mark);
-            }
+            limboLock.unlock();
         }
     }
 
@@ -189,7 +196,10 @@ final class Recycler {
         if (policy == ReusePolicy.STRICT) {
             releaseAfterSynchronising();
         } else {
-            releaseFinished(wait);
+            markWaiting();
+            if (!releaseFinished(all ? Integer.MAX_VALUE : MOST_UNFINISHED) && wait) {
+                awaitAny();
+            }
         }
     }
 
@@ -223,31 +233,47 @@ final class Recycler {
     private void await(final long mark) {
         final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
         work.await(mark);
+        counters.synchronised();
         if (event != null) {
             event.commit(false);
         }
     }
 
-    private void releaseFinished(final boolean wait) {
-        markWaiting();
-        int unfinished = 0;
+    /** Never waits; whether any batch had finished. */
+    private boolean releaseFinished(final int mostUnfinished) {
+        boolean any = false;
         int i = 0;
-        while (i < waiting.size() && unfinished < MOST_UNFINISHED) {
-            final Limbo.Batch batch = waiting.get(i);
-            if (wait) {
-                await(batch.mark);
-            }
-            if (work.isFinished(batch.mark)) {
-                final long mark = batch.mark;
-                waiting.remove(i);
-                // First the blocks, so that they aren't lost if the device fails to forget the mark.
-                release(batch);
-                work.release(mark);
+        while (i < waiting.size() && i < mostUnfinished) {
+            if (releaseIfFinished(i)) {
+                any = true;
             } else {
-                unfinished++;
                 i++;
             }
         }
+        return any;
+    }
+
+    /** Waits until a batch comes back, first for the one that waits longest: it may be enough. */
+    private void awaitAny() {
+        for (int i = 0; i < waiting.size(); i++) {
+            await(waiting.get(i).mark);
+            if (releaseIfFinished(i)) {
+                return;
+            }
+        }
+    }
+
+    private boolean releaseIfFinished(final int index) {
+        final Limbo.Batch batch = waiting.get(index);
+        final long mark = batch.mark;
+        if (!work.isFinished(mark)) {
+            return false;
+        }
+        waiting.remove(index);
+        // First the blocks, so that they aren't lost if the device fails to forget the mark.
+        release(batch);
+        work.release(mark);
+        return true;
     }
 
     /** In order, so that those without a mark stay the last ones if the device fails. */

@@ -26,4 +26,23 @@ public interface StrategyProvider {
      * @throws IllegalArgumentException if the strategy can't serve that region with these options
      */
     Strategy create(Region region, StrategyOptions options);
+
+    /**
+     * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy that
+     * can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
+     *
+     * <p>Unless overridden, that is the request rounded up to the granule, and what an alignment above the granule may cost.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @param alignmentBytes any power of two
+     * @param options granule and table sizes
+     * @return bytes, a multiple of the granule, or {@link Long#MAX_VALUE} if no region is large enough
+     */
+    default long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+        final long granuleBytes = options.granuleBytes();
+        final long paddingBytes = Math.max(alignmentBytes, granuleBytes) - granuleBytes;
+        // Both may be 2^62 and more: negative if the sum overflows.
+        final long bytes = ((sizeBytes - 1) | (granuleBytes - 1)) + 1 + paddingBytes;
+        return bytes < 0 ? Long.MAX_VALUE : bytes;
+    }
 }

@@ -2,11 +2,13 @@ package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
-import java.util.List;
+import java.util.HashSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class LimboTest {
@@ -14,7 +16,7 @@ class LimboTest {
     private static final long STREAM = 7;
 
     private final Limbo limbo = new Limbo();
-    private final List<Limbo.Batch> taken = new ArrayList<>();
+    private final ArrayList<Limbo.Batch> taken = new ArrayList<>();
 
     @Test
     void shouldRefuseABlockThatIsThere() {
@@ -83,6 +85,47 @@ class LimboTest {
         assertEquals(0, limbo.reuse(256, STREAM));
         assertEquals(Strategy.NO_SPACE, limbo.reuse(256, STREAM));
         assertEquals(0, limbo.bytes());
+    }
+
+    @Test
+    void shouldLoseNoBlockAndHoldNoneTwiceWhicheverBatchTheHostHasNoMemoryFor() {
+        for (int failing = 2; failing <= 8; failing++) {
+            final int[] made = {0, failing};
+            final Limbo failingLimbo = new Limbo(() -> {
+                if (++made[0] == made[1]) {
+                    throw new OutOfMemoryError("simulated");
+                }
+                return new Limbo.Batch();
+            });
+            final ArrayList<Limbo.Batch> all = new ArrayList<>();
+            for (int i = 0; i < 4 * Limbo.BATCH_BLOCKS; i++) {
+                final long address = 256L * i;
+                final long stream = STREAM + i % 3;
+                try {
+                    failingLimbo.add(address, 256, stream);
+                } catch (final OutOfMemoryError e) {
+                    assertFalse(failingLimbo.contains(address));
+                    assertEquals(address, failingLimbo.bytes());
+                    assertTrue(failingLimbo.add(address, 256, stream));
+                }
+                if (i == 3 * Limbo.BATCH_BLOCKS) {
+                    failingLimbo.takeBatches(false, all);
+                }
+            }
+            if (made[0] < failing) {
+                assertThrows(OutOfMemoryError.class, () -> failingLimbo.takeBatches(true, all));
+            }
+            failingLimbo.takeBatches(true, all);
+
+            final Set<Long> seen = new HashSet<>();
+            for (final Limbo.Batch batch : all) {
+                for (int i = 0; i < batch.count; i++) {
+                    assertEquals(batch.stream, STREAM + batch.addresses[i] / 256 % 3);
+                    assertTrue(seen.add(batch.addresses[i]));
+                }
+            }
+            assertEquals(4 * Limbo.BATCH_BLOCKS, seen.size());
+        }
     }
 
     @Test

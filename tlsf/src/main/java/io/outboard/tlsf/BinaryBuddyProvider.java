@@ -25,4 +25,10 @@ public final class BinaryBuddyProvider implements StrategyProvider {
     public Strategy create(final Region region, final StrategyOptions options) {
         return new BinaryBuddyStrategy(region, options);
     }
+
+    @Override
+    public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+        final long leastBytes = StrategyProvider.super.regionBytesFor(sizeBytes, alignmentBytes, options);
+        return BinaryBuddyStrategy.CLASSES.regionBytesFor(leastBytes, options.granuleBytes());
+    }
 }

@@ -25,7 +25,7 @@ import io.outboard.core.StrategyOptions;
  */
 public final class BinaryBuddyStrategy extends BuddyStrategy {
 
-    private static final BuddyClasses CLASSES = new BuddyClasses(1);
+    static final BuddyClasses CLASSES = new BuddyClasses(1);
 
     /**
      * Makes one over a region, all of it free.

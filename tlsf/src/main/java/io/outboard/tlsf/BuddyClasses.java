@@ -79,6 +79,12 @@ final class BuddyClasses {
         return Arrays.copyOf(roots, count);
     }
 
+    /** The least region that is a single block of so many bytes or more, or {@link Long#MAX_VALUE} if none is. */
+    long regionBytesFor(final long sizeBytes, final long granuleBytes) {
+        final long granules = sizeBytes / granuleBytes;
+        return granules >= END_OF_SIZES ? Long.MAX_VALUE : size(holding(granules)) * granuleBytes;
+    }
+
     private int atLeast(final long size, final int from) {
         int sizeClass = from;
         while (sizes[sizeClass] < size) {

@@ -25,4 +25,10 @@ public final class FibonacciBuddyProvider implements StrategyProvider {
     public Strategy create(final Region region, final StrategyOptions options) {
         return new FibonacciBuddyStrategy(region, options);
     }
+
+    @Override
+    public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+        final long leastBytes = StrategyProvider.super.regionBytesFor(sizeBytes, alignmentBytes, options);
+        return FibonacciBuddyStrategy.CLASSES.regionBytesFor(leastBytes, options.granuleBytes());
+    }
 }

@@ -242,6 +242,29 @@ class DeviceBufferTest {
     }
 
     @Test
+    void shouldReportALostBufferThoughTheHostHasNoMemoryToFreeIt() throws InterruptedException {
+        final SteadyDevice full = new SteadyDevice() {
+            @Override
+            public void synchronize() {
+                throw new OutOfMemoryError("simulated");
+            }
+        };
+        final Pool pool = builder()
+                .reuse(ReusePolicy.STRICT, full)
+                .limboLimitBytes(1)
+                .leakLevel(LeakLevel.ALL)
+                .reclaimLeaks()
+                .build();
+        try (Warnings warnings = new Warnings()) {
+            lose(pool, 1);
+
+            final String message = reports(warnings, 1).get(0).getMessage();
+
+            assertTrue(message.contains("freeing it failed: " + OutOfMemoryError.class.getName()), message);
+        }
+    }
+
+    @Test
     void shouldNotLookForLeaksIfItIsOff() throws InterruptedException {
         try (Warnings warnings = new Warnings();
                 Pool off = builder().build();

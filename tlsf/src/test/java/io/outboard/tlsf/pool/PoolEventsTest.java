@@ -101,6 +101,36 @@ class PoolEventsTest {
         }
     }
 
+    /** What is committed, and taken away again, is told as if it were a region each. */
+    @Test
+    void shouldRecordHowARegionGrowsAndShrinksInPlace() throws IOException {
+        source.growingInPlace();
+        final long[] address = new long[1];
+
+        final List<RecordedEvent> events = record(false, () -> {
+            try (Pool pool = builder().limitBytes(64 * MIB).build()) {
+                address[0] = pool.allocate(3 * MIB);
+                final long last = pool.allocate(12 * MIB);
+                pool.free(last);
+                pool.trimTo(0);
+                pool.free(address[0]);
+            }
+        });
+
+        final long first = address[0];
+        assertEquals(
+                List.of(
+                        "RegionTaken " + 4 * MIB + " at 0",
+                        "RegionTaken " + 12 * MIB + " at " + 4 * MIB,
+                        "RegionGivenBack " + 12 * MIB + " at " + 4 * MIB,
+                        "RegionGivenBack " + 4 * MIB + " at 0"),
+                events.stream()
+                        .filter(event -> event.hasField("sizeBytes"))
+                        .map(event -> event.getEventType().getName().substring("io.outboard.".length()) + " "
+                                + event.getLong("sizeBytes") + " at " + (event.getLong("address") - first))
+                        .toList());
+    }
+
     private static String annotationsOf(final RecordedEvent event, final String field) {
         return event.getEventType().getField(field).getAnnotationElements().stream()
                 .map(annotation -> annotation.getTypeName())
@@ -191,6 +221,20 @@ class PoolEventsTest {
             assertEquals(address[i / 2], blocks.get(i).getLong("address"));
             assertEquals(i < 2 ? -1 : 7, blocks.get(i).getLong("stream"));
         }
+    }
+
+    @Test
+    void shouldRecordAFreeThoughTheDeviceFailsAfterIt() throws IOException {
+        final List<RecordedEvent> events = record(true, () -> {
+            try (Pool pool = builder().reuse(ReusePolicy.STRICT, device).build()) {
+                final long block = pool.allocate(4 * MIB);
+                device.failAt(2, () -> new IllegalStateException("device"));
+                assertThrows(IllegalStateException.class, () -> pool.free(block));
+            }
+        });
+
+        final RecordedEvent free = events.get(names(events).indexOf("Free"));
+        assertEquals(4 * MIB, free.getLong("sizeBytes"));
     }
 
     /** A free begins before the block is free, an allocation ends after it is taken. */

@@ -1,6 +1,7 @@
 package io.outboard.tlsf.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
@@ -111,6 +112,31 @@ class PoolFailureTest {
 
         assertEquals(0, scenario.source.regionsOut());
         assertEquals(0, scenario.device.marksOut());
+    }
+
+    @Test
+    void shouldTellEveryFailureWhenItIsClosed() {
+        final Scenario scenario = new Scenario(ReusePolicy.TRACKED);
+        scenario.run();
+        final int marks = scenario.device.marksOut();
+        final int regions = scenario.source.regionsOut();
+        assertTrue(marks > 1 && regions > 1, () -> marks + " marks, " + regions + " regions");
+        failFromNowOn(scenario.device);
+        scenario.source.failAt(1, FailureException::new);
+
+        final Throwable thrown = assertThrows(FailureException.class, scenario.pool::close);
+
+        // The wait, that of each mark, and the first region's.
+        assertEquals(1 + marks, thrown.getSuppressed().length);
+        assertEquals(0, scenario.device.marksOut());
+        assertEquals(1, scenario.source.regionsOut());
+    }
+
+    private static void failFromNowOn(final SimulatedDevice device) {
+        device.failAt(1, () -> {
+            failFromNowOn(device);
+            return new FailureException();
+        });
     }
 
     /** Calls of every kind, in the same order each time; what fails is skipped, as a program would. */

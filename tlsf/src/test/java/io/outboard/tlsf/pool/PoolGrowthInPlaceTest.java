@@ -161,6 +161,47 @@ class PoolGrowthInPlaceTest {
         assertEquals(18 * MIB, pool.sizeOf(wall));
     }
 
+    /** A slab would lie in the tail, and none fits into a hole, but a block does. */
+    @Test
+    void shouldUseAHoleIfASlabCannotBeCommitted() {
+        final VirtualMemorySource shared = new VirtualMemorySource(64 * MIB);
+        final Pool pool = Pool.over(shared)
+                .strategy("pooled", StrategyOptions.DEFAULTS)
+                .firstRegionBytes(2 * MIB)
+                .build();
+        shared.take(32 * MIB);
+        final List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < 128; i++) {
+            blocks.add(pool.allocate(MIB / 4));
+        }
+        for (final long block : blocks) {
+            pool.trim(block, MIB / 8);
+        }
+
+        for (int i = 0; i < 1000; i++) {
+            assertTrue(pool.contains(pool.allocate(256L * (1 + i % 16))));
+        }
+
+        assertEquals(32, heldMiB(pool));
+    }
+
+    /** While it commits, another thread takes what was there, so it has to commit twice. */
+    @Test
+    void shouldCommitUpToTheLimitEvenInTheSecondRound() {
+        final Pool pool = builder().limitBytes(8 * MIB).build();
+        pool.allocate(2 * MIB);
+        assertEquals(4, heldMiB(pool));
+        source.failAt(1, () -> {
+            pool.allocate(2 * MIB);
+            return DeviceOutOfMemoryException.ofDevice(1, 0, 1, "simulated");
+        });
+
+        pool.allocate(3 * MIB);
+
+        assertEquals(8, heldMiB(pool));
+        assertEquals(7 * MIB, pool.statistics().usedBytes());
+    }
+
     @Test
     void shouldGrowOnceTheDeviceHasMemoryAgain() {
         final Pool pool = builder().build();

@@ -11,7 +11,9 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Pool;
 import io.outboard.core.PoolBuilder;
 import io.outboard.core.PoolStatistics;
+import io.outboard.core.Strategies;
 import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,9 +21,11 @@ import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Regions: taken, given back, and closed. */
@@ -117,6 +121,54 @@ class PoolGrowthTest {
         assertEquals(256, pool.sizeOf(small));
         assertEquals(1004 * MIB, pool.statistics().heldBytes());
         assertEquals(2, pool.statistics().regions());
+    }
+
+    /** Blocks of some strategies are larger than the request, so a region must be too. */
+    @ParameterizedTest
+    @MethodSource("strategies")
+    void shouldTakeOneRegionThatServesTheRequestWhateverTheStrategy(final String strategy) {
+        final Pool pool =
+                builder().strategy(strategy, new StrategyOptions(256, 1024)).build();
+
+        for (final long sizeBytes : new long[] {100 * MIB, 200 * MIB + 1, (1L << 30) - 1}) {
+            final int regions = pool.statistics().regions();
+            final long address = pool.allocate(sizeBytes);
+            assertEquals(regions + 1, pool.statistics().regions());
+            assertTrue(pool.sizeOf(address) >= sizeBytes);
+        }
+        assertEquals(3, source.takes());
+    }
+
+    static Stream<String> strategies() {
+        return Strategies.all().stream().map(StrategyProvider::name);
+    }
+
+    @Test
+    void shouldTakeNoRegionThatIsLessThanABlock() {
+        final Pool pool = builder()
+                .strategy("bitmask", new StrategyOptions(256, 1024))
+                .limitBytes(300)
+                .build();
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(1));
+
+        assertEquals(0, source.takes());
+    }
+
+    /** No pair of buddies begins at an aligned address if the region begins between two of them. */
+    @Test
+    void shouldGiveARegionBackThatDoesNotServeTheRequest() {
+        final FailingMemorySource shifted = new FailingMemorySource(1L << 40, 256);
+        final Pool pool = Pool.over(shifted)
+                .strategy("buddy-binary", new StrategyOptions(256, 1024))
+                .build();
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(512, 4096));
+
+        assertEquals(0, shifted.regionsOut());
+        assertEquals(0, pool.statistics().heldBytes());
+        assertEquals(0, pool.statistics().peakUsedBytes());
+        pool.allocate(512);
     }
 
     /** The region begins just after an aligned address, so nearly a whole alignment is lost in front. */

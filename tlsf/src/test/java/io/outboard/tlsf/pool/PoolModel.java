@@ -294,7 +294,7 @@ final class PoolModel {
                         Math.max(peakBytes, statistics.peakUsedBytes()),
                         live.size(),
                         allocations,
-                        device.synchronizations()),
+                        device.synchronizations() + device.awaits()),
                 statistics);
         peakBytes = statistics.peakUsedBytes();
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.outboard.core.FailingMemorySource;
 import io.outboard.core.InvalidAddressException;
@@ -69,9 +70,9 @@ class PoolReuseTest {
     }
 
     @Test
-    void shouldSynchroniseWhenLimboPassesAnEighthOfThePool() {
+    void shouldSynchroniseWhenLimboPassesHalfOfThePool() {
         final Pool pool = builder(ReusePolicy.STRICT).build();
-        pool.free(pool.allocate(MIB / 2));
+        pool.free(pool.allocate(2 * MIB));
         assertEquals(0, device.synchronizations());
 
         pool.free(pool.allocate(256));
@@ -129,6 +130,37 @@ class PoolReuseTest {
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitForAllThatIsInLimboBeforeItGivesUp(final ReusePolicy policy) {
         final Pool pool = builder(policy).build();
+        final long[] blocks = freeOnSixteenStreams(pool);
+
+        assertEquals(blocks[0], pool.allocate(4 * MIB));
+    }
+
+    /** Other streams' work may take longer, or never end. */
+    @Test
+    void shouldFindWhatHasFinishedBehindAnyNumberOfUnfinishedStreams() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        pool.addOutOfMemoryHandler((bytes, statistics) -> fail("there is memory"));
+        final long[] blocks = freeOnSixteenStreams(pool);
+        device.finishNext(12);
+
+        assertEquals(blocks[12], pool.allocate(MIB / 4));
+
+        assertEquals(0, device.awaits());
+    }
+
+    @Test
+    void shouldWaitForNoMoreThanServesTheRequest() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        freeOnSixteenStreams(pool);
+
+        pool.allocate(MIB / 4);
+
+        assertEquals(1, device.awaits());
+        assertEquals(1, pool.statistics().synchronizations());
+        assertEquals(15 * MIB / 4, pool.statistics().limboBytes());
+    }
+
+    private long[] freeOnSixteenStreams(final Pool pool) {
         final long[] blocks = new long[16];
         for (int i = 0; i < 16; i++) {
             blocks[i] = pool.allocate(MIB / 4);
@@ -137,8 +169,7 @@ class PoolReuseTest {
             device.submit(i);
             pool.freeAsync(blocks[i], i);
         }
-
-        assertEquals(blocks[0], pool.allocate(4 * MIB));
+        return blocks;
     }
 
     // STREAM_ORDERED
@@ -260,6 +291,39 @@ class PoolReuseTest {
         assertEquals(1, device.marksOut());
     }
 
+    @Test
+    void shouldMarkNothingForAStreamThatEndsDuringACapture() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        device.submit(STREAM);
+        final long block = pool.allocate(4 * MIB);
+        pool.freeAsync(block, STREAM);
+        device.capturing(true);
+
+        pool.streamEnds(STREAM);
+        device.endStream(STREAM);
+
+        assertEquals(0, device.marksOut());
+        device.capturing(false);
+        assertEquals(block, pool.allocate(4 * MIB));
+        assertTrue(device.hasFinished(STREAM, 1));
+    }
+
+    /** To give memory to the driver waits for the device, which would break the capture. */
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class)
+    void shouldGiveNoRegionBackDuringACapture(final ReusePolicy policy) {
+        final Pool pool = builder(policy).build();
+        pool.free(pool.allocate(MIB));
+        device.capturing(true);
+        final long calls = source.calls();
+
+        assertEquals(4 * MIB, pool.trimTo(0));
+
+        assertEquals(calls, source.calls());
+        device.capturing(false);
+        assertEquals(0, pool.trimTo(0));
+    }
+
     /** A capture keeps full batches from being marked, until their stream has ended. */
     @Test
     void shouldRecycleFullBatchesOfAStreamThatHasEnded() {
@@ -330,7 +394,8 @@ class PoolReuseTest {
         final com.sun.management.ThreadMXBean threads =
                 (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         final SteadyDevice steady = new SteadyDevice();
-        final Pool pool = builder(policy).reuse(policy, steady).build();
+        final Pool pool =
+                builder(policy).reuse(policy, steady).limboLimitBytes(MIB / 2).build();
         pool.addOutOfMemoryHandler((bytes, statistics) -> false);
         final long[] live = new long[128];
         work(pool, live, 200_000);

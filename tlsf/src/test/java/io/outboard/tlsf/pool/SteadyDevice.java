@@ -3,7 +3,7 @@ package io.outboard.tlsf.pool;
 import io.outboard.core.DeviceWork;
 
 /** A device whose work takes some questions to finish, and that makes no garbage itself. Confined to one thread. */
-final class SteadyDevice implements DeviceWork {
+class SteadyDevice implements DeviceWork {
 
     /** Questions asked. */
     long answers;

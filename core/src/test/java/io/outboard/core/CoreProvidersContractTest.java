@@ -1,0 +1,3 @@
+package io.outboard.core;
+
+class CoreProvidersContractTest extends StrategyProviderContractTest {}

@@ -1,0 +1,5 @@
+package io.outboard.hal;
+
+import io.outboard.core.StrategyProviderContractTest;
+
+class HalProvidersContractTest extends StrategyProviderContractTest {}

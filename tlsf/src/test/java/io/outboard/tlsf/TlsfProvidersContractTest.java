@@ -1,0 +1,5 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.StrategyProviderContractTest;
+
+class TlsfProvidersContractTest extends StrategyProviderContractTest {}
