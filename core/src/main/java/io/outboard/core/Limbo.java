@@ -24,8 +24,11 @@ final class Limbo {
     /** Stands for all streams; no stream has such a handle. */
     static final long ALL_STREAMS = -1;
 
-    /** Blocks of a stream that a request on the same stream looks at, at most: a batch. */
+    /** Blocks that wait together. */
     static final int BATCH_BLOCKS = 64;
+
+    /** Blocks of a stream that a request on the same stream looks at, at most: those freed last. */
+    private static final int MOST_LOOKED_AT = 16;
 
     /** A block is used again for a smaller request if no more than this share of it is lost. */
     private static final int MOST_LOST_SHARE = 8;
@@ -111,7 +114,7 @@ final class Limbo {
     long reuse(final long sizeBytes, final long stream) {
         final Batch batch = last.stream == stream ? last : open.get(stream);
         if (batch != null) {
-            for (int i = batch.count - 1; i >= 0; i--) {
+            for (int i = batch.count - 1; i >= Math.max(0, batch.count - MOST_LOOKED_AT); i--) {
                 final long lost = batch.sizes[i] - sizeBytes;
                 if (lost >= 0 && lost <= batch.sizes[i] / MOST_LOST_SHARE) {
                     final long address = batch.addresses[i];

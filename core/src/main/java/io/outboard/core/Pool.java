@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request that finds nothing makes the pool, in this order: give limbo back, as far as its {@link ReusePolicy} allows;
  * take another region; ask the {@link OutOfMemoryHandler}s; wait for what is still in limbo; throw
- * {@link DeviceOutOfMemoryException}.
+ * {@link DeviceOutOfMemoryException}. With {@link ReusePolicy#STRICT} it takes a region first as long as waiting for the
+ * device takes more than a fiftieth of the time: up to half of its limit, and to 16 times what was in use at the peak.
  *
  * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}, each further one as much as the pool holds by then,
  * so that regions stay few, but at least what the strategy needs to serve the request ({@link
@@ -189,11 +190,19 @@ public final class Pool implements AutoCloseable {
         AbstractStrategy.checkSize(sizeBytes);
         AbstractStrategy.checkAlignment(alignmentBytes);
         checkOpen();
-        long address = recycler.recycleNow(false) ? place(sizeBytes, alignmentBytes) : Strategy.NO_SPACE;
+        final boolean growFirst = recycler.waitsAreDear();
+        long address = growFirst ? Strategy.NO_SPACE : recycleAndPlace(sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
             address = regions.growAndPlace(sizeBytes, alignmentBytes);
         }
+        if (address == Strategy.NO_SPACE && growFirst) {
+            address = recycleAndPlace(sizeBytes, alignmentBytes);
+        }
         return address == Strategy.NO_SPACE ? allocateAtLast(sizeBytes, alignmentBytes) : address;
+    }
+
+    private long recycleAndPlace(final long sizeBytes, final long alignmentBytes) {
+        return recycler.recycleNow(false) ? place(sizeBytes, alignmentBytes) : Strategy.NO_SPACE;
     }
 
     private long allocateAtLast(final long sizeBytes, final long alignmentBytes) {
@@ -240,7 +249,7 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Gives a block back. When it may be handed out again is up to the {@link ReusePolicy}; with {@link ReusePolicy#STRICT}
-     * this call waits for the device when limbo passes its limit. What the device fails with then is thrown, and the block
+     * this call waits for the device when limbo passes a limit that was set. What the device fails with then is thrown, and the block
      * is freed all the same.
      *
      * @param address what an allocation returned, not freed since

@@ -92,8 +92,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before {@link ReusePolicy#STRICT} synchronises though memory isn't needed; never more
-     * than half of what the pool holds, which is the default.
+     * Most that may be in limbo before {@link ReusePolicy#STRICT} synchronises though memory isn't needed. By default
+     * there is no such limit.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder

@@ -82,6 +82,10 @@ final class PoolCounters {
         return get(USED);
     }
 
+    long peakUsedBytes() {
+        return get(PEAK_USED);
+    }
+
     long liveBlocks() {
         return get(LIVE_BLOCKS);
     }

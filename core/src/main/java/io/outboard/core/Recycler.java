@@ -20,12 +20,19 @@ final class Recycler {
      */
     private static final int MOST_UNFINISHED = 4;
 
-    /** Of what the pool holds, the share that may be in limbo before {@link ReusePolicy#STRICT} synchronises. */
-    private static final long LIMBO_SHARE = 2;
+    /** A wait that is shorter isn't dear: to take a region takes as long. */
+    private static final long LEAST_DEAR_NS = 100_000;
+
+    /** Waits are dear if they take more than one part in so many of the time. */
+    private static final long DEAR_SHARE = 50;
+
+    /** Dear waits make the pool as large as this many times what was in use at the peak. */
+    private static final long MOST_TIMES_PEAK = 16;
 
     private final ReusePolicy policy;
     private final DeviceWork work;
     private final long limboLimitBytes;
+    private final long limitBytes;
     private final long granuleMask;
     private final PoolCounters counters;
     private final PoolRegions regions;
@@ -39,10 +46,16 @@ final class Recycler {
 
     private boolean ended;
 
+    /** How long the last synchronisation took, and when it ended. Written under the limbo lock; each is whole. */
+    private volatile long waitedNs;
+
+    private volatile long waitEnded;
+
     Recycler(final PoolBuilder builder, final SpinLock lock, final PoolCounters counters, final PoolRegions regions) {
         policy = builder.policy;
         work = builder.work;
         limboLimitBytes = builder.limboLimitBytes;
+        limitBytes = builder.limitBytes;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
         this.lock = lock;
         this.counters = counters;
@@ -64,7 +77,7 @@ final class Recycler {
             throw inLimbo(address);
         }
         counters.freed(sizeBytes, limbo.bytes());
-        return policy == ReusePolicy.STRICT ? limbo.bytes() > limboLimitBytes() : limbo.hasFullBatch();
+        return policy == ReusePolicy.STRICT ? limbo.bytes() > limboLimitBytes : limbo.hasFullBatch();
     }
 
     /** A block that was freed on this stream and serves the request, in use again; or {@code NO_SPACE}. */
@@ -92,11 +105,20 @@ final class Recycler {
         return limbo.contains(address);
     }
 
-    private long limboLimitBytes() {
-        return Math.min(limboLimitBytes, counters.heldBytes() / LIMBO_SHARE);
-    }
-
     // Without a lock
+
+    /**
+     * Whether waiting for the device costs so much of the time that the pool had better grow. A program that frees while
+     * its kernels run would otherwise wait for one each time that its memory has gone round.
+     */
+    boolean waitsAreDear() {
+        final long ns = waitedNs;
+        final long heldBytes = counters.heldBytes();
+        return ns >= LEAST_DEAR_NS
+                && heldBytes < limitBytes / 2
+                && heldBytes / MOST_TIMES_PEAK < counters.peakUsedBytes()
+                && (System.nanoTime() - waitEnded) / DEAR_SHARE < ns;
+    }
 
     /** Recycles because limbo is full, not because memory is needed; what another thread is at need not be done twice. */
     void recycleAsPlanned() {
@@ -214,7 +236,11 @@ final class Recycler {
 
     private void releaseAfterSynchronising() {
         if (!waiting.isEmpty()) {
+            final long before = System.nanoTime();
             synchronise();
+            final long now = System.nanoTime();
+            waitedNs = now - before;
+            waitEnded = now;
             counters.synchronised();
             while (!waiting.isEmpty()) {
                 release(waiting.remove(waiting.size() - 1));

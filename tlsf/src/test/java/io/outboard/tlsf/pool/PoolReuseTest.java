@@ -69,16 +69,72 @@ class PoolReuseTest {
         assertEquals(0, device.marksOut());
     }
 
+    /** A program that frees while its kernels run: with the first region alone it would wait 24 times. */
     @Test
-    void shouldSynchroniseWhenLimboPassesHalfOfThePool() {
-        final Pool pool = builder(ReusePolicy.STRICT).build();
-        pool.free(pool.allocate(2 * MIB));
-        assertEquals(0, device.synchronizations());
+    void shouldGrowWhereWaitsTakeMuchOfTheTime() {
+        final Pool pool = builder(ReusePolicy.STRICT)
+                .limitBytes(1L << 30)
+                .growInPlace(false)
+                .reuse(ReusePolicy.STRICT, new SteadyDevice(20))
+                .build();
 
-        pool.free(pool.allocate(256));
+        for (int i = 0; i < 100; i++) {
+            pool.free(pool.allocate(MIB));
+        }
 
-        assertEquals(1, device.synchronizations());
-        assertEquals(0, pool.statistics().limboBytes());
+        // 16 times what was in use at the peak.
+        assertEquals(16 * MIB, pool.statistics().heldBytes());
+        assertTrue(pool.statistics().synchronizations() < 10, pool.statistics()::toString);
+    }
+
+    @Test
+    void shouldWaitRatherThanGrowUpToMoreThanHalfOfItsLimit() {
+        final Pool pool = builder(ReusePolicy.STRICT)
+                .limitBytes(16 * MIB)
+                .growInPlace(false)
+                .reuse(ReusePolicy.STRICT, new SteadyDevice(20))
+                .build();
+        pool.allocate(MIB);
+
+        for (int i = 0; i < 100; i++) {
+            pool.free(pool.allocate(MIB));
+        }
+
+        assertEquals(8 * MIB, pool.statistics().heldBytes());
+    }
+
+    @Test
+    void shouldNotGrowWhereWaitsAreShort() {
+        // The first time, when classes are loaded, may take long.
+        shouldSynchroniseOnceForManyFrees();
+        final long before = device.synchronizations();
+        final Pool pool = builder(ReusePolicy.STRICT)
+                .limitBytes(1L << 30)
+                .growInPlace(false)
+                .build();
+
+        for (int i = 0; i < 100; i++) {
+            pool.free(pool.allocate(MIB));
+        }
+
+        assertEquals(4 * MIB, pool.statistics().heldBytes());
+        assertEquals(24, device.synchronizations() - before);
+    }
+
+    @Test
+    void shouldWaitThoughWaitsAreDearIfItCannotGrow() {
+        final Pool pool = Pool.over(new FailingMemorySource(4 * MIB))
+                .firstRegionBytes(4 * MIB)
+                .reuse(ReusePolicy.STRICT, new SteadyDevice(20))
+                .build();
+        pool.addOutOfMemoryHandler((bytes, statistics) -> fail("there is memory in limbo"));
+
+        for (int i = 0; i < 20; i++) {
+            pool.free(pool.allocate(MIB));
+        }
+
+        assertEquals(4 * MIB, pool.statistics().heldBytes());
+        assertEquals(4, pool.statistics().synchronizations());
     }
 
     @Test

@@ -8,11 +8,28 @@ class SteadyDevice implements DeviceWork {
     /** Questions asked. */
     long answers;
 
+    private final long waitMillis;
     private long nextMark;
+
+    SteadyDevice() {
+        this(0);
+    }
+
+    /** One that takes so long to be synchronised. */
+    SteadyDevice(final long waitMillis) {
+        this.waitMillis = waitMillis;
+    }
 
     @Override
     public void synchronize() {
         answers++;
+        if (waitMillis > 0) {
+            try {
+                Thread.sleep(waitMillis);
+            } catch (final InterruptedException e) {
+                throw new IllegalStateException("nobody interrupts", e);
+            }
+        }
     }
 
     @Override
