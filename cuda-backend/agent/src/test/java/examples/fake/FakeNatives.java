@@ -34,6 +34,10 @@ public final class FakeNatives {
         return 0;
     }
 
+    public static int cuMemGetInfoNative(final long[] freeBytes, final long[] totalBytes) {
+        return cudaMemGetInfoNative(freeBytes, totalBytes);
+    }
+
     public static int cudaMallocNative(final Object pointer, final long sizeBytes) {
         ALLOCATIONS.incrementAndGet();
         return set(pointer, NEXT_ADDRESS.getAndAdd((sizeBytes + 511) & -512));
@@ -54,6 +58,15 @@ public final class FakeNatives {
 
     public static int cuCtxGetCurrentNative(final Object context) {
         return set(context, 1);
+    }
+
+    public static int cuDevicePrimaryCtxGetStateNative(final Object device, final int[] flags, final int[] active) {
+        active[0] = 1;
+        return 0;
+    }
+
+    public static int cuDevicePrimaryCtxRetainNative(final Object context, final Object device) {
+        return cuCtxGetCurrentNative(context);
     }
 
     private static int set(final Object nativePointer, final long value) {

@@ -30,9 +30,6 @@ interface CudaCalls {
 
     int malloc(long[] address, long sizeBytes);
 
-    /** The pitch that the driver chooses for the width. */
-    int mallocPitch(long[] address, long[] pitchBytes, long widthBytes, long height);
-
     int free(long address);
 
     /**
@@ -44,8 +41,7 @@ interface CudaCalls {
     String nameOf(int code);
 
     // Of the driver: these leave alone the last error that the runtime keeps for the program. Handles are JCuda's
-    // native
-    // pointers. Codes have the same numbers as the runtime's.
+    // native pointers. Codes have the same numbers as the runtime's.
 
     /** 0 where the thread has none. */
     int currentContext(long[] context);
@@ -57,11 +53,32 @@ interface CudaCalls {
     /** Waits for all work in the current context. */
     int synchronize();
 
+    /** Of a stream that exists; of stream 0 the current one. */
+    int streamContext(long[] context, long stream);
+
+    /** The primary context of a device; 0 where it isn't there, or was reset. */
+    int primaryContext(long[] context, int device);
+
+    /** In the current context. Never waits. */
+    int allocate(long[] address, long sizeBytes);
+
+    /** As {@link #allocate}; with the pitch that the driver chooses for the width. */
+    int allocatePitch(long[] address, long[] pitchBytes, long widthBytes, long height);
+
+    /** Waits for all work in the context that the address is of. */
+    int release(long address);
+
+    /** Of the current context's device, in bytes. */
+    int contextMemoryInfo(long[] freeBytes, long[] totalBytes);
+
     /** A stream that doesn't synchronise with the default one. */
     int createStream(long[] stream);
 
     /** An event that keeps no time. */
     int createEvent(long[] event);
+
+    /** Also while work waits for it, which goes on doing so. */
+    int destroyEvent(long event);
 
     int recordEvent(long event, long stream);
 

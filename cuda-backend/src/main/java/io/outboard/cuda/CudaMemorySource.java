@@ -21,7 +21,7 @@ import java.util.function.Supplier;
  * own exceptions are on or off makes no difference. JCuda and its native library are first touched by {@link #open}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more a call; {@code cudaFree}, and so
- * {@link #giveBack} and {@link #close}, wait until the device has finished all work. A hundred host bytes a region. When
+ * {@link #giveBack} and {@link #close}, wait until all work in the region's context has finished. A hundred host bytes a region. When
  * the device has no more, {@link DeviceOutOfMemoryException}, which says what it reports as free and CUDA's code.
  */
 public final class CudaMemorySource implements MemorySource {
@@ -133,7 +133,8 @@ public final class CudaMemorySource implements MemorySource {
     }
 
     /**
-     * Gives a region back by {@code cudaFree}, which waits until the device has finished all work.
+     * Gives a region back by {@code cudaFree}, which waits until all work in the region's context has finished; not for other
+     * contexts' and other devices'.
      *
      * @param region what {@link #take} or {@link #takeShare} returned, not given back yet
      * @throws IllegalArgumentException if the region isn't one that this source has out; nothing changes

@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import io.outboard.core.DeviceWork;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Set;
 import java.util.stream.LongStream;
 import jcuda.driver.CUstreamCaptureStatus;
@@ -24,6 +25,10 @@ import jcuda.runtime.cudaError;
  * Stream 0 waits for every blocking stream, known or not, the default streams of threads included. What isn't covered:
  * work on non-blocking streams that nobody told of by {@link #streamCreated}.
  *
+ * <p>While a stream is captured into a graph nothing is waited for, marked or asked; {@link StreamCaptures} guards the moment
+ * at which a capture begins. A stream that ends meanwhile can't leave its end on the tail, so the next mark of all work waits
+ * for the context first.
+ *
  * <p>Every call has the context made current, and goes to the driver and not to the runtime, whose last error is the
  * program's. Safe for any number of threads: the monitor guards the streams, so that none is destroyed while an event is
  * recorded on it. A mark costs two calls a stream; its events are used again.
@@ -32,11 +37,13 @@ import jcuda.runtime.cudaError;
 @SuppressWarnings("try")
 public final class CudaWork implements DeviceWork {
 
-    private static final long DEFAULT_STREAM = 0;
+    /** Is always there: to destroy it is an error, and changes nothing. */
+    static final long DEFAULT_STREAM = 0;
 
     private final CudaCalls calls;
     private final long context;
     private final StreamCaptures captures;
+    private final boolean asksStreams;
 
     /** Replaced under the monitor, never changed; read without it by {@link #knows}. */
     private volatile long[] streams = {DEFAULT_STREAM};
@@ -44,16 +51,26 @@ public final class CudaWork implements DeviceWork {
     /** Handles of streams that were destroyed. CUDA uses them again. */
     private final Set<Long> ended = new HashSet<>();
 
+    /** Contexts with work that should be on the tail and isn't. */
+    private final Set<Long> owed = new HashSet<>();
+
     private long[] unusedEvents = new long[8];
     private int unusedCount;
 
     /** 0 until it is needed. */
     private long tail;
 
-    CudaWork(final CudaCalls calls, final long context, final StreamCaptures captures) {
+    /**
+     * For the context.
+     *
+     * @param asksStreams whether to ask every known stream if it is being captured, as the default stream; none may then have
+     *     been destroyed without {@link #remove}: the driver crashes
+     */
+    CudaWork(final CudaCalls calls, final long context, final StreamCaptures captures, final boolean asksStreams) {
         this.calls = calls;
         this.context = context;
         this.captures = captures;
+        this.asksStreams = asksStreams;
     }
 
     /**
@@ -75,7 +92,7 @@ public final class CudaWork implements DeviceWork {
             scope.memory();
             final long[] context = new long[1];
             ContextScope.check(calls, "cuCtxGetCurrent", calls.currentContext(context));
-            return new CudaWork(calls, context[0], new StreamCaptures());
+            return new CudaWork(calls, context[0], new StreamCaptures(), true);
         }
     }
 
@@ -134,18 +151,44 @@ public final class CudaWork implements DeviceWork {
     }
 
     /** Lets all later marks of all work cover the work on a stream so far, whatever becomes of the stream. */
-    synchronized void cover(final long stream) {
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            append(stream);
+    void cover(final long stream) {
+        cover(stream, context);
+    }
+
+    /** The same for a stream of any context, 0 being that context's default stream. */
+    synchronized void cover(final long stream, final long home) {
+        boolean covered = false;
+        final boolean entered = captures.enter();
+        try {
+            if (entered) {
+                appendFrom(home, stream);
+                covered = true;
+            }
+        } finally {
+            if (entered) {
+                captures.leave();
+            }
+            if (!covered) {
+                owed.add(home);
+            }
         }
+    }
+
+    /** A context is gone, and all work in it has finished. */
+    synchronized void contextEnded(final long gone) {
+        owed.remove(gone);
     }
 
     // What a pool asks
 
     @Override
     public void synchronize() {
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            check("cuCtxSynchronize", calls.synchronize());
+        enter("cuCtxSynchronize");
+        try {
+            settle();
+            synchronize(context);
+        } finally {
+            captures.leave();
         }
     }
 
@@ -159,6 +202,9 @@ public final class CudaWork implements DeviceWork {
             return true;
         }
         try (ContextScope scope = new ContextScope(calls, context)) {
+            if (!asksStreams) {
+                return isCapturingHere(DEFAULT_STREAM);
+            }
             for (final long stream : streams) {
                 if (isCapturingHere(stream)) {
                     return true;
@@ -168,24 +214,27 @@ public final class CudaWork implements DeviceWork {
         }
     }
 
-    /** Whether a stream of this context that exists is captured. */
-    boolean isCapturing(final long stream) {
-        try (ContextScope scope = new ContextScope(calls, context)) {
+    /** Whether a stream of a context is captured; both exist. */
+    boolean isCapturing(final long stream, final long home) {
+        try (ContextScope scope = new ContextScope(calls, home)) {
             return isCapturingHere(stream);
         }
     }
 
     @Override
     public synchronized long mark() {
-        if (captures.any()) {
-            // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
-            check("cuEventRecord", cudaError.cudaErrorStreamCaptureUnsupported);
-        }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            for (final long stream : streams) {
-                append(stream);
+        // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
+        enter("cuEventRecord");
+        try {
+            settle();
+            try (ContextScope scope = new ContextScope(calls, context)) {
+                for (final long stream : streams) {
+                    append(stream);
+                }
+                return record(tail);
             }
-            return record(tail);
+        } finally {
+            captures.leave();
         }
     }
 
@@ -195,26 +244,41 @@ public final class CudaWork implements DeviceWork {
             // One of that handle is destroyed, and what it did is on the tail.
             return mark();
         }
+        enter("cuEventRecord");
         try (ContextScope scope = new ContextScope(calls, context)) {
             return record(stream);
+        } finally {
+            captures.leave();
         }
     }
 
+    /** {@inheritDoc} While a stream is captured the answer is no. */
     @Override
     public boolean isFinished(final long mark) {
+        if (!captures.enter()) {
+            return false;
+        }
         try (ContextScope scope = new ContextScope(calls, context)) {
             final int code = calls.queryEvent(mark);
             if (code != cudaError.cudaErrorNotReady) {
                 check("cuEventQuery", code);
             }
             return code == CudaCalls.SUCCESS;
+        } finally {
+            captures.leave();
         }
     }
 
+    /** {@inheritDoc} Not while a stream is captured. */
     @Override
     public void await(final long mark) {
+        if (!captures.enter()) {
+            return;
+        }
         try (ContextScope scope = new ContextScope(calls, context)) {
             check("cuEventSynchronize", calls.awaitEvent(mark));
+        } finally {
+            captures.leave();
         }
     }
 
@@ -226,7 +290,50 @@ public final class CudaWork implements DeviceWork {
         unusedEvents[unusedCount++] = mark;
     }
 
-    // With the context current
+    private void enter(final String call) {
+        if (!captures.enter()) {
+            throw new CaptureBeganException(call);
+        }
+    }
+
+    /** Waits for the work that is owed. */
+    private synchronized void settle() {
+        for (final Iterator<Long> each = owed.iterator(); each.hasNext(); ) {
+            synchronize(each.next());
+            each.remove();
+        }
+    }
+
+    private void synchronize(final long home) {
+        try (ContextScope scope = new ContextScope(calls, home)) {
+            check("cuCtxSynchronize", calls.synchronize());
+        }
+    }
+
+    private void appendFrom(final long home, final long stream) {
+        try (ContextScope scope = new ContextScope(calls, home)) {
+            if (home == context) {
+                append(stream);
+            } else {
+                appendForeign(stream);
+            }
+        }
+    }
+
+    // With the stream's context current
+
+    /** An event must be recorded in the context that it was made in. To wait for it is possible in any. */
+    private void appendForeign(final long stream) {
+        final long event = newEvent();
+        try {
+            check("cuEventRecord", calls.recordEvent(event, stream));
+            try (ContextScope scope = new ContextScope(calls, context)) {
+                check("cuStreamWaitEvent", calls.waitEvent(tail(), event));
+            }
+        } finally {
+            check("cuEventDestroy", calls.destroyEvent(event));
+        }
+    }
 
     private boolean isCapturingHere(final long stream) {
         final int[] status = new int[1];
@@ -240,21 +347,26 @@ public final class CudaWork implements DeviceWork {
 
     /** Lets the tail wait for a stream's work so far. The wait is for the record, so the event may be used again. */
     private void append(final long stream) {
-        if (tail == 0) {
-            final long[] created = new long[1];
-            check("cuStreamCreate", calls.createStream(created));
-            tail = created[0];
-        }
+        final long last = tail();
         final long event = record(stream);
         try {
-            check("cuStreamWaitEvent", calls.waitEvent(tail, event));
+            check("cuStreamWaitEvent", calls.waitEvent(last, event));
         } finally {
             release(event);
         }
     }
 
+    private long tail() {
+        if (tail == 0) {
+            final long[] created = new long[1];
+            check("cuStreamCreate", calls.createStream(created));
+            tail = created[0];
+        }
+        return tail;
+    }
+
     private long record(final long stream) {
-        final long event = unusedEvent();
+        final long event = unusedCount > 0 ? unusedEvents[--unusedCount] : newEvent();
         final int code = calls.recordEvent(event, stream);
         if (code != CudaCalls.SUCCESS) {
             release(event);
@@ -263,10 +375,7 @@ public final class CudaWork implements DeviceWork {
         return event;
     }
 
-    private long unusedEvent() {
-        if (unusedCount > 0) {
-            return unusedEvents[--unusedCount];
-        }
+    private long newEvent() {
         final long[] created = new long[1];
         check("cuEventCreate", calls.createEvent(created));
         return created[0];

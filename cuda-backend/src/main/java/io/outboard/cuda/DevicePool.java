@@ -7,7 +7,6 @@ import io.outboard.core.Pool;
 import io.outboard.core.ReusePolicy;
 import io.outboard.core.StrategyOptions;
 import java.util.function.IntSupplier;
-import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
 
 /** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. */
@@ -33,14 +32,15 @@ final class DevicePool {
             final long context,
             final StreamCaptures captures,
             final OutboardOptions options) {
-        final CudaMemorySource source = CudaMemorySource.open(calls, device);
+        final ContextMemorySource source = new ContextMemorySource(calls, context, captures);
         this.calls = calls;
         this.device = device;
         this.context = context;
         this.captures = captures;
-        work = new CudaWork(calls, context, captures);
         policy = options.reuse();
-        pool = Pool.over(new ContextMemorySource(calls, context, source))
+        // A program that is told to create and destroy its streams by the facade does so; others may not.
+        work = new CudaWork(calls, context, captures, marks());
+        pool = Pool.over(source)
                 .strategy(options.strategy(), StrategyOptions.DEFAULTS)
                 .reuse(policy, work)
                 .firstRegionBytes(options.firstRegionBytes())
@@ -79,20 +79,24 @@ final class DevicePool {
     long allocate(final long sizeBytes) {
         try {
             return pool.allocate(sizeBytes);
+        } catch (final CaptureBeganException e) {
+            // The pool sees the capture now, and grows instead of waiting.
+            return allocate(sizeBytes);
         } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
         }
     }
 
-    /** The same for work on one stream. */
+    /** The same for work on one stream, the default one or one that is known. */
     long allocateAsync(final long sizeBytes, final long stream) {
         if (isCaptured(stream)) {
             // The driver makes the allocation part of the graph, with an address that belongs to the graph.
             return NOT_SERVED;
         }
         try {
-            // Only what is known is told from a later stream with the same handle.
-            return work.knows(stream) ? pool.allocateAsync(sizeBytes, stream) : pool.allocate(sizeBytes);
+            return pool.allocateAsync(sizeBytes, stream);
+        } catch (final CaptureBeganException e) {
+            return allocateAsync(sizeBytes, stream);
         } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
         }
@@ -105,33 +109,60 @@ final class DevicePool {
             return CudaCalls.SUCCESS;
         } catch (final InvalidAddressException e) {
             return cudaError.cudaErrorInvalidValue;
+        } catch (final CaptureBeganException e) {
+            // It is free, and comes out of limbo after the capture.
+            return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             // An earlier kernel failed, as a rule, which the driver's own calls report from now on, too.
             return e.code();
         }
     }
 
-    /** The same for memory that only work on one stream uses. */
+    /** The same for memory that only work on one stream uses, the default one of this context or one that is known. */
     int freeAsync(final long address, final long stream) {
         if (isCaptured(stream)) {
             // The block would be free again after each launch of the graph, which nobody here hears of.
             return cudaError.cudaErrorStreamCaptureUnsupported;
         }
         try {
-            if (work.knows(stream)) {
-                pool.freeAsync(address, stream);
-            } else {
-                if (marks()) {
-                    work.cover(stream);
-                }
-                pool.free(address);
-            }
+            pool.freeAsync(address, stream);
             return CudaCalls.SUCCESS;
         } catch (final InvalidAddressException e) {
             return cudaError.cudaErrorInvalidValue;
+        } catch (final CaptureBeganException e) {
+            return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             return e.code();
         }
+    }
+
+    /**
+     * The same for any other stream: of another context, or one that nobody told of. Its handle means nothing to the pool,
+     * which may see it again for another stream, so all work has to wait for what is on it by now.
+     */
+    int freeAfterOther(final long address, final long stream) {
+        final long[] home = new long[1];
+        final int unknown = calls.streamContext(home, stream);
+        if (unknown != CudaCalls.SUCCESS) {
+            return unknown;
+        }
+        int code = CudaCalls.SUCCESS;
+        // A thread without a context has no work on its default stream.
+        if (home[0] != 0) {
+            try {
+                if (captures.any() && work.isCapturing(stream, home[0])) {
+                    return cudaError.cudaErrorStreamCaptureUnsupported;
+                }
+                if (marks() || (policy == ReusePolicy.STRICT && home[0] != context)) {
+                    work.cover(stream, home[0]);
+                }
+            } catch (final CudaFailureException e) {
+                // The work owes that; the block isn't lost.
+                code = e.code();
+            }
+        }
+        final int freed = free(address);
+        return freed == CudaCalls.SUCCESS ? code : freed;
     }
 
     /** What could still be had from here without another region, in bytes. */
@@ -165,23 +196,19 @@ final class DevicePool {
         final long[] address = new long[1];
         final long[] pitchBytes = new long[1];
         final int code = relaxed(() -> {
-            final int taken = calls.mallocPitch(address, pitchBytes, 1, 1);
-            return taken == CudaCalls.SUCCESS ? calls.free(address[0]) : taken;
+            final int taken = calls.allocatePitch(address, pitchBytes, 1, 1);
+            return taken == CudaCalls.SUCCESS ? calls.release(address[0]) : taken;
         });
         return code == CudaCalls.SUCCESS && Long.bitCount(pitchBytes[0]) == 1 ? pitchBytes[0] : 0;
     }
 
-    /** Calls the driver so that a stream that is captured meanwhile doesn't mind. */
+    /** Calls the driver so that a stream that is captured meanwhile doesn't mind. The context is current. */
     int relaxed(final IntSupplier call) {
-        final int[] mode = {CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED};
-        final boolean exchanged = calls.exchangeCaptureMode(mode) == CudaCalls.SUCCESS;
-        try {
-            return call.getAsInt();
-        } finally {
-            if (exchanged) {
-                calls.exchangeCaptureMode(mode);
-            }
-        }
+        return StreamCaptures.relaxed(calls, call);
+    }
+
+    void clearLastError() {
+        calls.clearLastError();
     }
 
     // Streams
@@ -190,30 +217,51 @@ final class DevicePool {
         work.add(stream);
     }
 
+    boolean knows(final long stream) {
+        return work.knows(stream);
+    }
+
+    /** It is another context's; one of that handle must have been destroyed without a word. */
+    void streamIsOthers(final long stream) {
+        if (work.knows(stream)) {
+            work.remove(stream);
+        }
+    }
+
     /** A stream is about to be destroyed, if it is one of this context. */
     void streamEnds(final long stream) {
-        if (!work.knows(stream)) {
+        if (stream == CudaWork.DEFAULT_STREAM || !work.knows(stream)) {
             return;
         }
         try {
             if (marks()) {
-                if (!isCaptured(stream)) {
-                    work.cover(stream);
-                }
-                pool.streamEnds(stream);
+                cover(stream);
             }
         } catch (final CudaFailureException e) {
-            // Other streams can't be marked while one is captured; what waits for that is marked later, by the tail. Or
-            // the
-            // context is broken; then nothing comes out of limbo any more.
+            // What waits for a mark gets a later one, of all work. Or the context is broken; then nothing comes out of
+            // limbo any more.
             return;
         } finally {
             work.remove(stream);
         }
     }
 
+    private void cover(final long stream) {
+        try {
+            work.cover(stream);
+        } finally {
+            // Whatever happens, as nothing may be marked on that handle any more.
+            pool.streamEnds(stream);
+        }
+    }
+
+    /** Another context is gone. */
+    void otherContextEnded(final long other) {
+        work.contextEnded(other);
+    }
+
     private boolean isCaptured(final long stream) {
-        return captures.any() && work.isCapturing(stream);
+        return captures.any() && work.isCapturing(stream, context);
     }
 
     private boolean marks() {

@@ -5,7 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,9 @@ final class DevicePools {
     private static final class Current {
         private @Nullable DevicePool pool;
     }
+
+    /** No device's number: there is none, or CUDA doesn't work. */
+    static final int NO_DEVICE = -1;
 
     private final Supplier<CudaCalls> loader;
     private final ThreadLocal<Current> current = ThreadLocal.withInitial(Current::new);
@@ -124,6 +129,49 @@ final class DevicePools {
         return added;
     }
 
+    /** Or {@link #NO_DEVICE}. */
+    int currentDevice() {
+        final int[] device = new int[1];
+        return asked(calls -> calls.currentDevice(device)) ? device[0] : NO_DEVICE;
+    }
+
+    /** No for 0, without asking: there may be no driver. */
+    boolean isCurrent(final long context) {
+        final long[] current = new long[1];
+        return context != 0 && asked(calls -> calls.currentContext(current)) && current[0] == context;
+    }
+
+    /** The context of a stream that exists, of stream 0 the current one; 0 if there is none. */
+    long contextOf(final long stream) {
+        final long[] context = new long[1];
+        return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
+    }
+
+    /** Calls what may end a device's primary context. If it did, its memory, streams and events are gone with it. */
+    int endPrimary(final int device, final boolean surely, final IntSupplier call) {
+        final long before = primaryOf(device);
+        final int code = call.getAsInt();
+        if (code == CudaCalls.SUCCESS && before != 0 && (surely || primaryOf(device) != before)) {
+            contextEnded(before);
+        }
+        forget();
+        return code;
+    }
+
+    /** The primary context of a device; 0 if it isn't there. */
+    long primaryOf(final int device) {
+        final long[] context = new long[1];
+        return device != NO_DEVICE && asked(calls -> calls.primaryContext(context, device)) ? context[0] : 0;
+    }
+
+    private boolean asked(final ToIntFunction<CudaCalls> call) {
+        try {
+            return call.applyAsInt(loader.get()) == CudaCalls.SUCCESS;
+        } catch (final CudaUnavailableException e) {
+            return false;
+        }
+    }
+
     // Everyone's
 
     /** Whose region has an address; null if it is the driver's. */
@@ -142,6 +190,17 @@ final class DevicePools {
     DevicePool ofDevice(final int device) {
         for (final DevicePool pool : pools) {
             if (pool.device() == device) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    /** The one that was told of a stream; null if none was. */
+    @Nullable
+    DevicePool ofStream(final long stream) {
+        for (final DevicePool pool : pools) {
+            if (pool.knows(stream)) {
                 return pool;
             }
         }
@@ -168,10 +227,23 @@ final class DevicePools {
             if (pool.context() == context) {
                 history.add(pool.statistics());
                 pool.end();
+            } else {
+                pool.otherContextEnded(context);
             }
         }
+        captures.contextEnded(context);
         ended.add(context);
         pools = Arrays.stream(pools).filter(DevicePool::isLive).toArray(DevicePool[]::new);
+    }
+
+    /** A stream is there in a pool's context, perhaps with the handle of one that was another's. */
+    void streamCreated(final DevicePool created, final long stream) {
+        for (final DevicePool pool : pools) {
+            if (pool != created) {
+                pool.streamIsOthers(stream);
+            }
+        }
+        created.streamCreated(stream);
     }
 
     /** A stream is about to be destroyed. */

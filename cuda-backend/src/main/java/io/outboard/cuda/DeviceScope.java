@@ -1,7 +1,6 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
 
 /**
@@ -45,18 +44,10 @@ final class DeviceScope implements AutoCloseable {
         return new Memory(freeBytes[0], totalBytes[0]);
     }
 
-    /**
-     * As {@code cudaMalloc}; throws {@link DeviceOutOfMemoryException} for exhaustion. While a stream is captured into a
-     * graph CUDA forbids it, though the graph has nothing to do with it, unless the thread asks for the relaxed mode.
-     */
+    /** As {@code cudaMalloc}, also while a stream is captured; throws {@link DeviceOutOfMemoryException} for exhaustion. */
     long malloc(final long sizeBytes) {
         final long[] address = new long[1];
-        final int[] mode = {CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED};
-        final boolean exchanged = calls.exchangeCaptureMode(mode) == CudaCalls.SUCCESS;
-        final int code = calls.malloc(address, sizeBytes);
-        if (exchanged) {
-            calls.exchangeCaptureMode(mode);
-        }
+        final int code = StreamCaptures.relaxed(calls, () -> calls.malloc(address, sizeBytes));
         if (code == cudaError.cudaErrorMemoryAllocation) {
             calls.clearLastError();
             final Memory memory = memory();
@@ -67,8 +58,9 @@ final class DeviceScope implements AutoCloseable {
         return address[0];
     }
 
+    /** As {@code cudaFree}, also while a stream is captured. */
     void free(final long address) {
-        check(calls, "cudaFree", calls.free(address));
+        check(calls, "cudaFree", StreamCaptures.relaxed(calls, () -> calls.free(address)));
     }
 
     @Override

@@ -47,6 +47,14 @@ interface DriverApi {
 
     int cuCtxPopCurrent(CUcontext pctx);
 
+    int cuCtxDetach(CUcontext ctx);
+
+    int cuDevicePrimaryCtxRetain(CUcontext pctx, CUdevice dev);
+
+    int cuDevicePrimaryCtxRelease(CUdevice dev);
+
+    int cuDevicePrimaryCtxReset(CUdevice dev);
+
     void setExceptionsEnabled(boolean enabled);
 
     /** By JCuda. */
@@ -145,6 +153,27 @@ interface DriverApi {
         @Override
         public int cuCtxPopCurrent(final CUcontext pctx) {
             return JCudaDriver.cuCtxPopCurrent(pctx);
+        }
+
+        @Override
+        @SuppressWarnings("deprecation")
+        public int cuCtxDetach(final CUcontext ctx) {
+            return JCudaDriver.cuCtxDetach(ctx);
+        }
+
+        @Override
+        public int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
+            return JCudaDriver.cuDevicePrimaryCtxRetain(pctx, dev);
+        }
+
+        @Override
+        public int cuDevicePrimaryCtxRelease(final CUdevice dev) {
+            return JCudaDriver.cuDevicePrimaryCtxRelease(dev);
+        }
+
+        @Override
+        public int cuDevicePrimaryCtxReset(final CUdevice dev) {
+            return JCudaDriver.cuDevicePrimaryCtxReset(dev);
         }
 
         @Override

@@ -23,7 +23,7 @@ final class DriverFacade {
     DriverFacade(final DevicePools pools, final DriverApi api) {
         this.pools = pools;
         this.api = api;
-        calls = new PooledCalls(pools, CUresult::stringFor);
+        calls = new PooledCalls(pools, CUresult::stringFor, false);
     }
 
     void setExceptionsEnabled(final boolean enabled) {
@@ -63,16 +63,21 @@ final class DriverFacade {
     }
 
     int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
-        final DevicePool pool = pools.ofDriver();
+        final long stream = PooledCalls.handleOf(hStream);
+        // The memory is to be of the stream's context, whichever is current. Of other streams the driver knows it.
+        final DevicePool pool = stream == CudaWork.DEFAULT_STREAM ? pools.ofDriver() : pools.ofStream(stream);
         if (pool != null && dptr != null && hStream != null && bytesize > 0) {
-            final long address = pool.allocateAsync(bytesize, DevicePointers.handle(hStream));
+            final long address = pool.allocateAsync(bytesize, stream);
             if (address != DevicePool.NOT_SERVED) {
                 DevicePointers.set(dptr, address);
                 return CUresult.CUDA_SUCCESS;
             }
         }
-        return calls.result(
-                calls.allocateByDriver(pool, dptr, OUT_OF_MEMORY, () -> api.cuMemAllocAsync(dptr, bytesize, hStream)));
+        return calls.result(calls.allocateByDriver(
+                pool == null ? pools.ofDriver() : pool,
+                dptr,
+                OUT_OF_MEMORY,
+                () -> api.cuMemAllocAsync(dptr, bytesize, hStream)));
     }
 
     int cuMemFree(final CUdeviceptr dptr) {
@@ -83,10 +88,14 @@ final class DriverFacade {
 
     int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
         final DevicePool owner = calls.owner(dptr);
-        return calls.result(
-                owner == null
-                        ? calls.ask(() -> api.cuMemFreeAsync(dptr, hStream))
-                        : owner.freeAsync(DevicePointers.address(dptr), PooledCalls.handleOf(hStream)));
+        if (owner == null) {
+            return calls.result(calls.ask(() -> api.cuMemFreeAsync(dptr, hStream)));
+        }
+        final long address = DevicePointers.address(dptr);
+        final long stream = PooledCalls.handleOf(hStream);
+        // Each context has a default stream of its own.
+        final boolean known = stream == CudaWork.DEFAULT_STREAM ? pools.ofDriver() == owner : owner.knows(stream);
+        return calls.result(known ? owner.freeAsync(address, stream) : owner.freeAfterOther(address, stream));
     }
 
     int cuMemGetInfo(final long[] free, final long[] total) {
@@ -161,7 +170,7 @@ final class DriverFacade {
     int cuStreamBeginCapture(final CUstream hStream, final int mode) {
         final long stream = PooledCalls.handleOf(hStream);
         // Before, so that no other thread synchronises in between.
-        final boolean begun = pools.captures().begun(stream);
+        final boolean begun = pools.captures().begin(stream, pools.contextOf(stream));
         final int code = calls.ask(() -> api.cuStreamBeginCapture(hStream, mode));
         if (begun && code != CUresult.CUDA_SUCCESS) {
             pools.captures().ended(stream);
@@ -180,7 +189,7 @@ final class DriverFacade {
     private int create(final CUstream stream, final IntSupplier call) {
         final int code = calls.ask(call);
         if (code == CUresult.CUDA_SUCCESS) {
-            PooledCalls.streamCreated(pools.ofDriver(), stream);
+            calls.streamCreated(pools.ofDriver(), stream);
         }
         return calls.result(code);
     }
@@ -215,6 +224,38 @@ final class DriverFacade {
         }
         pools.forget();
         return calls.result(code);
+    }
+
+    int cuCtxDetach(final CUcontext ctx) {
+        final int code = calls.ask(() -> api.cuCtxDetach(ctx));
+        // The last one to detach destroys it, and it was current, as CUDA demands.
+        if (code == CUresult.CUDA_SUCCESS && !pools.isCurrent(DevicePointers.handle(ctx))) {
+            pools.contextEnded(DevicePointers.handle(ctx));
+        }
+        pools.forget();
+        return calls.result(code);
+    }
+
+    int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
+        final int code = calls.ask(() -> api.cuDevicePrimaryCtxRetain(pctx, dev));
+        if (code == CUresult.CUDA_SUCCESS) {
+            pools.contextMade(DevicePointers.handle(pctx));
+        }
+        return calls.result(code);
+    }
+
+    int cuDevicePrimaryCtxRelease(final CUdevice dev) {
+        // Others may hold it still.
+        return endPrimary(dev, false, () -> api.cuDevicePrimaryCtxRelease(dev));
+    }
+
+    int cuDevicePrimaryCtxReset(final CUdevice dev) {
+        return endPrimary(dev, true, () -> api.cuDevicePrimaryCtxReset(dev));
+    }
+
+    private int endPrimary(final CUdevice dev, final boolean surely, final IntSupplier call) {
+        final int device = dev == null ? DevicePools.NO_DEVICE : (int) DevicePointers.handle(dev);
+        return calls.result(pools.endPrimary(device, surely, () -> calls.ask(call)));
     }
 
     private int change(final IntSupplier call) {

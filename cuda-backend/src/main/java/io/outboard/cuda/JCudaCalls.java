@@ -4,6 +4,8 @@ import java.util.function.IntFunction;
 import jcuda.CudaException;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUresult;
@@ -122,21 +124,6 @@ final class JCudaCalls implements CudaCalls {
     }
 
     @Override
-    public int mallocPitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
-        final Pointer pointer = new Pointer();
-        final int code;
-        try {
-            code = JCuda.cudaMallocPitch(pointer, pitchBytes, widthBytes, height);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
-        if (code == SUCCESS) {
-            address[0] = DevicePointers.address(pointer);
-        }
-        return code;
-    }
-
-    @Override
     public int free(final long address) {
         try {
             return JCuda.cudaFree(DevicePointers.pointerTo(address));
@@ -200,6 +187,88 @@ final class JCudaCalls implements CudaCalls {
     }
 
     @Override
+    public int streamContext(final long[] context, final long stream) {
+        if (stream == 0) {
+            return currentContext(context);
+        }
+        final CUcontext result = new CUcontext();
+        try {
+            final int code = JCudaDriver.cuStreamGetCtx(streamOf(stream), result);
+            context[0] = DevicePointers.handle(result);
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int primaryContext(final long[] context, final int device) {
+        // The driver's devices are plain numbers, the runtime's.
+        final CUdevice handle = DevicePointers.withHandle(new CUdevice(), device);
+        final int[] active = new int[1];
+        final CUcontext result = new CUcontext();
+        context[0] = 0;
+        try {
+            int code = JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active);
+            if (code == SUCCESS && active[0] != 0) {
+                // Only who retains it is told which it is.
+                code = JCudaDriver.cuDevicePrimaryCtxRetain(result, handle);
+                if (code == SUCCESS) {
+                    context[0] = DevicePointers.handle(result);
+                    code = JCudaDriver.cuDevicePrimaryCtxRelease(handle);
+                }
+            }
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int allocate(final long[] address, final long sizeBytes) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        try {
+            final int code = JCudaDriver.cuMemAlloc(pointer, sizeBytes);
+            address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int allocatePitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        try {
+            final int code = JCudaDriver.cuMemAllocPitch(pointer, pitchBytes, widthBytes, height, Integer.BYTES);
+            address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int release(final long address) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, address);
+        try {
+            return JCudaDriver.cuMemFree(pointer);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int contextMemoryInfo(final long[] freeBytes, final long[] totalBytes) {
+        try {
+            return JCudaDriver.cuMemGetInfo(freeBytes, totalBytes);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
     public int createStream(final long[] stream) {
         final CUstream result = new CUstream();
         try {
@@ -218,6 +287,15 @@ final class JCudaCalls implements CudaCalls {
             final int code = JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING);
             event[0] = DevicePointers.handle(result);
             return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int destroyEvent(final long event) {
+        try {
+            return JCudaDriver.cuEventDestroy(eventOf(event));
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }

@@ -13,8 +13,8 @@ import jcuda.driver.CUstream;
  *
  * <p>Algorithm, codes and corner cases are as there. There is a pool for each context, since memory, streams and events are
  * a context's. A thread's context is remembered, so it is to be changed by the functions here and not by JCudaDriver's, or
- * by {@link OutboardRuntime#cudaSetDevice}; a primary context that the driver's API resets or releases for the last time
- * isn't noticed. A thread without a context gets JCudaDriver's answer.
+ * by {@link OutboardRuntime#cudaSetDevice}; and contexts are to be ended here or by {@link OutboardRuntime#cudaDeviceReset}. A
+ * thread without a context gets JCudaDriver's answer.
  *
  * <p>While a stream is captured into a graph, {@link #cuMemAllocAsync} on it is JCudaDriver's, so that memory and graph
  * belong together.
@@ -76,7 +76,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Allocates memory for work on one stream. If the policy is {@code STREAM_ORDERED}, what was freed on the stream comes first.
+     * Allocates memory for work on one stream, in the stream's context. If the policy is {@code STREAM_ORDERED}, what was freed
+     * on the stream comes first. On streams that weren't created here or by {@link OutboardRuntime} it is JCudaDriver's.
      *
      * @param dptr set to the address; to null on failure
      * @param bytesize in bytes
@@ -100,7 +101,9 @@ public final class OutboardDriver {
     }
 
     /**
-     * Frees memory that only work on one stream uses. A pool's memory can't be freed as part of a graph.
+     * Frees memory that only work on one stream uses. A pool's memory can't be freed as part of a graph. If the stream is of
+     * another context than the memory, or wasn't created here or by {@link OutboardRuntime}, that takes some calls of the driver,
+     * and the memory comes back as if freed by {@link #cuMemFree}, but not before the stream's work so far has finished.
      *
      * @param dptr what was allocated here or by JCudaDriver
      * @param hStream where the memory was used last
@@ -189,7 +192,9 @@ public final class OutboardDriver {
     }
 
     /**
-     * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device or marks its work.
+     * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device or marks its work,
+     * so what was freed comes back later: pools grow meanwhile. If a thread is waiting for the device on a pool's behalf, this
+     * waits until it has done so, 100 ms at most.
      *
      * @param hStream the stream
      * @param mode as JCudaDriver's
@@ -269,5 +274,50 @@ public final class OutboardDriver {
      */
     public static int cuCtxPopCurrent(final CUcontext pctx) {
         return FACADE.cuCtxPopCurrent(pctx);
+    }
+
+    /**
+     * Gives up one use of a context. With the last one it is destroyed: all its memory is gone, and so is its pool.
+     *
+     * @param ctx the context, the calling thread's
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cuCtxDetach(final CUcontext ctx) {
+        return FACADE.cuCtxDetach(ctx);
+    }
+
+    /**
+     * Holds a device's primary context, and makes it if it isn't there.
+     *
+     * @param pctx set to the context
+     * @param dev the device
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
+        return FACADE.cuDevicePrimaryCtxRetain(pctx, dev);
+    }
+
+    /**
+     * Lets go of a device's primary context. With the last release all its memory is gone, and so is its pool.
+     *
+     * @param dev the device
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cuDevicePrimaryCtxRelease(final CUdevice dev) {
+        return FACADE.cuDevicePrimaryCtxRelease(dev);
+    }
+
+    /**
+     * Resets a device's primary context. All its memory is gone, and so is its pool; the next allocation makes a new one.
+     *
+     * @param dev the device
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cuDevicePrimaryCtxReset(final CUdevice dev) {
+        return FACADE.cuDevicePrimaryCtxReset(dev);
     }
 }

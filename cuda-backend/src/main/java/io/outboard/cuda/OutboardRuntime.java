@@ -12,18 +12,23 @@ import jcuda.runtime.cudaStream_t;
  *
  * <p>Algorithm: a {@link io.outboard.core.Pool} over {@link CudaMemorySource}, made on first use as {@link OutboardOptions}
  * says. Return codes, exceptions and corner cases are CUDA's: a size of 0, a Java null, and whatever the pool can't serve go
- * to JCuda itself with the same arguments. Memory of the driver, of other libraries, and managed memory is told by its
+ * to JCuda itself with the same arguments. CUDA's last error is left alone by a call that succeeds. Memory of the driver, of other libraries, and managed memory is told by its
  * address and passed on likewise. What differs from JCuda:
  *
  * <ul>
  *   <li>A double free or a pointer into a block is refused with {@code cudaErrorInvalidValue}, and nothing changes; CUDA's
  *       last error isn't set by it.
+ *   <li>After an error that breaks the context, a kernel's access to a wrong address, say, {@link #cudaMalloc} and
+ *       {@link #cudaFree} succeed as long as the pool neither grows nor waits; CUDA's own calls report it from then on.
  *   <li>A pool's memory can't be shared by {@link #cudaIpcGetMemHandle}.
  *   <li>A thread's device is remembered, so it is to be changed by {@link #cudaSetDevice} and not by JCuda's. A device is
  *       to be reset by {@link #cudaDeviceReset}, and contexts are to be changed by {@link OutboardDriver}.
- *   <li>With the policies {@code TRACKED} and {@code STREAM_ORDERED} non-blocking streams are to be created and destroyed
- *       here or by {@link OutboardDriver}; with all but {@code IMMEDIATE}, captures into graphs are to be begun and ended
- *       there.
+ *   <li>With the policies {@code TRACKED} and {@code STREAM_ORDERED} every stream that is created here or by
+ *       {@link OutboardDriver} is to be destroyed there too, else the driver is asked about a stream that is gone, and may crash;
+ *       and non-blocking streams are to be created there, else their work isn't waited for.
+ *   <li>With all policies but {@code IMMEDIATE} captures into graphs are to be begun and ended by {@link OutboardDriver}. Of
+ *       others the pool sees those on blocking streams, and, if it is {@code TRACKED} or {@code STREAM_ORDERED}, on streams
+ *       that it knows; but one that begins while the pool waits for the device or marks its work is broken, or crashes.
  * </ul>
  *
  * <p>Thread-safety: safe for any number of threads; a {@link Pointer} is confined to one. Cost: tens of nanoseconds, no call
@@ -162,7 +167,9 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Resets the calling thread's device. All its memory is gone, and so is its pool; the next allocation makes a new one.
+     * Resets the calling thread's device. The memory of its primary context is gone, and so is that one's pool; the next
+     * allocation makes a new one. Contexts that the program made by the driver's API stay, with their memory and their pools;
+     * while one of them is current, CUDA answers with success and leaves the primary context alone, too.
      *
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled

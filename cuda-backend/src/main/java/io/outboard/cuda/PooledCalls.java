@@ -19,6 +19,7 @@ final class PooledCalls {
 
     private final DevicePools pools;
     private final IntFunction<String> names;
+    private final boolean keepsLastError;
     private volatile boolean exceptionsEnabled;
 
     /**
@@ -26,10 +27,12 @@ final class PooledCalls {
      *
      * @param pools where memory comes from
      * @param names of the codes, as in JCuda's exceptions
+     * @param keepsLastError whether failed calls leave an error that the program finds later
      */
-    PooledCalls(final DevicePools pools, final IntFunction<String> names) {
+    PooledCalls(final DevicePools pools, final IntFunction<String> names, final boolean keepsLastError) {
         this.pools = pools;
         this.names = names;
+        this.keepsLastError = keepsLastError;
     }
 
     void enableExceptions(final boolean enabled) {
@@ -101,7 +104,15 @@ final class PooledCalls {
             return ask(call);
         }
         final int code = pool.relaxed(() -> ask(call));
-        return code == outOfMemory && pool.giveBackUnused() ? pool.relaxed(() -> ask(call)) : code;
+        if (code != outOfMemory || !pool.giveBackUnused()) {
+            return code;
+        }
+        final int second = pool.relaxed(() -> ask(call));
+        if (second == CudaCalls.SUCCESS && keepsLastError) {
+            // The program knows nothing of the first attempt.
+            pool.clearLastError();
+        }
+        return second;
     }
 
     /** The pool that a pointer's memory is of; null for the driver's memory, and for null. */
@@ -120,9 +131,9 @@ final class PooledCalls {
     // Streams
 
     /** Registers a stream that was created on this thread. */
-    static void streamCreated(final @Nullable DevicePool pool, final NativePointerObject stream) {
+    void streamCreated(final @Nullable DevicePool pool, final NativePointerObject stream) {
         if (pool != null) {
-            pool.streamCreated(DevicePointers.handle(stream));
+            pools.streamCreated(pool, DevicePointers.handle(stream));
         }
     }
 

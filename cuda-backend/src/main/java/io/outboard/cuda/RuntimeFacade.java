@@ -18,7 +18,7 @@ final class RuntimeFacade {
     RuntimeFacade(final DevicePools pools, final RuntimeApi api) {
         this.pools = pools;
         this.api = api;
-        calls = new PooledCalls(pools, cudaError::stringFor);
+        calls = new PooledCalls(pools, cudaError::stringFor, true);
     }
 
     void setExceptionsEnabled(final boolean enabled) {
@@ -112,13 +112,10 @@ final class RuntimeFacade {
     }
 
     int cudaDeviceReset() {
-        final DevicePool pool = pools.ofRuntime();
-        final int code = calls.ask(api::cudaDeviceReset);
-        // Where it fails, the memory is still there and so is the pool.
-        if (code == cudaError.cudaSuccess && pool != null) {
-            pools.contextEnded(pool.context());
-        }
-        return calls.result(code);
+        final int device = pools.currentDevice();
+        // While a context beside the primary one is current, CUDA answers with success and leaves both as they are.
+        final boolean surely = pools.isCurrent(pools.primaryOf(device));
+        return calls.result(pools.endPrimary(device, surely, () -> calls.ask(api::cudaDeviceReset)));
     }
 
     // Streams
@@ -143,7 +140,7 @@ final class RuntimeFacade {
     private int create(final cudaStream_t stream, final IntSupplier call) {
         final int code = calls.ask(call);
         if (code == cudaError.cudaSuccess) {
-            PooledCalls.streamCreated(pools.ofRuntime(), stream);
+            calls.streamCreated(pools.ofRuntime(), stream);
         }
         return calls.result(code);
     }

@@ -203,4 +203,17 @@ class CudaMemorySourceTest extends CudaMemorySourceContract {
         cuda.heal();
         source.close();
     }
+
+    @Test
+    void shouldNotBreakACapture() {
+        final FakeCuda cuda = new FakeCuda(1);
+        final CudaMemorySource source = CudaMemorySource.open(cuda, 0);
+        cuda.setDevice(0);
+        final long stream = cuda.streams().createStream(cuda.currentContextOrZero());
+        assertEquals(0, cuda.streams().beginCapture(stream));
+
+        source.giveBack(source.take(1 << 20));
+
+        assertTrue(cuda.streams().endCapture(stream), "the capture is whole");
+    }
 }

@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Pool;
 import io.outboard.core.ReusePolicy;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -147,6 +149,123 @@ class FacadeDevicesTest {
                 () -> assertFalse(dropped.contains(onOther(() -> program.malloc(1)))),
                 () -> assertEquals(1, program.pool(0).statistics().liveBlocks()),
                 () -> assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(0)));
+    }
+
+    /** CUDA answers with success then, and both contexts stay as they are. */
+    @Test
+    void shouldKeepThePoolsOnAResetWithTheProgramsOwnContext() {
+        final long ofPrimary = program.malloc(1);
+        program.driver.cuCtxCreate(new CUcontext(), 0, new CUdevice());
+        final long first = program.malloc(1);
+        final long second = program.malloc(1);
+
+        assertEquals(0, program.runtime.cudaDeviceReset());
+
+        assertAll(
+                () -> assertEquals(0, program.free(first)),
+                () -> assertEquals(0, program.free(ofPrimary)),
+                () -> assertEquals(List.of("cudaDeviceReset"), program.jcuda.calls(), "the pools free it"),
+                () -> assertTrue(program.cuda.isAllocated(second)),
+                () -> assertEquals(0, program.free(second)));
+    }
+
+    @Test
+    void shouldDropThePoolOnAResetFromAThreadWithoutContext() throws InterruptedException, ExecutionException {
+        final long address = program.malloc(1);
+
+        assertEquals(0, onOther(program.runtime::cudaDeviceReset));
+
+        assertNull(program.pools.owner(address));
+    }
+
+    @Test
+    void shouldDropThePoolWhenTheDriverResetsThePrimaryContext() {
+        final long address = program.malloc(1);
+
+        assertEquals(0, program.driver.cuDevicePrimaryCtxReset(new CUdevice()));
+
+        assertAll(
+                () -> assertNull(program.pools.owner(address)),
+                () -> assertTrue(program.cuda.isAllocated(program.malloc(1))));
+    }
+
+    @Test
+    void shouldDropThePoolWithTheLastReleaseOfThePrimaryContext() {
+        final CUcontext primary = new CUcontext();
+        assertEquals(0, program.driver.cuDevicePrimaryCtxRetain(primary, new CUdevice()));
+        assertEquals(0, program.driver.cuDevicePrimaryCtxRetain(primary, new CUdevice()));
+        program.driver.cuCtxSetCurrent(primary);
+        final CUdeviceptr pointer = new CUdeviceptr();
+        assertEquals(0, program.driver.cuMemAlloc(pointer, 1));
+
+        assertEquals(0, program.driver.cuDevicePrimaryCtxRelease(new CUdevice()));
+        final DevicePool kept = program.pools.owner(DevicePointers.address(pointer));
+        assertEquals(0, program.driver.cuDevicePrimaryCtxRelease(new CUdevice()));
+        final DevicePool dropped = program.pools.owner(DevicePointers.address(pointer));
+        assertEquals(0, program.driver.cuDevicePrimaryCtxRetain(primary, new CUdevice()));
+        assertEquals(0, program.driver.cuMemAlloc(pointer, 1));
+
+        assertAll(
+                () -> assertNotNull(kept, "somebody holds it still"),
+                () -> assertNull(dropped),
+                () -> assertNotNull(program.pools.owner(DevicePointers.address(pointer)), "it is there again"));
+    }
+
+    @Test
+    void shouldDropThePoolWithTheLastDetach() {
+        final CUcontext context = new CUcontext();
+        program.driver.cuCtxCreate(context, 0, new CUdevice());
+        final CUdeviceptr pointer = new CUdeviceptr();
+        assertEquals(0, program.driver.cuMemAlloc(pointer, 1));
+        program.jcuda.attach();
+
+        assertEquals(0, program.driver.cuCtxDetach(context));
+        final DevicePool kept = program.pools.owner(DevicePointers.address(pointer));
+        assertEquals(0, program.driver.cuCtxDetach(context));
+
+        assertAll(
+                () -> assertNotNull(kept),
+                () -> assertNull(program.pools.owner(DevicePointers.address(pointer))),
+                () -> assertTrue(program.cuda.isAllocated(program.malloc(1)), "of the primary context"));
+    }
+
+    @Test
+    void shouldAllocateInTheContextOfTheStream() {
+        program.runtime.cudaSetDevice(1);
+        final long stream = program.createStream();
+        program.runtime.cudaSetDevice(0);
+
+        final long address = program.mallocAsync(1000, stream);
+
+        assertAll(
+                () -> assertTrue(program.pool(1).contains(address)),
+                () -> assertEquals(0, program.freeAsync(address, stream)),
+                () -> assertEquals(0, program.pool(1).statistics().liveBlocks()));
+    }
+
+    @Test
+    void shouldLeaveAStreamThatWasMadeElsewhereToTheDriver() {
+        program.malloc(1);
+        final long stream = program.cuda.streams().createStream(program.cuda.currentContextOrZero());
+
+        final long address = program.mallocAsync(1000, stream);
+
+        assertAll(
+                () -> assertNull(program.pools.owner(address)),
+                () -> assertEquals(0, program.freeAsync(address, stream)),
+                () -> assertEquals(List.of("cuMemAllocAsync", "cuMemFreeAsync"), program.jcuda.calls()));
+    }
+
+    /** Destroyed without a word, so that its handle comes again. */
+    @Test
+    void shouldFollowAStreamsHandleToAnotherDevice() {
+        final long stream = program.createStream();
+        program.cuda.streams().destroyStream(stream);
+        program.runtime.cudaSetDevice(1);
+        program.cuda.streams().useHandleAgain(stream);
+        assertEquals(stream, program.createStream());
+
+        assertTrue(program.pool(1).contains(program.mallocAsync(1000, stream)));
     }
 
     @Test

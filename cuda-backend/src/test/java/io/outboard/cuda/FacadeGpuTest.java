@@ -305,6 +305,30 @@ class FacadeGpuTest {
         succeed(program.runtime.cudaFree(pointer));
     }
 
+    /** As CUDA: a call that succeeds neither leaves an error behind nor takes one away. */
+    @Test
+    void shouldLeaveTheLastErrorAlone() {
+        final long[] free = new long[1];
+        succeed(JCuda.cudaMemGetInfo(free, new long[1]));
+        JCuda.cudaGetLastError();
+        succeed(program.runtime.cudaFree(program.malloc((long) (0.5 * free[0]))));
+
+        final Pointer large = program.malloc((long) (0.9 * free[0]));
+        final int left = JCuda.cudaGetLastError();
+        succeed(program.runtime.cudaFree(large));
+        final int pending = JCuda.cudaFree(DevicePointers.pointerTo(64));
+        final Pointer grown = program.malloc(4 * GpuProgram.FIRST_REGION_BYTES);
+        final Pointer rows = new Pointer();
+        succeed(program.runtime.cudaMallocPitch(rows, new long[1], 100, 100));
+
+        assertAll(
+                () -> assertEquals(0, left),
+                () -> assertTrue(pending != 0),
+                () -> assertEquals(pending, JCuda.cudaGetLastError()));
+        succeed(program.runtime.cudaFree(grown));
+        succeed(program.runtime.cudaFree(rows));
+    }
+
     /** The classes that programs call, which share pools that live as long as the process. */
     @Test
     void shouldServeThroughTheStaticClasses() {

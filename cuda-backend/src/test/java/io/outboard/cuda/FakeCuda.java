@@ -1,6 +1,7 @@
 package io.outboard.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -28,7 +29,9 @@ final class FakeCuda implements CudaCalls {
     private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
     private final ThreadLocal<Deque<Long>> contexts = ThreadLocal.withInitial(ArrayDeque::new);
     private final ThreadLocal<Integer> captureMode = ThreadLocal.withInitial(() -> 0);
-    /** Primary contexts that were reset, and not made again by {@code cudaSetDevice}. */
+    /** Primary contexts that are there. */
+    private final Set<Long> active = new HashSet<>();
+    /** Contexts that were there. */
     private final Set<Long> dead = new HashSet<>();
 
     private final FakeStreams streams = new FakeStreams();
@@ -44,7 +47,7 @@ final class FakeCuda implements CudaCalls {
         this.devices = devices;
     }
 
-    private record Allocation(int device, long sizeBytes) {}
+    private record Allocation(long context, long sizeBytes) {}
 
     /** Lets the n-th call from now fail, counting from 1, and no other. */
     void failAt(final int call, final int code) {
@@ -63,9 +66,15 @@ final class FakeCuda implements CudaCalls {
 
     long usedBytes(final int device) {
         return allocations.values().stream()
-                .filter(allocation -> allocation.device() == device)
+                .filter(allocation -> (allocation.context() & 0xFF) == device)
                 .mapToLong(allocation -> roundUp(allocation.sizeBytes()))
                 .sum();
+    }
+
+    boolean isAllocated(final long address) {
+        return allocations.entrySet().stream()
+                .anyMatch(each -> address >= each.getKey()
+                        && address < each.getKey() + each.getValue().sizeBytes());
     }
 
     int lastError() {
@@ -116,7 +125,7 @@ final class FakeCuda implements CudaCalls {
             current.set(device);
             contexts.get().clear();
             contexts.get().push(CONTEXT + device);
-            dead.remove(CONTEXT + device);
+            retainPrimary(device);
         }
         return code;
     }
@@ -130,24 +139,55 @@ final class FakeCuda implements CudaCalls {
 
     @Override
     public int malloc(final long[] address, final long sizeBytes) {
-        final boolean fits = sizeBytes <= TOTAL_BYTES - usedBytes(current.get());
-        final boolean allowed =
-                captureMode.get() == CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED || streams.allowsUnsafeCalls();
-        final int refusal = allowed ? cudaError.cudaErrorMemoryAllocation : cudaError.cudaErrorStreamCaptureUnsupported;
-        assertFalse(dead.contains(currentContextOrZero()), "the context was reset");
-        final int code = enter("cudaMalloc", allowed && fits ? SUCCESS : refusal);
+        return allocated(address, sizeBytes, enter("cudaMalloc", codeOfAllocation(sizeBytes)));
+    }
+
+    @Override
+    public int allocate(final long[] address, final long sizeBytes) {
+        assertNotEquals(0, currentContextOrZero(), "a context is current");
+        return allocated(address, sizeBytes, enterDriver("cuMemAlloc", codeOfAllocation(sizeBytes)));
+    }
+
+    private int codeOfAllocation(final long sizeBytes) {
+        assertFalse(dead.contains(currentContextOrZero()), "the context is gone");
+        if (!allowsUnsafeCalls()) {
+            return cudaError.cudaErrorStreamCaptureUnsupported;
+        }
+        return sizeBytes <= TOTAL_BYTES - usedBytes(current.get()) ? SUCCESS : cudaError.cudaErrorMemoryAllocation;
+    }
+
+    private int allocated(final long[] address, final long sizeBytes, final int code) {
         if (code == SUCCESS) {
+            final long context = currentContextOrZero();
             address[0] = nextAddress;
-            allocations.put(nextAddress, new Allocation(current.get(), sizeBytes));
+            allocations.put(nextAddress, new Allocation(context == 0 ? CONTEXT + current.get() : context, sizeBytes));
             nextAddress += roundUp(sizeBytes);
         }
         return code;
     }
 
+    private boolean allowsUnsafeCalls() {
+        return captureMode.get() == CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED || streams.allowsUnsafeCalls();
+    }
+
     @Override
     public int free(final long address) {
-        final boolean known = allocations.containsKey(address);
-        final int code = enter("cudaFree", known ? SUCCESS : cudaError.cudaErrorInvalidValue);
+        return freed(address, enter("cudaFree", codeOfFree(address)));
+    }
+
+    @Override
+    public int release(final long address) {
+        return freed(address, enterDriver("cuMemFree", codeOfFree(address)));
+    }
+
+    private int codeOfFree(final long address) {
+        if (!allowsUnsafeCalls()) {
+            return cudaError.cudaErrorStreamCaptureUnsupported;
+        }
+        return allocations.containsKey(address) ? SUCCESS : cudaError.cudaErrorInvalidValue;
+    }
+
+    private int freed(final long address, final int code) {
         if (code == SUCCESS) {
             allocations.remove(address);
         }
@@ -169,11 +209,31 @@ final class FakeCuda implements CudaCalls {
         return streams;
     }
 
-    /** Frees all memory of the current device. */
+    /** What {@code cudaDeviceReset} does: nothing, if the program's own context is current. */
     void reset() {
-        final int device = current.get();
-        allocations.values().removeIf(allocation -> allocation.device() == device);
-        dead.add(CONTEXT + device);
+        final long primary = CONTEXT + current.get();
+        if (currentContextOrZero() == 0 || currentContextOrZero() == primary) {
+            endContext(primary);
+        }
+    }
+
+    /** What {@code cuDevicePrimaryCtxRetain} does, apart from counting. */
+    long retainPrimary(final int device) {
+        active.add(CONTEXT + device);
+        dead.remove(CONTEXT + device);
+        return CONTEXT + device;
+    }
+
+    /** Frees all its memory. */
+    void endContext(final long context) {
+        allocations.values().removeIf(allocation -> allocation.context() == context);
+        streams.contextEnded(context);
+        active.remove(context);
+        dead.add(context);
+    }
+
+    void leaveError(final int code) {
+        lastError = code;
     }
 
     /** A context that the program makes, beside the primary one. */
@@ -191,9 +251,35 @@ final class FakeCuda implements CudaCalls {
     }
 
     @Override
-    public int mallocPitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
+    public int contextMemoryInfo(final long[] freeBytes, final long[] totalBytes) {
+        freeBytes[0] = TOTAL_BYTES - usedBytes(current.get());
+        totalBytes[0] = TOTAL_BYTES;
+        return enterDriver("cuMemGetInfo", SUCCESS);
+    }
+
+    @Override
+    public int streamContext(final long[] context, final long stream) {
+        final long mine = currentContextOrZero();
+        context[0] = stream == 0 ? mine : streams.contextOf(mine, stream);
+        return SUCCESS;
+    }
+
+    @Override
+    public int primaryContext(final long[] context, final int device) {
+        context[0] = active.contains(CONTEXT + device) ? CONTEXT + device : 0;
+        return SUCCESS;
+    }
+
+    @Override
+    public int destroyEvent(final long event) {
+        streams.destroyEvent(event);
+        return SUCCESS;
+    }
+
+    @Override
+    public int allocatePitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
         pitchBytes[0] = (widthBytes + PITCH_BYTES - 1) & -PITCH_BYTES;
-        return malloc(address, pitchBytes[0] * height);
+        return allocate(address, pitchBytes[0] * height);
     }
 
     @Override
@@ -218,6 +304,7 @@ final class FakeCuda implements CudaCalls {
 
     @Override
     public int synchronize() {
+        assertFalse(dead.contains(currentContextOrZero()), "the context is gone");
         return streams.synchronize(currentContextOrZero());
     }
 
@@ -271,15 +358,20 @@ final class FakeCuda implements CudaCalls {
     }
 
     private int enter(final String call, final int code) {
-        final boolean injected = --callsUntilFailure == 0;
-        if (injected) {
-            failedCall = call;
-        }
-        final int result = injected ? failureCode : code;
+        final int result = enterDriver(call, code);
         if (result != SUCCESS) {
             lastError = result;
         }
         return result;
+    }
+
+    /** The driver has no last error. */
+    private int enterDriver(final String call, final int code) {
+        final boolean injected = --callsUntilFailure == 0;
+        if (injected) {
+            failedCall = call;
+        }
+        return injected ? failureCode : code;
     }
 
     private static long roundUp(final long sizeBytes) {

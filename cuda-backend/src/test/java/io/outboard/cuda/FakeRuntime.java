@@ -29,6 +29,8 @@ final class FakeRuntime {
     private final FakeCuda cuda;
     private final List<String> calls = new ArrayList<>();
     private boolean exceptionsEnabled;
+    private boolean attached;
+    private int retained;
 
     FakeRuntime(final FakeCuda cuda) {
         this.cuda = cuda;
@@ -37,6 +39,11 @@ final class FakeRuntime {
     /** What was called, in that order. */
     List<String> calls() {
         return calls;
+    }
+
+    /** What {@code cuCtxAttach} does to the current context: one detach more is needed. */
+    void attach() {
+        attached = true;
     }
 
     boolean exceptionsEnabled() {
@@ -76,7 +83,7 @@ final class FakeRuntime {
 
     private int destroyStream(final String call, final @Nullable NativePointerObject stream) {
         calls.add(call);
-        if (stream == null) {
+        if (stream == null || DevicePointers.handle(stream) == 0) {
             return check(cudaError.cudaErrorInvalidResourceHandle);
         }
         cuda.streams().destroyStream(DevicePointers.handle(stream));
@@ -241,7 +248,8 @@ final class FakeRuntime {
 
         @Override
         public int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
-            return translate(() -> free("cuMemFreeAsync", dptr));
+            // On a captured stream it becomes part of the graph.
+            return translate(() -> StreamCaptures.relaxed(cuda, () -> free("cuMemFreeAsync", dptr)));
         }
 
         @Override
@@ -294,8 +302,39 @@ final class FakeRuntime {
 
         @Override
         public int cuCtxDestroy(final CUcontext ctx) {
+            cuda.endContext(DevicePointers.handle(ctx));
             cuda.setContext(0);
             return note("cuCtxDestroy");
+        }
+
+        @Override
+        public int cuCtxDetach(final CUcontext ctx) {
+            if (!attached) {
+                return cuCtxDestroy(ctx);
+            }
+            attached = false;
+            return CudaCalls.SUCCESS;
+        }
+
+        @Override
+        public int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
+            retained++;
+            DevicePointers.withHandle(pctx, cuda.retainPrimary((int) DevicePointers.handle(dev)));
+            return CudaCalls.SUCCESS;
+        }
+
+        @Override
+        public int cuDevicePrimaryCtxRelease(final CUdevice dev) {
+            if (--retained == 0) {
+                cuda.endContext(cuda.retainPrimary((int) DevicePointers.handle(dev)));
+            }
+            return CudaCalls.SUCCESS;
+        }
+
+        @Override
+        public int cuDevicePrimaryCtxReset(final CUdevice dev) {
+            cuda.endContext(cuda.retainPrimary((int) DevicePointers.handle(dev)));
+            return CudaCalls.SUCCESS;
         }
 
         @Override

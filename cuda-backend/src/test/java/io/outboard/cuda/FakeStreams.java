@@ -36,17 +36,38 @@ final class FakeStreams {
     /** Of destroyed streams too: their work goes on. */
     private final List<Stream> everyStream = new ArrayList<>();
 
-    private final Map<Long, BooleanSupplier> events = new HashMap<>();
+    private static final class Event {
+        final long context;
+        BooleanSupplier finished = () -> true;
+
+        Event(final long context) {
+            this.context = context;
+        }
+    }
+
+    private final Map<Long, Event> events = new HashMap<>();
     private final Set<Long> capturing = new HashSet<>();
     private boolean captureBroken;
     private long nextHandle = 0x5000;
+    private long handleToUse;
     private int synchronizations;
     private int eventsCreated;
+    private int recordFailure;
+    private Runnable afterCaptureStatus = () -> {};
+    private long askedStream;
+    private Runnable beforeSynchronize = () -> {};
 
     long createStream(final long context) {
         assertTrue(context != 0, "a context is current");
-        streams.put(++nextHandle, add(context));
-        return nextHandle;
+        final long handle = handleToUse == 0 ? ++nextHandle : handleToUse;
+        handleToUse = 0;
+        streams.put(handle, add(context));
+        return handle;
+    }
+
+    /** For the next stream. */
+    void useHandleAgain(final long handle) {
+        handleToUse = handle;
     }
 
     private Stream add(final long context) {
@@ -99,8 +120,18 @@ final class FakeStreams {
         return eventsCreated;
     }
 
+    boolean isCaptureBroken() {
+        return captureBroken;
+    }
+
+    /** Does something whenever somebody synchronises a context, before that. */
+    void beforeSynchronize(final Runnable action) {
+        beforeSynchronize = action;
+    }
+
     int synchronize(final long context) {
         synchronizations++;
+        beforeSynchronize.run();
         if (!capturing.isEmpty()) {
             captureBroken = true;
             return cudaError.cudaErrorStreamCaptureUnsupported;
@@ -115,52 +146,112 @@ final class FakeStreams {
     long createEvent(final long context) {
         assertTrue(context != 0, "a context is current");
         eventsCreated++;
-        events.put(++nextHandle, () -> true);
+        events.put(++nextHandle, new Event(context));
         return nextHandle;
+    }
+
+    void destroyEvent(final long event) {
+        eventAt(event);
+        events.remove(event);
+    }
+
+    int eventsOut() {
+        return events.size();
+    }
+
+    /** Lets the next record fail. */
+    void failRecord(final int code) {
+        recordFailure = code;
+    }
+
+    /** Does something once, when the next question whether this stream is captured has been answered. */
+    void afterCaptureStatus(final long stream, final Runnable action) {
+        afterCaptureStatus = action;
+        askedStream = stream;
     }
 
     int record(final long context, final long event, final long stream) {
         final Stream found = streamAt(context, stream);
-        if (found.context != context) {
+        if (found.context != eventAt(event).context) {
             return cudaError.cudaErrorInvalidResourceHandle;
         }
-        if (capturing.contains(stream) || (stream == 0 && !capturing.isEmpty())) {
+        if (!capturing.isEmpty()) {
+            // Strict: CUDA bears it on some streams.
             captureBroken = true;
             return cudaError.cudaErrorStreamCaptureImplicit;
         }
-        events.put(event, found.end());
+        if (recordFailure != 0) {
+            final int failure = recordFailure;
+            recordFailure = 0;
+            return failure;
+        }
+        eventAt(event).finished = found.end();
         return cudaError.cudaSuccess;
     }
 
     int await(final long context, final long stream, final long event) {
-        streamAt(context, stream).work.add(eventAt(event));
+        final Stream waiting = streamAt(context, stream);
+        assertTrue(waiting.context == context, "the stream is the current context's");
+        waiting.work.add(eventAt(event).finished);
         return cudaError.cudaSuccess;
     }
 
     int query(final long event) {
-        return eventAt(event).getAsBoolean() ? cudaError.cudaSuccess : cudaError.cudaErrorNotReady;
+        if (!capturing.isEmpty()) {
+            captureBroken = true;
+            return cudaError.cudaErrorStreamCaptureUnsupported;
+        }
+        return eventAt(event).finished.getAsBoolean() ? cudaError.cudaSuccess : cudaError.cudaErrorNotReady;
     }
 
     int synchronizeEvent(final long event) {
-        assertTrue(eventAt(event).getAsBoolean(), "a test must not wait for ever");
+        if (!capturing.isEmpty()) {
+            captureBroken = true;
+            return cudaError.cudaErrorStreamCaptureUnsupported;
+        }
+        assertTrue(eventAt(event).finished.getAsBoolean(), "a test must not wait for ever");
         return cudaError.cudaSuccess;
     }
 
-    private BooleanSupplier eventAt(final long event) {
-        final BooleanSupplier found = events.get(event);
+    private Event eventAt(final long event) {
+        final Event found = events.get(event);
         assertTrue(found != null, "event 0x" + Long.toHexString(event) + " exists");
-        return found == null ? () -> true : found;
+        return found == null ? new Event(0) : found;
     }
 
     /** As the driver: a captured stream shows on stream 0, too, if it blocks, which all of these do. */
     int captureStatus(final long context, final int[] status, final long stream) {
-        streamAt(context, stream);
-        if (stream == 0 && !capturing.isEmpty()) {
+        final boolean captured = capturing.contains(stream);
+        final Stream found = streamAt(context, stream);
+        final boolean implicit = stream == 0
+                && capturing.stream().map(streams::get).anyMatch(each -> each != null && each.context == context);
+        if (stream == askedStream) {
+            final Runnable next = afterCaptureStatus;
+            afterCaptureStatus = () -> {};
+            next.run();
+        }
+        if (found.context != context) {
+            return cudaError.cudaErrorInvalidResourceHandle;
+        }
+        if (implicit) {
             return cudaError.cudaErrorStreamCaptureImplicit;
         }
-        status[0] = capturing.contains(stream)
+        status[0] = captured
                 ? CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
                 : CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
         return cudaError.cudaSuccess;
+    }
+
+    /** As the driver, of a stream that exists. */
+    long contextOf(final long context, final long stream) {
+        return streamAt(context, stream).context;
+    }
+
+    /** The context is gone: its streams, events and captures, too. */
+    void contextEnded(final long context) {
+        streams.values().removeIf(stream -> stream.context == context);
+        everyStream.removeIf(stream -> stream.context == context);
+        events.values().removeIf(event -> event.context == context);
+        capturing.retainAll(streams.keySet());
     }
 }

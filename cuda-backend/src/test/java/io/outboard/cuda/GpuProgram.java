@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 import jcuda.Pointer;
+import jcuda.driver.CUdevice;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUmodule;
 import jcuda.driver.CUstream;
@@ -99,6 +100,12 @@ final class GpuProgram implements AutoCloseable {
     void reset() {
         reset = true;
         succeed(runtime.cudaDeviceReset());
+    }
+
+    /** The same by the driver. */
+    void resetByDriver(final CUdevice device) {
+        reset = true;
+        succeed(driver.cuDevicePrimaryCtxReset(device));
     }
 
     @Override

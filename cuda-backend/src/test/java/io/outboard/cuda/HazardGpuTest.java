@@ -134,4 +134,26 @@ class HazardGpuTest {
             succeed(program.runtime.cudaFree(next));
         }
     }
+
+    /** To destroy no stream is an error, which changes nothing. */
+    @ParameterizedTest
+    @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
+    void shouldGoOnMarkingTheDefaultStreamWhenNoStreamIsDestroyed(final ReusePolicy policy) {
+        try (GpuProgram program = new GpuProgram(policy)) {
+            final CUstream fast = program.createStream(NON_BLOCKING);
+            final Pointer freed = program.malloc(BLOCK_BYTES);
+            final Pointer rest = program.malloc(BLOCK_BYTES);
+            assertTrue(program.runtime.cudaStreamDestroy(new cudaStream_t()) != 0);
+            assertTrue(program.driver.cuStreamDestroy(new CUstream()) != 0);
+
+            program.launch(freed, BLOCK_BYTES, KERNELS, GpuProgram.LONG_CYCLES, new CUstream());
+            succeed(program.runtime.cudaFree(freed));
+            final Pointer next = program.malloc(BLOCK_BYTES);
+            succeed(JCuda.cudaMemsetAsync(next, OTHERS, BLOCK_BYTES, new cudaStream_t(fast)));
+
+            assertTrue(GpuProgram.holds(next, BLOCK_BYTES, OTHERS));
+            succeed(program.runtime.cudaFree(rest));
+            succeed(program.runtime.cudaFree(next));
+        }
+    }
 }

@@ -61,6 +61,7 @@ class OutboardFacadesTest {
                         JCuda.cudaMemGetInfo(new long[1], new long[1]),
                         OutboardRuntime.cudaMemGetInfo(new long[1], new long[1])),
                 () -> assertEquals(JCuda.cudaSetDevice(0), OutboardRuntime.cudaSetDevice(0)),
+                () -> assertEquals(JCuda.cudaDeviceReset(), OutboardRuntime.cudaDeviceReset()),
                 () -> assertEquals(
                         JCuda.cudaStreamCreate(new cudaStream_t()),
                         OutboardRuntime.cudaStreamCreate(new cudaStream_t())),

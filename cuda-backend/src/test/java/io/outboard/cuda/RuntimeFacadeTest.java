@@ -160,6 +160,42 @@ class RuntimeFacadeTest {
     }
 
     @Test
+    void shouldLeaveNoErrorBehindWhereItSucceeds() {
+        assertEquals(0, program.free(program.malloc(FakeCuda.TOTAL_BYTES / 2)));
+
+        program.malloc(FakeCuda.TOTAL_BYTES - (32L << 20));
+
+        assertAll(
+                () -> assertEquals(List.of("cudaMalloc", "cudaMalloc"), calls),
+                () -> assertEquals(0, program.cuda.lastError()));
+    }
+
+    @Test
+    void shouldKeepTheErrorThatTheProgramHasPending() {
+        program.malloc(1);
+        program.cuda.leaveError(cudaError.cudaErrorInvalidConfiguration);
+
+        // The pool grows, then gives back, then can't grow, then finds the pitch.
+        program.malloc(FakeProgram.FIRST_REGION_BYTES * 2);
+        program.free(program.malloc(FakeProgram.FIRST_REGION_BYTES * 3));
+        program.pool(0).trimTo(0);
+        program.cuda.failAt(1, OUT_OF_MEMORY);
+        program.malloc(FakeProgram.FIRST_REGION_BYTES * 4);
+        program.cuda.failAt(1, OUT_OF_MEMORY);
+        facade.cudaMallocPitch(new Pointer(), new long[1], 100, 1);
+
+        assertEquals(cudaError.cudaErrorInvalidConfiguration, program.cuda.lastError());
+    }
+
+    /** A failed call leaves its error, as CUDA's own does. */
+    @Test
+    void shouldLeaveTheErrorOfAFailedCall() {
+        assertEquals(OUT_OF_MEMORY, facade.cudaMalloc(new Pointer(), 2 * FakeCuda.TOTAL_BYTES));
+
+        assertEquals(OUT_OF_MEMORY, program.cuda.lastError());
+    }
+
+    @Test
     void shouldChooseTheDriversPitch() {
         final Pointer pointer = new Pointer();
         final long[] pitch = new long[1];
@@ -262,7 +298,7 @@ class RuntimeFacadeTest {
     @Test
     void shouldReportTheDevicesFailureAndLoseNothing() {
         program.malloc(1);
-        program.cuda.failAt(2, cudaError.cudaErrorIllegalAddress);
+        program.cuda.failAt(1, cudaError.cudaErrorIllegalAddress);
         final Pointer pointer = DevicePointers.pointerTo(1);
 
         final int code = facade.cudaMalloc(pointer, 128L << 20);
