@@ -9,10 +9,15 @@ package io.outboard.core;
  */
 public interface DeviceWork {
 
+    /** What {@link #mark} answers if it couldn't, since a stream is being captured. */
+    long NO_MARK = -1;
+
     /** For memory that no device works on: everything has always finished. */
     DeviceWork NONE = new DeviceWork() {
         @Override
-        public void synchronize() {}
+        public boolean synchronize() {
+            return true;
+        }
 
         @Override
         public boolean isCapturing() {
@@ -41,11 +46,16 @@ public interface DeviceWork {
         public void release(final long mark) {}
     };
 
-    /** Waits until all work that was submitted before the call, by any thread to any stream, has finished. */
-    void synchronize();
+    /**
+     * Waits until all work that was submitted before the call, by any thread to any stream, has finished.
+     *
+     * @return false if it couldn't, since a stream is being captured
+     */
+    boolean synchronize();
 
     /**
-     * Whether a stream is being captured into a graph, so that synchronising or marking would break the capture.
+     * Whether a stream is being captured into a graph, so that synchronising or marking would break the capture. One may
+     * begin at any moment, so each of these says so itself, too.
      *
      * @return true if neither may be done now
      */
@@ -55,7 +65,7 @@ public interface DeviceWork {
      * Marks the end of all work that was submitted before the call to any stream that is known, or was until it ended: a
      * stream may end before its work has finished.
      *
-     * @return a mark, 0 or more, to be given to {@link #release} in the end
+     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK}
      */
     long mark();
 
@@ -63,7 +73,7 @@ public interface DeviceWork {
      * Marks the end of all work that was submitted before the call to one stream.
      *
      * @param stream its handle
-     * @return a mark, 0 or more, to be given to {@link #release} in the end
+     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK}
      */
     long mark(long stream);
 
@@ -71,12 +81,12 @@ public interface DeviceWork {
      * Whether the work before a mark has finished. Never waits.
      *
      * @param mark what {@link #mark} answered
-     * @return true if all of it has
+     * @return true if all of it has, false also if that can't be found out, since a stream is being captured
      */
     boolean isFinished(long mark);
 
     /**
-     * Waits until the work before a mark has finished.
+     * Waits until the work before a mark has finished, unless a stream is being captured.
      *
      * @param mark what {@link #mark} answered
      */

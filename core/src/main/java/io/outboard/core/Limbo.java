@@ -41,10 +41,8 @@ final class Limbo {
         long stream;
         int count;
 
-        /** What the device was told to watch for, or {@link #UNMARKED}. */
+        /** What the device was told to watch for, or {@link DeviceWork#NO_MARK}. */
         long mark;
-
-        static final long UNMARKED = -1;
     }
 
     private final Supplier<Batch> factory;
@@ -181,7 +179,7 @@ final class Limbo {
     private Batch openReserved(final long stream) {
         final Batch batch = unused.remove(unused.size() - 1);
         batch.stream = stream;
-        batch.mark = Batch.UNMARKED;
+        batch.mark = DeviceWork.NO_MARK;
         open.put(stream, batch);
         return batch;
     }

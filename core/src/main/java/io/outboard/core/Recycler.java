@@ -197,7 +197,7 @@ final class Recycler {
             final Failures failures = new Failures();
             failures.attempt(this::synchronise);
             for (final Limbo.Batch batch : waiting) {
-                if (batch.mark != Limbo.Batch.UNMARKED) {
+                if (batch.mark != DeviceWork.NO_MARK) {
                     failures.attempt(() -> work.release(batch.mark));
                 }
             }
@@ -237,7 +237,9 @@ final class Recycler {
     private void releaseAfterSynchronising() {
         if (!waiting.isEmpty()) {
             final long before = System.nanoTime();
-            synchronise();
+            if (!synchronise()) {
+                return;
+            }
             final long now = System.nanoTime();
             waitedNs = now - before;
             waitEnded = now;
@@ -248,12 +250,13 @@ final class Recycler {
         }
     }
 
-    private void synchronise() {
+    private boolean synchronise() {
         final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
-        work.synchronize();
-        if (event != null) {
+        final boolean synchronised = work.synchronize();
+        if (event != null && synchronised) {
             event.commit(true);
         }
+        return synchronised;
     }
 
     private void await(final long mark) {
@@ -269,7 +272,7 @@ final class Recycler {
     private boolean releaseFinished(final int mostUnfinished) {
         boolean any = false;
         int i = 0;
-        while (i < waiting.size() && i < mostUnfinished) {
+        while (i < waiting.size() && i < mostUnfinished && waiting.get(i).mark != DeviceWork.NO_MARK) {
             if (releaseIfFinished(i)) {
                 any = true;
             } else {
@@ -281,7 +284,7 @@ final class Recycler {
 
     /** Waits until a batch comes back, first for the one that waits longest: it may be enough. */
     private void awaitAny() {
-        for (int i = 0; i < waiting.size(); i++) {
+        for (int i = 0; i < waiting.size() && waiting.get(i).mark != DeviceWork.NO_MARK; i++) {
             await(waiting.get(i).mark);
             if (releaseIfFinished(i)) {
                 return;
@@ -302,15 +305,18 @@ final class Recycler {
         return true;
     }
 
-    /** In order, so that those without a mark stay the last ones if the device fails. */
+    /** In order, so that those without a mark stay the last ones if the device fails or a capture begins. */
     private void markWaiting() {
         int first = waiting.size();
-        while (first > 0 && waiting.get(first - 1).mark == Limbo.Batch.UNMARKED) {
+        while (first > 0 && waiting.get(first - 1).mark == DeviceWork.NO_MARK) {
             first--;
         }
         for (int i = first; i < waiting.size(); i++) {
             final Limbo.Batch batch = waiting.get(i);
             batch.mark = batch.stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(batch.stream);
+            if (batch.mark == DeviceWork.NO_MARK) {
+                return;
+            }
         }
     }
 

@@ -58,7 +58,7 @@ class LimboTest {
         assertEquals(STREAM, taken.get(0).stream);
         assertEquals(2, taken.get(0).count);
         assertEquals(STREAM + 1, taken.get(1).stream);
-        assertEquals(Limbo.Batch.UNMARKED, taken.get(1).mark);
+        assertEquals(DeviceWork.NO_MARK, taken.get(1).mark);
     }
 
     @Test

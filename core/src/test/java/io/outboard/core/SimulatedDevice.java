@@ -158,11 +158,12 @@ public final class SimulatedDevice implements DeviceWork {
     // For the pool
 
     @Override
-    public synchronized void synchronize() {
+    public synchronized boolean synchronize() {
         call();
         checkNotCapturing();
         synchronizations++;
         finishAll();
+        return true;
     }
 
     @Override

@@ -18,7 +18,7 @@ final class ContextScope implements AutoCloseable {
      */
     ContextScope(final CudaCalls calls, final long context) {
         this.calls = calls;
-        final long[] current = new long[1];
+        final long[] current = CallScratch.get().handle;
         check(calls, "cuCtxGetCurrent", calls.currentContext(current));
         pushed = current[0] != context;
         if (pushed) {

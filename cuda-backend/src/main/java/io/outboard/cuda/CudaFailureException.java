@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * A CUDA call failed, on a device that had worked; exhausted memory is not among these failures (see
  * {@link io.outboard.core.DeviceOutOfMemoryException}).
  */
-public sealed class CudaFailureException extends RuntimeException permits CaptureBeganException {
+public final class CudaFailureException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.stream.LongStream;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
+import org.agrona.collections.LongHashSet;
 
 /**
  * What has finished in one CUDA context: found out by synchronising it, or by events on its streams.
@@ -49,7 +50,7 @@ public final class CudaWork implements DeviceWork {
     private volatile long[] streams = {DEFAULT_STREAM};
 
     /** Handles of streams that were destroyed. CUDA uses them again. */
-    private final Set<Long> ended = new HashSet<>();
+    private final LongHashSet ended = new LongHashSet();
 
     /** Contexts with work that should be on the tail and isn't. */
     private final Set<Long> owed = new HashSet<>();
@@ -182,11 +183,14 @@ public final class CudaWork implements DeviceWork {
     // What a pool asks
 
     @Override
-    public void synchronize() {
-        enter("cuCtxSynchronize");
+    public boolean synchronize() {
+        if (!captures.enter()) {
+            return false;
+        }
         try {
             settle();
             synchronize(context);
+            return true;
         } finally {
             captures.leave();
         }
@@ -224,7 +228,9 @@ public final class CudaWork implements DeviceWork {
     @Override
     public synchronized long mark() {
         // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
-        enter("cuEventRecord");
+        if (!captures.enter()) {
+            return NO_MARK;
+        }
         try {
             settle();
             try (ContextScope scope = new ContextScope(calls, context)) {
@@ -244,7 +250,9 @@ public final class CudaWork implements DeviceWork {
             // One of that handle is destroyed, and what it did is on the tail.
             return mark();
         }
-        enter("cuEventRecord");
+        if (!captures.enter()) {
+            return NO_MARK;
+        }
         try (ContextScope scope = new ContextScope(calls, context)) {
             return record(stream);
         } finally {
@@ -290,14 +298,11 @@ public final class CudaWork implements DeviceWork {
         unusedEvents[unusedCount++] = mark;
     }
 
-    private void enter(final String call) {
-        if (!captures.enter()) {
-            throw new CaptureBeganException(call);
-        }
-    }
-
     /** Waits for the work that is owed. */
     private synchronized void settle() {
+        if (owed.isEmpty()) {
+            return;
+        }
         for (final Iterator<Long> each = owed.iterator(); each.hasNext(); ) {
             synchronize(each.next());
             each.remove();
@@ -336,7 +341,7 @@ public final class CudaWork implements DeviceWork {
     }
 
     private boolean isCapturingHere(final long stream) {
-        final int[] status = new int[1];
+        final int[] status = CallScratch.get().status;
         final int code = calls.captureStatus(status, stream);
         if (code == cudaError.cudaErrorStreamCaptureImplicit) {
             return true;

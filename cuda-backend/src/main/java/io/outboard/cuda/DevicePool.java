@@ -15,6 +15,9 @@ final class DevicePool {
     /** Stands for an allocation that the driver has to try. */
     static final long NOT_SERVED = 0;
 
+    /** So many first regions of default size are what the device has. */
+    private static final long FIRST_REGIONS = 32;
+
     private final CudaCalls calls;
     private final int device;
     private final long context;
@@ -40,11 +43,14 @@ final class DevicePool {
         policy = options.reuse();
         // A program that is told to create and destroy its streams by the facade does so; others may not.
         work = new CudaWork(calls, context, captures, marks());
+        final long availableBytes = source.availableBytes();
+        final long firstBytes =
+                options.firstRegionBytes() == 0 ? availableBytes / FIRST_REGIONS : options.firstRegionBytes();
         pool = Pool.over(source)
                 .strategy(options.strategy(), StrategyOptions.DEFAULTS)
                 .reuse(policy, work)
-                .firstRegionBytes(options.firstRegionBytes())
-                .limitBytes(Math.max(1, (long) (source.availableBytes() * options.share())))
+                .firstRegionBytes(Math.max(1, firstBytes))
+                .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
                 .build();
     }
 
@@ -79,9 +85,6 @@ final class DevicePool {
     long allocate(final long sizeBytes) {
         try {
             return pool.allocate(sizeBytes);
-        } catch (final CaptureBeganException e) {
-            // The pool sees the capture now, and grows instead of waiting.
-            return allocate(sizeBytes);
         } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
         }
@@ -95,8 +98,6 @@ final class DevicePool {
         }
         try {
             return pool.allocateAsync(sizeBytes, stream);
-        } catch (final CaptureBeganException e) {
-            return allocateAsync(sizeBytes, stream);
         } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
         }
@@ -109,9 +110,6 @@ final class DevicePool {
             return CudaCalls.SUCCESS;
         } catch (final InvalidAddressException e) {
             return cudaError.cudaErrorInvalidValue;
-        } catch (final CaptureBeganException e) {
-            // It is free, and comes out of limbo after the capture.
-            return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             // An earlier kernel failed, as a rule, which the driver's own calls report from now on, too.
             return e.code();
@@ -129,8 +127,6 @@ final class DevicePool {
             return CudaCalls.SUCCESS;
         } catch (final InvalidAddressException e) {
             return cudaError.cudaErrorInvalidValue;
-        } catch (final CaptureBeganException e) {
-            return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             return e.code();
         }

@@ -149,7 +149,7 @@ final class JCudaCalls implements CudaCalls {
 
     @Override
     public int currentContext(final long[] context) {
-        final CUcontext result = new CUcontext();
+        final CUcontext result = CallScratch.get().context;
         try {
             final int code = JCudaDriver.cuCtxGetCurrent(result);
             context[0] = code == SUCCESS ? DevicePointers.handle(result) : 0;
@@ -193,7 +193,7 @@ final class JCudaCalls implements CudaCalls {
         }
         final CUcontext result = new CUcontext();
         try {
-            final int code = JCudaDriver.cuStreamGetCtx(streamOf(stream), result);
+            final int code = JCudaDriver.cuStreamGetCtx(CallScratch.get().stream(stream), result);
             context[0] = DevicePointers.handle(result);
             return code;
         } catch (final CudaException e) {
@@ -295,7 +295,7 @@ final class JCudaCalls implements CudaCalls {
     @Override
     public int destroyEvent(final long event) {
         try {
-            return JCudaDriver.cuEventDestroy(eventOf(event));
+            return JCudaDriver.cuEventDestroy(CallScratch.get().event(event));
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -303,8 +303,9 @@ final class JCudaCalls implements CudaCalls {
 
     @Override
     public int recordEvent(final long event, final long stream) {
+        final CallScratch scratch = CallScratch.get();
         try {
-            return JCudaDriver.cuEventRecord(eventOf(event), streamOf(stream));
+            return JCudaDriver.cuEventRecord(scratch.event(event), scratch.stream(stream));
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -312,8 +313,9 @@ final class JCudaCalls implements CudaCalls {
 
     @Override
     public int waitEvent(final long stream, final long event) {
+        final CallScratch scratch = CallScratch.get();
         try {
-            return JCudaDriver.cuStreamWaitEvent(streamOf(stream), eventOf(event), 0);
+            return JCudaDriver.cuStreamWaitEvent(scratch.stream(stream), scratch.event(event), 0);
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -322,7 +324,7 @@ final class JCudaCalls implements CudaCalls {
     @Override
     public int queryEvent(final long event) {
         try {
-            return JCudaDriver.cuEventQuery(eventOf(event));
+            return JCudaDriver.cuEventQuery(CallScratch.get().event(event));
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -331,7 +333,7 @@ final class JCudaCalls implements CudaCalls {
     @Override
     public int awaitEvent(final long event) {
         try {
-            return JCudaDriver.cuEventSynchronize(eventOf(event));
+            return JCudaDriver.cuEventSynchronize(CallScratch.get().event(event));
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -340,7 +342,7 @@ final class JCudaCalls implements CudaCalls {
     @Override
     public int captureStatus(final int[] status, final long stream) {
         try {
-            return JCudaDriver.cuStreamIsCapturing(streamOf(stream), status);
+            return JCudaDriver.cuStreamIsCapturing(CallScratch.get().stream(stream), status);
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -353,14 +355,6 @@ final class JCudaCalls implements CudaCalls {
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
-    }
-
-    private static CUstream streamOf(final long handle) {
-        return DevicePointers.withHandle(new CUstream(), handle);
-    }
-
-    private static CUevent eventOf(final long handle) {
-        return DevicePointers.withHandle(new CUevent(), handle);
     }
 
     /**

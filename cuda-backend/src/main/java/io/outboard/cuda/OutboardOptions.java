@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * @param share most that a pool holds, as a share of what is free on the device when the pool is made,
  *     {@code 0 < share <= 1}; property {@code outboard.share}, 0.8 by default. What a pool can't serve the driver does, as
  *     far as it can
- * @param firstRegionBytes size of a pool's first region in bytes, {@code 0 < firstRegionBytes <= 2^62}; property
- *     {@code outboard.firstRegion}, such as {@code 512M}, 64 MiB by default
+ * @param firstRegionBytes size of a pool's first region in bytes, {@code 0 <= firstRegionBytes <= 2^62}, 0 for a
+ *     thirty-second of what is free on the device when the pool is made; property {@code outboard.firstRegion}, such as
+ *     {@code 512M}, 0 by default
  */
 public record OutboardOptions(String strategy, ReusePolicy reuse, double share, long firstRegionBytes) {
 
@@ -39,8 +40,8 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
         if (!(share > 0 && share <= 1)) {
             throw new IllegalArgumentException("share=" + share + " must be > 0 and <= 1");
         }
-        if (firstRegionBytes <= 0 || firstRegionBytes > 1L << 62) {
-            throw new IllegalArgumentException("firstRegionBytes=" + firstRegionBytes + " must be > 0 and <= 2^62");
+        if (firstRegionBytes < 0 || firstRegionBytes > 1L << 62) {
+            throw new IllegalArgumentException("firstRegionBytes=" + firstRegionBytes + " must be >= 0 and <= 2^62");
         }
     }
 
@@ -55,7 +56,7 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
                 System.getProperty("outboard.strategy", "tlsf"),
                 reuseOf(System.getProperty("outboard.reuse", "strict")),
                 shareOf(System.getProperty("outboard.share", "0.8")),
-                bytesOf(System.getProperty("outboard.firstRegion", "64M")));
+                bytesOf(System.getProperty("outboard.firstRegion", "0")));
     }
 
     /**
@@ -92,7 +93,7 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
     /**
      * These options with another first region.
      *
-     * @param newFirstRegionBytes its size in bytes, {@code 0 < newFirstRegionBytes <= 2^62}
+     * @param newFirstRegionBytes its size in bytes, {@code 0 <= newFirstRegionBytes <= 2^62}, 0 for the default
      * @return new options
      * @throws IllegalArgumentException if the size is outside of its range
      */
@@ -132,13 +133,13 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
         try {
             final long count = Long.parseLong(unit < 0 ? text : text.substring(0, text.length() - 1));
             final long unitBytes = 1L << (10 * (unit + 1));
-            if (count > 0 && count <= (1L << 62) / unitBytes) {
+            if (count >= 0 && count <= (1L << 62) / unitBytes) {
                 return count * unitBytes;
             }
         } catch (final NumberFormatException e) {
             throw wrong("outboard.firstRegion", text, "must be a size such as 67108864 or 64M", e);
         }
-        throw wrong("outboard.firstRegion", text, "must be > 0 and <= 2^62 bytes", null);
+        throw wrong("outboard.firstRegion", text, "must be >= 0 and <= 2^62 bytes", null);
     }
 
     private static IllegalArgumentException wrong(

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.ReusePolicy;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +23,7 @@ class OutboardOptionsTest {
 
     @Test
     void shouldHaveSafeDefaults() {
-        assertEquals(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.8, 64L << 20), OutboardOptions.ofProperties());
+        assertEquals(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.8, 0), OutboardOptions.ofProperties());
     }
 
     @Test
@@ -53,8 +54,8 @@ class OutboardOptionsTest {
         "share, 0, must be a number > 0 and <= 1",
         "share, NaN, must be a number > 0 and <= 1",
         "firstRegion, M, must be a size such as 67108864 or 64M",
-        "firstRegion, 0, must be > 0 and <= 2^62 bytes",
-        "firstRegion, 9000000T, must be > 0 and <= 2^62 bytes",
+        "firstRegion, -1, must be >= 0 and <= 2^62 bytes",
+        "firstRegion, 9000000T, must be >= 0 and <= 2^62 bytes",
         "firstRegion, '', must be a size such as 67108864 or 64M"
     })
     void shouldNameAWrongProperty(final String name, final String value, final String rule) {
@@ -72,11 +73,22 @@ class OutboardOptionsTest {
 
         assertAll(
                 () -> assertThrows(IllegalArgumentException.class, () -> options.withShare(1.1)),
-                () -> assertThrows(IllegalArgumentException.class, () -> options.withFirstRegionBytes(0)),
+                () -> assertThrows(IllegalArgumentException.class, () -> options.withFirstRegionBytes(-1)),
                 () -> assertEquals("slab", options.withStrategy("slab").strategy()),
                 () -> assertEquals(
                         ReusePolicy.TRACKED,
                         options.withReuse(ReusePolicy.TRACKED).reuse()));
+    }
+
+    @Test
+    void shouldTakeAThirtySecondOfTheDeviceFirst() {
+        final FakeCuda cuda = new FakeCuda(1);
+        final DevicePools pools = new DevicePools(() -> cuda);
+        final DevicePool pool = Objects.requireNonNull(pools.ofRuntime());
+
+        pool.allocate(1);
+
+        assertEquals(FakeCuda.TOTAL_BYTES / 32, pool.pool().statistics().heldBytes());
     }
 
     @Test

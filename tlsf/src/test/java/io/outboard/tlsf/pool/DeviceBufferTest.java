@@ -245,7 +245,7 @@ class DeviceBufferTest {
     void shouldReportALostBufferThoughTheHostHasNoMemoryToFreeIt() throws InterruptedException {
         final SteadyDevice full = new SteadyDevice() {
             @Override
-            public void synchronize() {
+            public boolean synchronize() {
                 throw new OutOfMemoryError("simulated");
             }
         };

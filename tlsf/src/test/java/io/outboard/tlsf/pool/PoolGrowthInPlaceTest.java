@@ -399,7 +399,9 @@ class PoolGrowthInPlaceTest {
         private boolean awaited;
 
         @Override
-        public void synchronize() {}
+        public boolean synchronize() {
+            return true;
+        }
 
         @Override
         public boolean isCapturing() {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.FailingMemorySource;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Pool;
@@ -378,6 +379,45 @@ class PoolReuseTest {
         assertEquals(calls, source.calls());
         device.capturing(false);
         assertEquals(0, pool.trimTo(0));
+    }
+
+    /** Right after the device said that there is none. */
+    @ParameterizedTest
+    @EnumSource(names = {"STRICT", "TRACKED", "STREAM_ORDERED"})
+    void shouldGrowIfACaptureBegins(final ReusePolicy policy) {
+        final boolean[] capturing = {true};
+        final SteadyDevice sudden = new SteadyDevice() {
+            @Override
+            public boolean synchronize() {
+                return !capturing[0];
+            }
+
+            @Override
+            public long mark() {
+                return capturing[0] ? NO_MARK : super.mark();
+            }
+
+            @Override
+            public boolean isFinished(final long mark) {
+                assertNotEquals(NO_MARK, mark);
+                return !capturing[0];
+            }
+        };
+        final Pool pool = builder(policy)
+                .reuse(policy, sudden)
+                .limitBytes(8 * MIB)
+                .growInPlace(false)
+                .build();
+        pool.free(pool.allocate(4 * MIB));
+
+        pool.free(pool.allocate(4 * MIB));
+
+        assertEquals(8 * MIB, pool.statistics().limboBytes());
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(MIB));
+        assertEquals(0, pool.statistics().synchronizations());
+        capturing[0] = false;
+        pool.allocate(MIB);
+        assertEquals(0, pool.statistics().limboBytes());
     }
 
     /** A capture keeps full batches from being marked, until their stream has ended. */

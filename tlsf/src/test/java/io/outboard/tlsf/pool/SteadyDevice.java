@@ -21,7 +21,7 @@ class SteadyDevice implements DeviceWork {
     }
 
     @Override
-    public void synchronize() {
+    public boolean synchronize() {
         answers++;
         if (waitMillis > 0) {
             try {
@@ -30,6 +30,7 @@ class SteadyDevice implements DeviceWork {
                 throw new IllegalStateException("nobody interrupts", e);
             }
         }
+        return true;
     }
 
     @Override

@@ -87,7 +87,7 @@ class AgentJarTest {
                                 + " device instead of 102",
                         outcome.err().get(1)),
                 () -> assertTrue(
-                        outcome.err().get(2).startsWith("outboard-agent: device 0: 1 region, 67108864 bytes")));
+                        outcome.err().get(2).startsWith("outboard-agent: device 0: 1 region, 33554432 bytes")));
     }
 
     @ParameterizedTest
