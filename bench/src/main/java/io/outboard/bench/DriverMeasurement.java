@@ -58,11 +58,11 @@ final class DriverMeasurement {
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        final long before = threads.getCurrentThreadAllocatedBytes();
-        final long byAsking = threads.getCurrentThreadAllocatedBytes() - before;
+        // Asking for the first time makes garbage itself.
+        threads.getCurrentThreadAllocatedBytes();
         final long allocated = threads.getCurrentThreadAllocatedBytes();
         final long ns = replay(trace.operationCount(), allocate, free);
-        final long garbage = threads.getCurrentThreadAllocatedBytes() - allocated - byAsking;
+        final long garbage = threads.getCurrentThreadAllocatedBytes() - allocated;
         return new Measurement(
                 trace,
                 driver.name(),
