@@ -1,12 +1,9 @@
 package io.outboard.bench;
 
-import io.outboard.bench.trace.Profiles;
-import io.outboard.bench.trace.Trace;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code outboard malloc-large}: mimalloc-bench's malloc-large, as Bell et al. (2024, section VI) adapted it. */
@@ -21,19 +18,8 @@ final class MallocLargeCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(
-            names = "--profile",
-            paramLabel = "NAME",
-            defaultValue = "paper",
-            description = "mimalloc, paper, large, mid, small or pingpong. Default: ${DEFAULT-VALUE}.")
-    private String profile = "paper";
-
-    @Option(
-            names = "--ops",
-            paramLabel = "N",
-            defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
-            description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
-    private int operations;
+    @Mixin
+    private ProfileOptions profile = new ProfileOptions();
 
     @Mixin
     private MeasureOptions options = new MeasureOptions();
@@ -41,17 +27,7 @@ final class MallocLargeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
-        final Trace trace = profile(profile, operations);
-        new Comparison(trace, options, spec.commandLine().getOut()).run();
+        new Comparison(profile.trace(), options, spec.commandLine().getOut()).run();
         return 0;
-    }
-
-    /** The profile that options name. */
-    static Trace profile(final String name, final int operations) {
-        try {
-            return Profiles.named(name, operations);
-        } catch (final IllegalArgumentException e) {
-            throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
-        }
     }
 }

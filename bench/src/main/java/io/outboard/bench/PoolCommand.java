@@ -1,7 +1,6 @@
 package io.outboard.bench;
 
 import io.outboard.bench.device.DeviceProbe;
-import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.ReusePolicy;
 import io.outboard.core.StrategyOptions;
@@ -32,19 +31,8 @@ final class PoolCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(
-            names = "--profile",
-            paramLabel = "NAME",
-            defaultValue = "paper",
-            description = "mimalloc, paper, large, mid, small or pingpong. Default: ${DEFAULT-VALUE}.")
-    private String profile = "paper";
-
-    @Option(
-            names = "--ops",
-            paramLabel = "N",
-            defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
-            description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
-    private int operations;
+    @Mixin
+    private ProfileOptions profile = new ProfileOptions();
 
     @Option(
             names = "--reuse",
@@ -76,7 +64,7 @@ final class PoolCommand implements Callable<Integer> {
         final List<String> reuse = reusePolicies();
         final List<Integer> threadCounts = threadCounts();
         final List<String> strategies = options.strategies();
-        final Trace trace = MallocLargeCommand.profile(profile, operations);
+        final Trace trace = profile.trace();
         maxBlocks = Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
         final List<Measurement> measurements = new ArrayList<>();
         final List<ThreadRate> rates = new ArrayList<>();

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.core.DeviceWork;
 import io.outboard.core.FailingMemorySource;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Pool;
@@ -394,29 +393,9 @@ class PoolGrowthInPlaceTest {
     }
 
     /** Work that ends only if it is waited for. */
-    private static final class Unfinished implements DeviceWork {
+    private static final class Unfinished extends SteadyDevice {
 
         private boolean awaited;
-
-        @Override
-        public boolean synchronize() {
-            return true;
-        }
-
-        @Override
-        public boolean isCapturing() {
-            return false;
-        }
-
-        @Override
-        public long mark() {
-            return 1;
-        }
-
-        @Override
-        public long mark(final long stream) {
-            return 1;
-        }
 
         @Override
         public boolean isFinished(final long mark) {
@@ -427,8 +406,5 @@ class PoolGrowthInPlaceTest {
         public void await(final long mark) {
             awaited = true;
         }
-
-        @Override
-        public void release(final long mark) {}
     }
 }

@@ -1,0 +1,32 @@
+package io.outboard.bench;
+
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import picocli.CommandLine.Option;
+
+/** Options of commands that measure a generated trace. */
+final class ProfileOptions {
+
+    @Option(
+            names = "--profile",
+            paramLabel = "NAME",
+            defaultValue = "paper",
+            description = "mimalloc, paper, large, mid, small or pingpong. Default: ${DEFAULT-VALUE}.")
+    private String profile = "paper";
+
+    @Option(
+            names = "--ops",
+            paramLabel = "N",
+            defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
+            description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
+    private int operations;
+
+    /** The trace that is asked for. */
+    Trace trace() {
+        try {
+            return Profiles.named(profile, operations);
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
+        }
+    }
+}
