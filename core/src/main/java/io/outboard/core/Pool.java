@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +43,7 @@ public final class Pool implements AutoCloseable {
     private final PoolEvents events;
     private final @Nullable LeakTracker tracker;
     private final @Nullable String name;
-    private final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
+    private final Exhaustion exhaustion;
     private volatile boolean closed;
 
     Pool(final PoolBuilder builder) {
@@ -54,6 +53,7 @@ public final class Pool implements AutoCloseable {
         recycler = new Recycler(builder, lock, counters, regions);
         name = builder.name;
         events = new PoolEvents(name);
+        exhaustion = new Exhaustion(this, lock, regions, recycler, events);
         tracker = builder.leakLevel == LeakLevel.OFF
                 ? null
                 : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
@@ -190,59 +190,7 @@ public final class Pool implements AutoCloseable {
         AbstractStrategy.checkSize(sizeBytes);
         AbstractStrategy.checkAlignment(alignmentBytes);
         checkOpen();
-        final boolean growFirst = recycler.waitsAreDear();
-        long address = growFirst ? Strategy.NO_SPACE : recycleAndPlace(sizeBytes, alignmentBytes);
-        if (address == Strategy.NO_SPACE) {
-            address = regions.growAndPlace(sizeBytes, alignmentBytes);
-        }
-        if (address == Strategy.NO_SPACE && growFirst) {
-            address = recycleAndPlace(sizeBytes, alignmentBytes);
-        }
-        return address == Strategy.NO_SPACE ? allocateAtLast(sizeBytes, alignmentBytes) : address;
-    }
-
-    private long recycleAndPlace(final long sizeBytes, final long alignmentBytes) {
-        return recycler.recycleNow(false) ? place(sizeBytes, alignmentBytes) : Strategy.NO_SPACE;
-    }
-
-    private long allocateAtLast(final long sizeBytes, final long alignmentBytes) {
-        for (final OutOfMemoryHandler handler : handlers) {
-            while (handler.free(sizeBytes, statistics())) {
-                recycler.recycleNow(false);
-                // A handler may have freed what another holds of the device, too.
-                final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
-                if (address != Strategy.NO_SPACE) {
-                    return address;
-                }
-            }
-        }
-        // Again as long as anything comes back: it may be that of another thread's wait, and not serve this one.
-        while (recycler.recycleNow(true)) {
-            // What came back may be what a region needs at its end to grow in place for this request.
-            final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
-            if (address != Strategy.NO_SPACE) {
-                return address;
-            }
-        }
-        checkOpen();
-        final long address = placeOrSayWhy(sizeBytes, alignmentBytes);
-        if (address == Strategy.NO_SPACE) {
-            final PoolStatistics now = statistics();
-            final DeviceOutOfMemoryException thrown =
-                    DeviceOutOfMemoryException.ofPool(sizeBytes, now, largestFreeBlockBytes(), largestHolders());
-            events.outOfMemory(thrown, now);
-            throw thrown;
-        }
-        return address;
-    }
-
-    private long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
-        lock.lock();
-        try {
-            return regions.placeOrSayWhy(sizeBytes, alignmentBytes);
-        } finally {
-            lock.unlock();
-        }
+        return exhaustion.place(sizeBytes, alignmentBytes);
     }
 
     // Freeing
@@ -452,7 +400,7 @@ public final class Pool implements AutoCloseable {
      */
     @Override
     public void close() {
-        synchronized (handlers) {
+        synchronized (exhaustion) {
             if (closed) {
                 return;
             }
@@ -478,7 +426,7 @@ public final class Pool implements AutoCloseable {
         return closed;
     }
 
-    private void checkOpen() {
+    void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the pool is closed");
         }
@@ -492,7 +440,7 @@ public final class Pool implements AutoCloseable {
      * @param handler what to ask
      */
     public void addOutOfMemoryHandler(final OutOfMemoryHandler handler) {
-        handlers.add(Objects.requireNonNull(handler, "handler"));
+        exhaustion.add(Objects.requireNonNull(handler, "handler"));
     }
 
     /**

@@ -1,0 +1,114 @@
+package io.outboard.core;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** What a pool does for a request that finds nothing, in the order that {@link Pool} tells. Safe for any number of threads. */
+final class Exhaustion {
+
+    private final Pool pool;
+    private final SpinLock lock;
+    private final PoolRegions regions;
+    private final Recycler recycler;
+    private final PoolEvents events;
+    private final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
+
+    Exhaustion(
+            final Pool pool,
+            final SpinLock lock,
+            final PoolRegions regions,
+            final Recycler recycler,
+            final PoolEvents events) {
+        this.pool = pool;
+        this.lock = lock;
+        this.regions = regions;
+        this.recycler = recycler;
+        this.events = events;
+    }
+
+    void add(final OutOfMemoryHandler handler) {
+        handlers.add(handler);
+    }
+
+    /**
+     * Takes a block.
+     *
+     * @return its address
+     * @throws DeviceOutOfMemoryException if all else has failed
+     * @throws BlockTableFullException if a block fits but the tables can't hold one more
+     */
+    long place(final long sizeBytes, final long alignmentBytes) {
+        final boolean growFirst = recycler.waitsAreDear();
+        long address = growFirst ? Strategy.NO_SPACE : recycleAndPlace(sizeBytes, alignmentBytes);
+        if (address == Strategy.NO_SPACE) {
+            address = regions.growAndPlace(sizeBytes, alignmentBytes);
+        }
+        if (address == Strategy.NO_SPACE && growFirst) {
+            address = recycleAndPlace(sizeBytes, alignmentBytes);
+        }
+        if (address == Strategy.NO_SPACE) {
+            address = askHandlers(sizeBytes, alignmentBytes);
+        }
+        if (address == Strategy.NO_SPACE) {
+            address = waitAndPlace(sizeBytes, alignmentBytes);
+        }
+        return address == Strategy.NO_SPACE ? placeOrSayWhy(sizeBytes, alignmentBytes) : address;
+    }
+
+    private long recycleAndPlace(final long sizeBytes, final long alignmentBytes) {
+        if (!recycler.recycleNow(false)) {
+            return Strategy.NO_SPACE;
+        }
+        lock.lock();
+        try {
+            return regions.place(sizeBytes, alignmentBytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long askHandlers(final long sizeBytes, final long alignmentBytes) {
+        for (final OutOfMemoryHandler handler : handlers) {
+            while (handler.free(sizeBytes, pool.statistics())) {
+                recycler.recycleNow(false);
+                // A handler may have freed what another holds of the device, too.
+                final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
+                if (address != Strategy.NO_SPACE) {
+                    return address;
+                }
+            }
+        }
+        return Strategy.NO_SPACE;
+    }
+
+    /** Again as long as anything comes back: it may be that of another thread's wait, and not serve this one. */
+    private long waitAndPlace(final long sizeBytes, final long alignmentBytes) {
+        while (recycler.recycleNow(true)) {
+            // What came back may be what a region needs at its end to grow in place for this request.
+            final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
+            if (address != Strategy.NO_SPACE) {
+                return address;
+            }
+        }
+        return Strategy.NO_SPACE;
+    }
+
+    private long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
+        pool.checkOpen();
+        final long address;
+        lock.lock();
+        try {
+            address = regions.placeOrSayWhy(sizeBytes, alignmentBytes);
+        } finally {
+            lock.unlock();
+        }
+        if (address == Strategy.NO_SPACE) {
+            final PoolStatistics now = pool.statistics();
+            final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(
+                    sizeBytes, now, pool.largestFreeBlockBytes(), pool.largestHolders());
+            events.outOfMemory(thrown, now);
+            throw thrown;
+        }
+        return address;
+    }
+}
