@@ -38,6 +38,10 @@ final class Exhaustion {
      * @throws BlockTableFullException if a block fits but the tables can't hold one more
      */
     long place(final long sizeBytes, final long alignmentBytes) {
+        if (regions.exceedsLimit(sizeBytes)) {
+            // Whatever comes back won't be enough.
+            return placeOrSayWhy(sizeBytes, alignmentBytes);
+        }
         final boolean growFirst = recycler.waitsAreDear();
         long address = growFirst ? Strategy.NO_SPACE : recycleAndPlace(sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
@@ -81,9 +85,12 @@ final class Exhaustion {
         return Strategy.NO_SPACE;
     }
 
-    /** Again as long as anything comes back: it may be that of another thread's wait, and not serve this one. */
+    /**
+     * Again as long as anything comes back of what was in limbo at first: it may be that of another thread's wait, and not
+     * serve this one. Not for ever, since other threads may go on freeing.
+     */
     private long waitAndPlace(final long sizeBytes, final long alignmentBytes) {
-        while (recycler.recycleNow(true)) {
+        for (int left = recycler.mostWaits(); left > 0 && recycler.recycleNow(true); left--) {
             // What came back may be what a region needs at its end to grow in place for this request.
             final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
             if (address != Strategy.NO_SPACE) {

@@ -137,6 +137,11 @@ final class PoolRegions {
         return address;
     }
 
+    /** Whether a request is larger than all that the pool may ever hold. */
+    boolean exceedsLimit(final long sizeBytes) {
+        return sizeBytes > limitBytes;
+    }
+
     /** The strategy whose region has an address. */
     Strategy strategyAt(final long address) {
         return regionAt(address).strategy();

@@ -113,10 +113,11 @@ final class Recycler {
      */
     boolean waitsAreDear() {
         final long ns = waitedNs;
-        final long heldBytes = counters.heldBytes();
+        // What it holds when it has grown.
+        final long doubledBytes = 2 * counters.heldBytes();
         return ns >= LEAST_DEAR_NS
-                && heldBytes < limitBytes / 2
-                && heldBytes / MOST_TIMES_PEAK < counters.peakUsedBytes()
+                && doubledBytes <= limitBytes / 2
+                && doubledBytes / MOST_TIMES_PEAK <= counters.peakUsedBytes()
                 && (System.nanoTime() - waitEnded) / DEAR_SHARE < ns;
     }
 
@@ -149,6 +150,21 @@ final class Recycler {
             limboLock.unlock();
         }
         return counters.recycled() != before;
+    }
+
+    /** After so many waits of {@link #recycleNow} all has come back that is in limbo now. */
+    int mostWaits() {
+        if (policy == ReusePolicy.STRICT) {
+            // The first may be another thread's, begun before now.
+            return 2;
+        }
+        limboLock.lock();
+        try {
+            takeBatches(true);
+            return waiting.size() + 1;
+        } finally {
+            limboLock.unlock();
+        }
     }
 
     /**

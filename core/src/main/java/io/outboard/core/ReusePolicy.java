@@ -17,7 +17,8 @@ public enum ReusePolicy {
     /**
      * After all work that was submitted before the free to any stream that the pool knows of, found out by events: as
      * safe as {@link #STRICT} as long as the pool knows all streams, and nothing blocks, except when memory would be
-     * exhausted otherwise: then it waits for one batch of frees after another until the request is served.
+     * exhausted otherwise: then it waits for one batch of frees after another until the request is served; and once after
+     * a stream was destroyed while one was captured into a graph.
      */
     TRACKED,
 

@@ -2,9 +2,8 @@ package io.outboard.cuda;
 
 import io.outboard.core.DeviceWork;
 import java.util.Arrays;
-import java.util.HashSet;
-import java.util.Iterator;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.stream.LongStream;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
@@ -52,8 +51,10 @@ public final class CudaWork implements DeviceWork {
     /** Handles of streams that were destroyed. CUDA uses them again. */
     private final LongHashSet ended = new LongHashSet();
 
-    /** Contexts with work that should be on the tail and isn't. */
-    private final Set<Long> owed = new HashSet<>();
+    /** Contexts with work that should be on the tail and isn't, and when that was noted last, as a number. */
+    private final Map<Long, Long> owed = new HashMap<>();
+
+    private long notes;
 
     private long[] unusedEvents = new long[8];
     private int unusedCount;
@@ -170,7 +171,7 @@ public final class CudaWork implements DeviceWork {
                 captures.leave();
             }
             if (!covered) {
-                owed.add(home);
+                owed.put(home, ++notes);
             }
         }
     }
@@ -226,35 +227,51 @@ public final class CudaWork implements DeviceWork {
     }
 
     @Override
-    public synchronized long mark() {
+    public long mark() {
         // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
         if (!captures.enter()) {
             return NO_MARK;
         }
         try {
-            settle();
-            try (ContextScope scope = new ContextScope(calls, context)) {
-                for (final long stream : streams) {
-                    append(stream);
-                }
-                return record(tail);
+            long mark = NO_MARK;
+            while (mark == NO_MARK) {
+                settle();
+                mark = markSettled();
             }
+            return mark;
         } finally {
             captures.leave();
         }
     }
 
-    @Override
-    public synchronized long mark(final long stream) {
-        if (!knows(stream) || ended.contains(stream)) {
-            // One of that handle is destroyed, and what it did is on the tail.
-            return mark();
-        }
-        if (!captures.enter()) {
+    /** Or {@code NO_MARK}, if anything is owed again. */
+    private synchronized long markSettled() {
+        if (!owed.isEmpty()) {
             return NO_MARK;
         }
         try (ContextScope scope = new ContextScope(calls, context)) {
-            return record(stream);
+            for (final long stream : streams) {
+                append(stream);
+            }
+            return record(tail);
+        }
+    }
+
+    @Override
+    public long mark(final long stream) {
+        if (!captures.enter()) {
+            return NO_MARK;
+        }
+        try {
+            synchronized (this) {
+                if (knows(stream) && !ended.contains(stream)) {
+                    try (ContextScope scope = new ContextScope(calls, context)) {
+                        return record(stream);
+                    }
+                }
+            }
+            // One of that handle is destroyed, and what it did is on the tail.
+            return mark();
         } finally {
             captures.leave();
         }
@@ -298,14 +315,27 @@ public final class CudaWork implements DeviceWork {
         unusedEvents[unusedCount++] = mark;
     }
 
-    /** Waits for the work that is owed. */
-    private synchronized void settle() {
-        if (owed.isEmpty()) {
-            return;
+    /** Waits for the work that is owed: without the monitor, since it may take as long as the work. */
+    private void settle() {
+        final Map<Long, Long> due;
+        synchronized (this) {
+            if (owed.isEmpty()) {
+                return;
+            }
+            due = new HashMap<>(owed);
         }
-        for (final Iterator<Long> each = owed.iterator(); each.hasNext(); ) {
-            synchronize(each.next());
-            each.remove();
+        for (final Map.Entry<Long, Long> each : due.entrySet()) {
+            try {
+                synchronize(each.getKey());
+            } catch (final CudaFailureException e) {
+                // Another context that failed or is gone does no more work.
+                if (each.getKey() == context || captures.any()) {
+                    throw e;
+                }
+            }
+            synchronized (this) {
+                owed.remove(each.getKey(), each.getValue());
+            }
         }
     }
 

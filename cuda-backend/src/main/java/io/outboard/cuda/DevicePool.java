@@ -92,11 +92,11 @@ final class DevicePool {
 
     /** The same for work on one stream, the default one or one that is known. */
     long allocateAsync(final long sizeBytes, final long stream) {
-        if (isCaptured(stream)) {
-            // The driver makes the allocation part of the graph, with an address that belongs to the graph.
-            return NOT_SERVED;
-        }
         try {
+            if (isCaptured(stream)) {
+                // The driver makes the allocation part of the graph, with an address that belongs to the graph.
+                return NOT_SERVED;
+            }
             return pool.allocateAsync(sizeBytes, stream);
         } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
@@ -118,11 +118,11 @@ final class DevicePool {
 
     /** The same for memory that only work on one stream uses, the default one of this context or one that is known. */
     int freeAsync(final long address, final long stream) {
-        if (isCaptured(stream)) {
-            // The block would be free again after each launch of the graph, which nobody here hears of.
-            return cudaError.cudaErrorStreamCaptureUnsupported;
-        }
         try {
+            if (isCaptured(stream)) {
+                // The block would be free again after each launch of the graph, which nobody here hears of.
+                return cudaError.cudaErrorStreamCaptureUnsupported;
+            }
             pool.freeAsync(address, stream);
             return CudaCalls.SUCCESS;
         } catch (final InvalidAddressException e) {

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -30,6 +31,9 @@ final class DevicePools {
     private final Supplier<CudaCalls> loader;
     private final ThreadLocal<Current> current = ThreadLocal.withInitial(Current::new);
     private final StreamCaptures captures = new StreamCaptures();
+
+    /** Taken before the monitor. Guards which contexts there are. */
+    private final ReentrantLock contextLock = new ReentrantLock();
 
     /** Contexts that are gone. Threads may have them current still. */
     private final Set<Long> ended = ConcurrentHashMap.newKeySet();
@@ -95,12 +99,9 @@ final class DevicePools {
                 return null;
             }
             if (calls.currentContext(context) != CudaCalls.SUCCESS || context[0] == 0 || ended.contains(context[0])) {
-                if (!bind
-                        || calls.setDevice(device[0]) != CudaCalls.SUCCESS
-                        || calls.currentContext(context) != CudaCalls.SUCCESS) {
+                if (!bind || exclusively(() -> bindPrimary(calls, device[0], context)) != CudaCalls.SUCCESS) {
                     return null;
                 }
-                contextMade(context[0]);
             }
             if (calls.currentDevice(device) != CudaCalls.SUCCESS) {
                 return null;
@@ -110,6 +111,17 @@ final class DevicePools {
         } catch (final CudaUnavailableException | CudaFailureException e) {
             return null;
         }
+    }
+
+    private int bindPrimary(final CudaCalls calls, final int device, final long[] context) {
+        int code = calls.setDevice(device);
+        if (code == CudaCalls.SUCCESS) {
+            code = calls.currentContext(context);
+        }
+        if (code == CudaCalls.SUCCESS) {
+            contextMade(context[0]);
+        }
+        return code;
     }
 
     private synchronized DevicePool pool(final CudaCalls calls, final int device, final long context) {
@@ -147,7 +159,19 @@ final class DevicePools {
         return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
     }
 
-    /** Calls what may end a device's primary context. If it did, its memory, streams and events are gone with it. */
+    /**
+     * Makes or ends a context and finds out which, while no other thread does through the facades: CUDA uses handles again.
+     */
+    int exclusively(final IntSupplier call) {
+        contextLock.lock();
+        try {
+            return call.getAsInt();
+        } finally {
+            contextLock.unlock();
+        }
+    }
+
+    /** Calls, exclusively, what may end a device's primary context. If it did, its memory, streams and events are gone. */
     int endPrimary(final int device, final boolean surely, final IntSupplier call) {
         final long before = primaryOf(device);
         final int code = call.getAsInt();

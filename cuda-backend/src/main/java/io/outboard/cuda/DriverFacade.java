@@ -197,51 +197,56 @@ final class DriverFacade {
     // Contexts
 
     int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
-        final int code = calls.ask(() -> api.cuCtxCreate(pctx, flags, dev));
-        if (code == CUresult.CUDA_SUCCESS) {
-            pools.contextMade(DevicePointers.handle(pctx));
-        }
-        pools.forget();
-        return calls.result(code);
+        return change(() -> {
+            final int code = calls.ask(() -> api.cuCtxCreate(pctx, flags, dev));
+            if (code == CUresult.CUDA_SUCCESS) {
+                pools.contextMade(DevicePointers.handle(pctx));
+            }
+            return code;
+        });
     }
 
     int cuCtxSetCurrent(final CUcontext ctx) {
-        return change(() -> api.cuCtxSetCurrent(ctx));
+        return choose(() -> api.cuCtxSetCurrent(ctx));
     }
 
     int cuCtxPushCurrent(final CUcontext ctx) {
-        return change(() -> api.cuCtxPushCurrent(ctx));
+        return choose(() -> api.cuCtxPushCurrent(ctx));
     }
 
     int cuCtxPopCurrent(final CUcontext pctx) {
-        return change(() -> api.cuCtxPopCurrent(pctx));
+        return choose(() -> api.cuCtxPopCurrent(pctx));
     }
 
     int cuCtxDestroy(final CUcontext ctx) {
-        final int code = calls.ask(() -> api.cuCtxDestroy(ctx));
-        if (code == CUresult.CUDA_SUCCESS) {
-            pools.contextEnded(DevicePointers.handle(ctx));
-        }
-        pools.forget();
-        return calls.result(code);
+        return change(() -> {
+            final int code = calls.ask(() -> api.cuCtxDestroy(ctx));
+            if (code == CUresult.CUDA_SUCCESS) {
+                pools.contextEnded(DevicePointers.handle(ctx));
+            }
+            return code;
+        });
     }
 
     int cuCtxDetach(final CUcontext ctx) {
-        final int code = calls.ask(() -> api.cuCtxDetach(ctx));
-        // The last one to detach destroys it, and it was current, as CUDA demands.
-        if (code == CUresult.CUDA_SUCCESS && !pools.isCurrent(DevicePointers.handle(ctx))) {
-            pools.contextEnded(DevicePointers.handle(ctx));
-        }
-        pools.forget();
-        return calls.result(code);
+        return change(() -> {
+            final int code = calls.ask(() -> api.cuCtxDetach(ctx));
+            // The last one to detach destroys it, and it was current, as CUDA demands.
+            if (code == CUresult.CUDA_SUCCESS && !pools.isCurrent(DevicePointers.handle(ctx))) {
+                pools.contextEnded(DevicePointers.handle(ctx));
+            }
+            return code;
+        });
     }
 
     int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
-        final int code = calls.ask(() -> api.cuDevicePrimaryCtxRetain(pctx, dev));
-        if (code == CUresult.CUDA_SUCCESS) {
-            pools.contextMade(DevicePointers.handle(pctx));
-        }
-        return calls.result(code);
+        return change(() -> {
+            final int code = calls.ask(() -> api.cuDevicePrimaryCtxRetain(pctx, dev));
+            if (code == CUresult.CUDA_SUCCESS) {
+                pools.contextMade(DevicePointers.handle(pctx));
+            }
+            return code;
+        });
     }
 
     int cuDevicePrimaryCtxRelease(final CUdevice dev) {
@@ -255,11 +260,18 @@ final class DriverFacade {
 
     private int endPrimary(final CUdevice dev, final boolean surely, final IntSupplier call) {
         final int device = dev == null ? DevicePools.NO_DEVICE : (int) DevicePointers.handle(dev);
-        return calls.result(pools.endPrimary(device, surely, () -> calls.ask(call)));
+        return change(() -> pools.endPrimary(device, surely, () -> calls.ask(call)));
     }
 
-    private int change(final IntSupplier call) {
+    private int choose(final IntSupplier call) {
         final int code = calls.ask(call);
+        pools.forget();
+        return calls.result(code);
+    }
+
+    /** Makes or ends a context. */
+    private int change(final IntSupplier call) {
+        final int code = pools.exclusively(call);
         pools.forget();
         return calls.result(code);
     }

@@ -194,7 +194,7 @@ public final class OutboardDriver {
     /**
      * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device or marks its work,
      * so what was freed comes back later: pools grow meanwhile. If a thread is waiting for the device on a pool's behalf, this
-     * waits until it has done so, 100 ms at most.
+     * waits until it has done so, some 300 ms at most.
      *
      * @param hStream the stream
      * @param mode as JCudaDriver's

@@ -112,10 +112,12 @@ final class RuntimeFacade {
     }
 
     int cudaDeviceReset() {
-        final int device = pools.currentDevice();
-        // While a context beside the primary one is current, CUDA answers with success and leaves both as they are.
-        final boolean surely = pools.isCurrent(pools.primaryOf(device));
-        return calls.result(pools.endPrimary(device, surely, () -> calls.ask(api::cudaDeviceReset)));
+        return calls.result(pools.exclusively(() -> {
+            final int device = pools.currentDevice();
+            // While a context beside the primary one is current, CUDA answers with success and leaves both as they are.
+            final boolean surely = pools.isCurrent(pools.primaryOf(device));
+            return pools.endPrimary(device, surely, () -> calls.ask(api::cudaDeviceReset));
+        }));
     }
 
     // Streams

@@ -25,7 +25,7 @@ final class StreamCaptures {
 
     private static final long PAUSE_NANOS = 100_000;
 
-    /** 100 ms, in so many steps that a pause of the virtual machine in one of them is no great part of it. */
+    /** 100 to 300 ms, by the system's timer, in so many steps that a pause of the virtual machine in one of them is no great part of it. */
     private static final int MOST_PAUSES = 1000;
 
     /** By stream. */
@@ -34,7 +34,7 @@ final class StreamCaptures {
     private final AtomicInteger inside = new AtomicInteger();
 
     /**
-     * Announces a capture, and waits for those inside, 100 ms at most. The driver's begin comes next, and {@link #ended} if
+     * Announces a capture, and waits for those inside, some 300 ms at most. The driver's begin comes next, and {@link #ended} if
      * that fails.
      *
      * @return false if the stream was captured already

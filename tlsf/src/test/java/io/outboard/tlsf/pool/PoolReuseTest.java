@@ -149,6 +149,36 @@ class PoolReuseTest {
         assertEquals(1, device.synchronizations());
     }
 
+    /** Another thread that goes on freeing made it wait again and again. */
+    @Test
+    void shouldNotWaitForEverForWhatCannotBeServed() {
+        final Pool[] pool = new Pool[1];
+        final SteadyDevice busy = new SteadyDevice() {
+            @Override
+            public boolean synchronize() {
+                assertTrue(answers < 10, "it waits again and again");
+                // What another thread does meanwhile.
+                pool[0].free(pool[0].allocate(256));
+                return super.synchronize();
+            }
+        };
+        pool[0] = builder(ReusePolicy.STRICT).reuse(ReusePolicy.STRICT, busy).build();
+        pool[0].allocate(MIB);
+        pool[0].free(pool[0].allocate(MIB));
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool[0].allocate(4 * MIB));
+    }
+
+    @Test
+    void shouldNotWaitForMoreThanItsLimit() {
+        final Pool pool = builder(ReusePolicy.STRICT).build();
+        pool.free(pool.allocate(MIB));
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(4 * MIB + 1));
+
+        assertEquals(0, device.synchronizations());
+    }
+
     // TRACKED
 
     @Test
