@@ -68,4 +68,16 @@ class CudaWorkTest {
 
         assertEquals(1, cuda.streams().synchronizations(), "once");
     }
+
+    /** One that is broken does no more work; it kept every block of this context in limbo for good. */
+    @Test
+    void shouldGoOnWithoutAnotherContextThatIsBroken() {
+        final long other = cuda.createContext(0);
+        cuda.streams().failRecord(cudaError.cudaErrorIllegalAddress);
+        assertThrows(CudaFailureException.class, () -> work.cover(CudaWork.DEFAULT_STREAM, other));
+        cuda.streams().breakContext(other);
+
+        assertTrue(work.isFinished(work.mark()));
+        assertTrue(work.synchronize());
+    }
 }

@@ -48,6 +48,7 @@ final class FakeStreams {
     private final Map<Long, Event> events = new HashMap<>();
     private final Set<Long> capturing = new HashSet<>();
     private boolean captureBroken;
+    private long brokenContext;
     private long nextHandle = 0x5000;
     private long handleToUse;
     private int synchronizations;
@@ -130,6 +131,9 @@ final class FakeStreams {
     }
 
     int synchronize(final long context) {
+        if (context == brokenContext) {
+            return cudaError.cudaErrorIllegalAddress;
+        }
         synchronizations++;
         beforeSynchronize.run();
         if (!capturing.isEmpty()) {
@@ -157,6 +161,11 @@ final class FakeStreams {
 
     int eventsOut() {
         return events.size();
+    }
+
+    /** A kernel of this context has failed, so all calls in it do. */
+    void breakContext(final long context) {
+        brokenContext = context;
     }
 
     /** Lets the next record fail. */
