@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The facade's pools, one for each CUDA context, made on first use, and which of them each thread uses.
  *
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
- * another. The look-up is a thread-local one: some two nanoseconds, against 40 to 70 for a call of the driver. An address
+ * another. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
  * is looked for in every pool, since programs have few. Safe for any number of threads.
  */
 final class DevicePools {
