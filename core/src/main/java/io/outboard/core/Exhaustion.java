@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Exhaustion {
 
     private final Pool pool;
+    private final long limitBytes;
     private final SpinLock lock;
     private final PoolRegions regions;
     private final Recycler recycler;
@@ -15,11 +16,13 @@ final class Exhaustion {
 
     Exhaustion(
             final Pool pool,
+            final long limitBytes,
             final SpinLock lock,
             final PoolRegions regions,
             final Recycler recycler,
             final PoolEvents events) {
         this.pool = pool;
+        this.limitBytes = limitBytes;
         this.lock = lock;
         this.regions = regions;
         this.recycler = recycler;
@@ -38,7 +41,7 @@ final class Exhaustion {
      * @throws BlockTableFullException if a block fits but the tables can't hold one more
      */
     long place(final long sizeBytes, final long alignmentBytes) {
-        if (regions.exceedsLimit(sizeBytes)) {
+        if (sizeBytes > limitBytes) {
             // Whatever comes back won't be enough.
             return placeOrSayWhy(sizeBytes, alignmentBytes);
         }

@@ -53,7 +53,7 @@ public final class Pool implements AutoCloseable {
         recycler = new Recycler(builder, lock, counters, regions);
         name = builder.name;
         events = new PoolEvents(name);
-        exhaustion = new Exhaustion(this, lock, regions, recycler, events);
+        exhaustion = new Exhaustion(this, limitBytes, lock, regions, recycler, events);
         tracker = builder.leakLevel == LeakLevel.OFF
                 ? null
                 : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
@@ -119,10 +119,7 @@ public final class Pool implements AutoCloseable {
      *
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @return a buffer, open
-     * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing changes
-     * @throws IllegalStateException if the pool is closed
-     * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
-     * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
+     * @throws RuntimeException as {@link #allocate(long)}
      */
     public DeviceBuffer buffer(final long sizeBytes) {
         final long address = allocate(sizeBytes);
@@ -142,10 +139,7 @@ public final class Pool implements AutoCloseable {
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @param stream handle of the stream, 0 for the default one
      * @return absolute device address, a multiple of the granule
-     * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing changes
-     * @throws IllegalStateException if the pool is closed
-     * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
-     * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
+     * @throws RuntimeException as {@link #allocate(long)}
      */
     public long allocateAsync(final long sizeBytes, final long stream) {
         if (policy != ReusePolicy.STREAM_ORDERED) {

@@ -137,11 +137,6 @@ final class PoolRegions {
         return address;
     }
 
-    /** Whether a request is larger than all that the pool may ever hold. */
-    boolean exceedsLimit(final long sizeBytes) {
-        return sizeBytes > limitBytes;
-    }
-
     /** The strategy whose region has an address. */
     Strategy strategyAt(final long address) {
         return regionAt(address).strategy();
@@ -361,9 +356,9 @@ final class PoolRegions {
     private boolean commit(final PoolRegion region, final long end) {
         final InPlaceGrowth growth = new InPlaceGrowth(Objects.requireNonNull(region.growable()), firstRegionBytes);
         final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
-        final long leastBytes = end - region.taken().address();
+        final long mostBytes = limitBytes - (counters.heldBytes() - region.heldBytes());
         try {
-            return growth.commit(leastBytes, limitBytes - (counters.heldBytes() - region.heldBytes()));
+            return growth.commit(end - region.taken().address(), mostBytes);
         } finally {
             final long committedBytes = growth.committedBytes();
             if (committedBytes > region.heldBytes()) {
@@ -389,8 +384,8 @@ final class PoolRegions {
         }
     }
 
-    private static Region part(final PoolRegion region, final long fromBytes, final long toBytes) {
-        return new Region(region.taken().address() + fromBytes, toBytes - fromBytes);
+    private static Region part(final PoolRegion of, final long fromBytes, final long toBytes) {
+        return new Region(of.taken().address() + fromBytes, toBytes - fromBytes);
     }
 
     /** From now on nobody is handed memory behind the last block in use; its end. Who looks for some waits to grow. */
