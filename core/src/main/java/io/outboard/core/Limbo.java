@@ -1,6 +1,7 @@
 package io.outboard.core;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.agrona.collections.LongHashSet;
@@ -27,13 +28,24 @@ final class Limbo {
     /** Blocks that wait together. */
     static final int BATCH_BLOCKS = 64;
 
-    /** Blocks of a stream that a request on the same stream looks at, at most: those freed last. */
-    private static final int MOST_LOOKED_AT = 16;
-
     /** A block is used again for a smaller request if no more than this share of it is lost. */
     private static final int MOST_LOST_SHARE = 8;
 
-    /** Blocks that wait together for the same work. */
+    /** Classes in which a block may be that loses so little: the request's own, and those behind it. */
+    private static final int CLASSES_LOOKED_AT = 3;
+
+    /** Of sizes, eight in each power of two. */
+    private static final int CLASSES = Long.SIZE * 8 + CLASSES_LOOKED_AT;
+
+    /** In place of the address of a block that is in use again. */
+    private static final long NONE = -1;
+
+    /**
+     * Blocks that wait together for the same work.
+     *
+     * <p>While it is open, those of one stream are also in lists by size class, the newest first, so that one to be used
+     * again is found without a search.
+     */
     static final class Batch {
 
         final long[] addresses = new long[BATCH_BLOCKS];
@@ -43,6 +55,59 @@ final class Limbo {
 
         /** What the device was told to watch for, or {@link DeviceWork#NO_MARK}. */
         long mark;
+
+        /** The newest block of each class, and the next one of its class for each block: indices from 1, 0 for none. */
+        private final byte[] newest = new byte[CLASSES];
+
+        private final byte[] older = new byte[BATCH_BLOCKS];
+
+        private void add(final long address, final long sizeBytes) {
+            addresses[count] = address;
+            sizes[count] = sizeBytes;
+            if (stream != ALL_STREAMS) {
+                final int sizeClass = sizeClass(sizeBytes);
+                older[count] = newest[sizeClass];
+                newest[sizeClass] = (byte) (count + 1);
+            }
+            count++;
+        }
+
+        /** Takes a block out that is large enough and not much larger; its index, or -1. */
+        private int take(final long sizeBytes) {
+            final int first = sizeClass(sizeBytes);
+            for (int sizeClass = first; sizeClass < first + CLASSES_LOOKED_AT; sizeClass++) {
+                final int index = newest[sizeClass] - 1;
+                if (index >= 0) {
+                    final long lost = sizes[index] - sizeBytes;
+                    if (lost >= 0 && lost <= sizes[index] / MOST_LOST_SHARE) {
+                        newest[sizeClass] = older[index];
+                        return index;
+                    }
+                }
+            }
+            return -1;
+        }
+
+        /** Nothing is added or taken from now on; what was taken leaves no holes. */
+        private void close() {
+            int kept = 0;
+            for (int i = 0; i < count; i++) {
+                if (addresses[i] != NONE) {
+                    addresses[kept] = addresses[i];
+                    sizes[kept] = sizes[i];
+                    kept++;
+                }
+            }
+            count = kept;
+            if (stream != ALL_STREAMS) {
+                Arrays.fill(newest, (byte) 0);
+            }
+        }
+
+        private static int sizeClass(final long sizeBytes) {
+            final int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(sizeBytes | 1);
+            return (log2 << 3) + (int) ((sizeBytes >>> Math.max(0, log2 - 3)) & 7);
+        }
     }
 
     private final Supplier<Batch> factory;
@@ -98,33 +163,37 @@ final class Limbo {
             return false;
         }
         last = batch;
-        batch.addresses[batch.count] = address;
-        batch.sizes[batch.count] = sizeBytes;
+        batch.add(address, sizeBytes);
         bytes += sizeBytes;
-        if (++batch.count == BATCH_BLOCKS) {
+        if (batch.count == BATCH_BLOCKS) {
+            batch.close();
             full.add(batch);
             last = openReserved(stream);
         }
         return true;
     }
 
-    /** A block that was freed on this stream, is large enough and not much larger: out of limbo, or {@code NO_SPACE}. */
+    /**
+     * A block that was freed on this stream, is large enough and not much larger: out of limbo, or {@code NO_SPACE}. Of each
+     * size class only the block freed last is looked at.
+     */
     long reuse(final long sizeBytes, final long stream) {
         final Batch batch = last.stream == stream ? last : open.get(stream);
-        if (batch != null) {
-            for (int i = batch.count - 1; i >= Math.max(0, batch.count - MOST_LOOKED_AT); i--) {
-                final long lost = batch.sizes[i] - sizeBytes;
-                if (lost >= 0 && lost <= batch.sizes[i] / MOST_LOST_SHARE) {
-                    final long address = batch.addresses[i];
-                    remove(address, batch.sizes[i]);
-                    batch.count--;
-                    batch.addresses[i] = batch.addresses[batch.count];
-                    batch.sizes[i] = batch.sizes[batch.count];
-                    return address;
-                }
-            }
+        if (batch == null || sizeBytes <= 0 || stream == ALL_STREAMS) {
+            return Strategy.NO_SPACE;
         }
-        return Strategy.NO_SPACE;
+        final int index = batch.take(sizeBytes);
+        if (index < 0) {
+            return Strategy.NO_SPACE;
+        }
+        final long address = batch.addresses[index];
+        remove(address, batch.sizes[index]);
+        if (index == batch.count - 1) {
+            batch.count--;
+        } else {
+            batch.addresses[index] = NONE;
+        }
+        return address;
     }
 
     /** Moves batches from here to {@code taken}: the full ones, or all with a block in them. */
@@ -142,6 +211,7 @@ final class Limbo {
         if (all) {
             // Empty ones too, so that none stays behind for a stream that doesn't exist any more.
             for (final Batch batch : open.values()) {
+                batch.close();
                 (batch.count == 0 ? unused : taken).add(batch);
             }
             open.clear();

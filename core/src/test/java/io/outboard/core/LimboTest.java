@@ -1,5 +1,6 @@
 package io.outboard.core;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -7,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -74,6 +76,38 @@ class LimboTest {
         assertFalse(limbo.contains(256));
         assertEquals(0, limbo.bytes());
         assertEquals(Strategy.NO_SPACE, limbo.reuse(700, STREAM));
+    }
+
+    /** What is used again leaves no hole in a batch, whatever the order. */
+    @Test
+    void shouldCloseABatchWithWhatIsStillInIt() {
+        for (int i = 0; i < 8; i++) {
+            limbo.add(i * 4096L, 256L << (i % 4), STREAM);
+        }
+        assertEquals(4 * 4096, limbo.reuse(256, STREAM));
+        assertEquals(0, limbo.reuse(256, STREAM));
+        assertEquals(6 * 4096, limbo.reuse(1024, STREAM));
+        assertEquals(Strategy.NO_SPACE, limbo.reuse(256, STREAM));
+
+        limbo.takeBatches(true, taken);
+
+        assertEquals(1, taken.size());
+        final Limbo.Batch batch = taken.get(0);
+        assertEquals(5, batch.count);
+        assertArrayEquals(
+                new long[] {4096, 2 * 4096, 3 * 4096, 5 * 4096, 7 * 4096}, Arrays.copyOf(batch.addresses, batch.count));
+        assertArrayEquals(new long[] {512, 1024, 2048, 512, 2048}, Arrays.copyOf(batch.sizes, batch.count));
+    }
+
+    /** Every block that loses no more than an eighth is in one of the classes that are looked at. */
+    @Test
+    void shouldFindABlockThatIsAnEighthLarger() {
+        for (long bytes = 8; bytes > 0 && bytes <= 1L << 61; bytes += bytes / 13 + 1) {
+            final long largest = bytes + bytes / 7;
+            limbo.add(0, largest, STREAM);
+
+            assertEquals(0, limbo.reuse(bytes, STREAM), bytes + " in " + largest);
+        }
     }
 
     @Test
