@@ -87,8 +87,8 @@ public final class CudaWork implements DeviceWork {
      * @throws CudaFailureException if CUDA fails
      */
     public static CudaWork open(final int device) {
+        CudaMemorySource.open(device).close();
         final CudaCalls calls = NativeLibrary.load();
-        CudaMemorySource.open(calls, device).close();
         try (DeviceScope scope = new DeviceScope(calls, device)) {
             // Any call of the runtime that needs a context makes it current.
             scope.memory();

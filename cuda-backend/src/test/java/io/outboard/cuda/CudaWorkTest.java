@@ -80,4 +80,11 @@ class CudaWorkTest {
         assertTrue(work.isFinished(work.mark()));
         assertTrue(work.synchronize());
     }
+
+    @Test
+    void shouldNameADeviceThatCannotBe() {
+        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, () -> CudaWork.open(-1));
+
+        assertEquals("device=-1 must be >= 0", thrown.getMessage());
+    }
 }
