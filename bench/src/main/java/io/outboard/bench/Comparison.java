@@ -41,8 +41,15 @@ final class Comparison {
         this.options = options;
         this.out = out;
         this.opener = opener;
-        // Every second block may be free. The defaults unless the trace needs more, since they are what users get.
-        this.maxBlocks = Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
+        this.maxBlocks = maxBlocks(trace);
+    }
+
+    /**
+     * How many blocks tables are to hold for a trace: every second one may be free. The default unless it needs more, since
+     * that is what users get.
+     */
+    static int maxBlocks(final Trace trace) {
+        return Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
     }
 
     void writePlacementsTo(final Path file) {

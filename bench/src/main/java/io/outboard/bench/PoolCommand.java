@@ -3,7 +3,6 @@ package io.outboard.bench;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.ReusePolicy;
-import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
@@ -65,7 +64,7 @@ final class PoolCommand implements Callable<Integer> {
         final List<Integer> threadCounts = threadCounts();
         final List<String> strategies = options.strategies();
         final Trace trace = profile.trace();
-        maxBlocks = Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
+        maxBlocks = Comparison.maxBlocks(trace);
         final List<Measurement> measurements = new ArrayList<>();
         final List<ThreadRate> rates = new ArrayList<>();
         final @Nullable CudaDevice gpu;

@@ -63,15 +63,7 @@ final class Exhaustion {
     }
 
     private long recycleAndPlace(final long sizeBytes, final long alignmentBytes) {
-        if (!recycler.recycleNow(false)) {
-            return Strategy.NO_SPACE;
-        }
-        lock.lock();
-        try {
-            return regions.place(sizeBytes, alignmentBytes);
-        } finally {
-            lock.unlock();
-        }
+        return recycler.recycleNow(false) ? pool.place(sizeBytes, alignmentBytes) : Strategy.NO_SPACE;
     }
 
     private long askHandlers(final long sizeBytes, final long alignmentBytes) {

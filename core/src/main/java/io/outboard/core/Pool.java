@@ -171,7 +171,8 @@ public final class Pool implements AutoCloseable {
         return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, 1) : address;
     }
 
-    private long place(final long sizeBytes, final long alignmentBytes) {
+    /** An address, or {@code NO_SPACE}, from what the pool holds now. */
+    long place(final long sizeBytes, final long alignmentBytes) {
         lock.lock();
         try {
             return regions.place(sizeBytes, alignmentBytes);
