@@ -1,0 +1,17 @@
+// One allocator as plain functions, for kernels that are compiled elsewhere and linked with it.
+// OUTBOARD_ALLOCATOR says which.
+#include "outboard/allocators.cuh"
+
+extern "C" {
+
+__device__ void* outboardMalloc(void* heap, size_t bytes) {
+    OUTBOARD_ALLOCATOR allocator{static_cast<outboard::Heap*>(heap)};
+    return allocator.malloc(bytes);
+}
+
+__device__ void outboardFree(void* heap, void* pointer) {
+    OUTBOARD_ALLOCATOR allocator{static_cast<outboard::Heap*>(heap)};
+    allocator.free(pointer);
+}
+
+}

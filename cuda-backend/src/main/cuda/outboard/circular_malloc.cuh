@@ -1,0 +1,229 @@
+// CMalloc and its variants: the heap as a circular list of chunks, divided when they are allocated and joined when they
+// are needed. After algorithm 3 of Vinkler and Havran 2014, with these differences, each for a fault of it:
+//
+// - No headers. Starts, flags and ends stand in tables outside the memory that is handed out (heap.cuh), so a start
+//   offset that is out of date is a place to look from and no more: no user's data is ever locked or followed.
+// - malloc reads sizes before it claims, claims only what fits, and joins free neighbours as it goes, so that a request
+//   never fails because of how the free memory is divided. free is one atomic operation and joins nothing.
+// - free releases, claims acquire.
+// - A search ends: without a chunk that fits after one round in which nobody else held or took one, else it begins
+//   another. Every such repetition means that another thread's request is being served.
+// - Several levels of bits above the list skip what is used; the paper visits every chunk.
+// - A thread that loses a chunk to another goes on somewhere else, so that threads that start at one place spread out.
+#pragma once
+
+#include "levels.cuh"
+#include "state.cuh"
+
+namespace outboard {
+
+// CMalloc, CFMalloc: one start offset.
+struct SharedStart {
+    static OUTBOARD_DEVICE u32 index(Heap*) {
+        return 0;
+    }
+};
+
+// CMMalloc, CFMMalloc: one start offset a multiprocessor.
+struct StartPerMultiprocessor {
+    static OUTBOARD_DEVICE u32 index(Heap* heap) {
+        return multiprocessor() % heap->startCount;
+    }
+};
+
+template <class State, class Start>
+struct CircularMalloc {
+    static constexpr bool CAN_FREE = true;
+    static constexpr u32 HOPS = 16;
+
+    Heap* heap;
+
+    // Memory for a number of bytes, 16-byte aligned, or nullptr if no chunk is large enough (or bytes is 0).
+    OUTBOARD_DEVICE void* malloc(size_t bytes) {
+        const u32 units = heap->unitsFor(bytes);
+        if (units == 0) {
+            return nullptr;
+        }
+        const Chunk chunk = take(units);
+        if (chunk.unit == NO_UNIT) {
+            return nullptr;
+        }
+        track(chunk.unit, chunk.end, bytes);
+        return heap->address(chunk.unit);
+    }
+
+    // Gives back what malloc gave. Nothing for nullptr. A second free, or one of what is no chunk, is counted.
+    OUTBOARD_DEVICE void free(void* pointer) {
+        if (pointer == nullptr) {
+            return;
+        }
+        const u32 unit = heap->unitAt(pointer);
+        if (unit == NO_UNIT || !isUsed(unit)) {
+            heap->countMisuse();
+            return;
+        }
+        const u64 before = State::release(heap, wordOf(unit), bitOf(unit));
+        if ((low(before) & bitOf(unit)) != 0) {
+            heap->countMisuse();
+        } else {
+            opened(heap, wordOf(unit), before);
+        }
+    }
+
+    // Bytes of the chunk that malloc gave for this pointer: the request rounded up, or more (maximum fragmentation).
+    OUTBOARD_DEVICE size_t chunkBytes(const void* pointer) const {
+        const u32 unit = heap->unitAt(pointer);
+        return static_cast<size_t>(endOf(unit) - unit) << UNIT_LOG2;
+    }
+
+    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT.
+    OUTBOARD_DEVICE Chunk take(u32 units) {
+        u32& start = heap->starts[Start::index(heap) * START_STRIDE];
+        Chunk chunk = claim(units, Atomic<u32>(start).load(RELAXED));
+        if (chunk.unit == NO_UNIT) {
+            return chunk;
+        }
+        const u32 rest = chunk.unit + units;
+        const bool divides = rest != chunk.end
+                && static_cast<u64>(units) * heap->maxFragmentation
+                        <= static_cast<u64>(chunk.end - chunk.unit) * 256;
+        if (divides) {
+            setEnd(rest, chunk.end);
+            chunk.end = rest;
+        }
+        setEnd(chunk.unit, chunk.end);
+        if (divides) {
+            opened(heap, wordOf(rest), State::publish(heap, wordOf(rest), bitOf(rest)));
+        }
+        State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
+        Atomic<u32>(start).store(chunk.end, RELAXED);
+        return chunk;
+    }
+
+    // Makes a used chunk of a part of one that the caller's warp has taken.
+    OUTBOARD_DEVICE void useSlice(u32 unit, u32 end) {
+        setEnd(unit, end);
+        State::useSlice(heap, wordOf(unit), bitOf(unit));
+    }
+
+    OUTBOARD_DEVICE void track(u32 unit, u32 end, size_t bytes) {
+        if (heap->slack != nullptr) {
+            heap->slack[unit] = static_cast<u32>((static_cast<u64>(end - unit) << UNIT_LOG2) - bytes);
+        }
+    }
+
+  private:
+    OUTBOARD_DEVICE u64 state(u32 word) const {
+        return Atomic<u64>(heap->level[0][word]).load(RELAXED);
+    }
+
+    OUTBOARD_DEVICE bool isUsed(u32 unit) const {
+        const u64 seen = state(wordOf(unit));
+        return (State::starts(heap, wordOf(unit), seen) & ~low(seen) & bitOf(unit)) != 0;
+    }
+
+    // Of a chunk whose start and end can't change now, because the caller owns it.
+    OUTBOARD_DEVICE u32 endOf(u32 unit) const {
+        const u32 word = wordOf(unit);
+        const u32 after = State::starts(heap, word, state(word)) & (bitsFrom(unit) << 1);
+        return after != 0 ? (word << WORD_LOG2) + lowestBit(after) : Atomic<u32>(heap->ends[word]).load(RELAXED);
+    }
+
+    OUTBOARD_DEVICE void setEnd(u32 unit, u32 end) {
+        if (wordOf(unit) != wordOf(end)) {
+            Atomic<u32>(heap->ends[wordOf(unit)]).store(end, RELAXED);
+        }
+    }
+
+    // The end of the free chunks in a row from this one on, or a unit beyond the wanted number. A guess: others change
+    // what is read here. The unit itself if its chunk isn't free.
+    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units) const {
+        u32 end = unit;
+        do {
+            const u32 word = wordOf(end);
+            const u64 seen = state(word);
+            const u32 others = State::starts(heap, word, seen) & ~(low(seen) & high(seen)) & bitsFrom(end);
+            if (others != 0) {
+                return (word << WORD_LOG2) + lowestBit(others);
+            }
+            const u32 next = Atomic<u32>(heap->ends[word]).load(RELAXED);
+            if (next <= end || next > heap->units) {
+                break;
+            }
+            end = next;
+        } while (end - unit < units);
+        return end;
+    }
+
+    // Adds the free chunks at a claimed chunk's end that lie in one word. False if there is none.
+    OUTBOARD_DEVICE bool join(Chunk& chunk) {
+        const u32 word = wordOf(chunk.end);
+        const u64 seen = state(word);
+        const u32 from = bitsFrom(chunk.end);
+        const u32 starts = State::starts(heap, word, seen) & from;
+        const u32 free = low(seen) & high(seen);
+        const u32 others = starts & ~free;
+        // Those before the lowest of the others; all if there is none.
+        const u32 row = starts & free & (others == 0 ? ~0u : (others & (0u - others)) - 1);
+        if ((row & bitOf(chunk.end)) == 0 || !State::claim(heap, word, row)) {
+            return false;
+        }
+        const u32 last = (word << WORD_LOG2) + 31 - __builtin_clz(row);
+        chunk.end = endOf(last);
+        State::erase(heap, word, row);
+        return true;
+    }
+
+    OUTBOARD_DEVICE Chunk claim(u32 units, u32 at) {
+        u32 round = at;
+        u32 hops = HOPS;
+        bool wrapped = false;
+        bool disturbed = false;
+        u64 updates = Atomic<u64>(heap->updatesDone).load(ACQUIRE);
+        while (true) {
+            Chunk chunk;
+            chunk.unit = nextOpen(heap, at);
+            if (chunk.unit >= (wrapped ? round : NO_UNIT)) {
+                if (!wrapped) {
+                    wrapped = true;
+                    at = 0;
+                    continue;
+                }
+                if (!disturbed && Atomic<u64>(heap->updatesBegun).load(ACQUIRE) == updates) {
+                    return {NO_UNIT, 0};
+                }
+                updates = Atomic<u64>(heap->updatesDone).load(ACQUIRE);
+                disturbed = false;
+                wrapped = false;
+                at = round;
+                continue;
+            }
+            at = endOfFree(chunk.unit, units);
+            if (at - chunk.unit >= units && State::claim(heap, wordOf(chunk.unit), bitOf(chunk.unit))) {
+                chunk.end = endOf(chunk.unit);
+                while (chunk.end - chunk.unit < units && join(chunk)) {
+                }
+                if (chunk.end - chunk.unit >= units) {
+                    return chunk;
+                }
+                // Another thread took what seemed free.
+                setEnd(chunk.unit, chunk.end);
+                State::giveBack(heap, wordOf(chunk.unit), bitOf(chunk.unit));
+                at = chunk.end;
+                disturbed = true;
+            } else if (at == chunk.unit || at - chunk.unit >= units) {
+                // Another thread holds it.
+                disturbed = true;
+                at = chunk.unit + 1;
+                if (hops != 0) {
+                    --hops;
+                    at = scaled(scatter(), heap->units);
+                    round = at;
+                    wrapped = false;
+                }
+            }
+        }
+    }
+};
+
+}  // namespace outboard

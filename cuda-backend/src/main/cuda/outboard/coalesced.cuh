@@ -1,0 +1,43 @@
+// Requests of the threads of one warp, served by one (allocation coalescing: Huang et al. 2013, section 5.1). There the
+// memory comes back when the last of the threads frees its part; here each part is a chunk of its own.
+#pragma once
+
+#include "heap.cuh"
+
+namespace outboard {
+
+// An allocator that takes one chunk for all threads of a warp that allocate together. Those of large requests go alone,
+// since a chunk for all of them is hard to find.
+template <class Allocator>
+struct Coalesced : Allocator {
+    static constexpr u32 LIMIT_UNITS = (32u << 10) / 16;
+
+    OUTBOARD_DEVICE void* malloc(size_t bytes) {
+        const Group group;
+        u32 units = this->heap->unitsFor(bytes);
+        if (units > LIMIT_UNITS) {
+            units = 0;
+        }
+        const u32 before = group.sumOfLowerRanks(units);
+        const u32 total = group.from(group.size() - 1, before + units);
+        if (total <= LIMIT_UNITS && total != units) {
+            Chunk chunk = {};
+            if (group.rank() == 0) {
+                chunk = this->take(total);
+            }
+            chunk.unit = group.from(0, chunk.unit);
+            chunk.end = group.from(0, chunk.end);
+            if (chunk.unit != NO_UNIT && units != 0) {
+                const u32 unit = chunk.unit + before;
+                // The last one has what there is beyond the request.
+                const u32 end = before + units == total ? chunk.end : unit + units;
+                this->useSlice(unit, end);
+                this->track(unit, end, bytes);
+                return this->heap->address(unit);
+            }
+        }
+        return Allocator::malloc(bytes);
+    }
+};
+
+}  // namespace outboard

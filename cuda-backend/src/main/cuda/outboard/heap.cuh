@@ -1,0 +1,112 @@
+// The in-kernel heap: a range of device memory that kernels divide among their threads.
+//
+//     memory                                                                              memory + bytes
+//     | control block | start offsets | levels 0..top | ends | (start bits) | (slack) | area             |
+//
+// unit        16 bytes of the area: what chunks are made of.
+// chunk       one or more units in a row: free, or used by a caller, or claimed for a moment by a thread that divides or
+//             joins chunks. Chunks cover the whole area. There are no headers: all that is known about a chunk stands
+//             in the tables before the area, so that nothing a caller writes can be taken for it (Vinkler and Havran
+//             2014 keep headers in the chunks, and a thread that walks them may hold one that is a user's data by now).
+// word        32 units. Table "ends" holds, for each word, the unit after the last chunk that starts in the word, if
+//             that chunk leaves the word; the ends of all others are the next start in the word. One chunk at most
+//             leaves a word, so its owner alone writes the entry.
+// level 0     for each word 64 bits, two for each unit; what they say is up to the allocator (state.cuh), but the low
+//             half is always: "a chunk starts here that is free, or claimed at this moment": an open chunk.
+// level k     for each 32 words of level k - 1 one word. Low half: which of them may have open chunks. High half: a
+//             count of the times that one was opened, by which who clears a bit sees that he came too late.
+// start       where a search begins (memOffset in the paper): one for all, or one a multiprocessor. Only a hint.
+#pragma once
+
+#include "platform.cuh"
+
+namespace outboard {
+
+constexpr u32 UNIT_LOG2 = 4;
+constexpr u32 UNIT_BYTES = 1u << UNIT_LOG2;
+constexpr u32 WORD_LOG2 = 5;
+constexpr u32 WORD_UNITS = 1u << WORD_LOG2;
+constexpr u32 NO_UNIT = ~0u;
+
+constexpr u32 FLAG_START_BITS = 1;
+constexpr u32 FLAG_TRACK = 2;
+constexpr u32 FLAG_BUMP = 4;
+
+// Starts lie 32 bytes apart: one sector of the L2 cache each.
+constexpr u32 START_STRIDE = 8;
+
+// A chunk that the calling thread owns: from its first unit to the unit after its last. NO_UNIT: none.
+struct Chunk {
+    u32 unit;
+    u32 end;
+};
+
+// The control block. What kernels only read stands in the first lines, what they write in the last.
+struct alignas(256) Heap {
+    u64* level[7];
+    unsigned char* area;
+    u32* ends;
+    u32* startBits;
+    u32* slack;
+    u32* starts;
+    u64 bytes;
+    u32 units;
+    u32 words;
+    u32 top;
+    u32 startCount;
+    u32 maxFragmentation;  // times 256
+    u32 flags;
+
+    alignas(128) u64 bump;  // AtomicMalloc, AWMalloc: units handed out
+    u64 misuses;            // frees refused: a second one, or of what is no chunk
+    u64 updatesBegun;       // changes of level 2 and above, and clearings: while one is under way, a search may
+    u64 updatesDone;        // miss an open chunk
+
+    // Units for a request, or 0 if it is for nothing or for more than the heap has.
+    OUTBOARD_DEVICE u32 unitsFor(size_t requested) const {
+        return requested > static_cast<u64>(units) * UNIT_BYTES
+                ? 0
+                : static_cast<u32>((requested + UNIT_BYTES - 1) >> UNIT_LOG2);
+    }
+
+    OUTBOARD_DEVICE void* address(u32 unit) const {
+        return area + (static_cast<u64>(unit) << UNIT_LOG2);
+    }
+
+    // The unit at which a chunk with this address would start, or NO_UNIT if there can be none.
+    OUTBOARD_DEVICE u32 unitAt(const void* pointer) const {
+        const u64 offset = static_cast<u64>(static_cast<const unsigned char*>(pointer) - area);
+        return (offset & (UNIT_BYTES - 1)) != 0 || (offset >> UNIT_LOG2) >= units
+                ? NO_UNIT
+                : static_cast<u32>(offset >> UNIT_LOG2);
+    }
+
+    OUTBOARD_DEVICE void countMisuse() {
+        Atomic<u64>(misuses).fetch_add(1, RELAXED);
+    }
+};
+
+static_assert(sizeof(Heap) == 256, "the control block is a part of the memory layout");
+
+OUTBOARD_DEVICE u32 wordOf(u32 unit) {
+    return unit >> WORD_LOG2;
+}
+
+OUTBOARD_DEVICE u32 bitOf(u32 unit) {
+    return 1u << (unit & (WORD_UNITS - 1));
+}
+
+// The bits of a unit and of those after it in its word.
+OUTBOARD_DEVICE u32 bitsFrom(u32 unit) {
+    return ~0u << (unit & (WORD_UNITS - 1));
+}
+
+OUTBOARD_DEVICE u32 low(u64 word) {
+    return static_cast<u32>(word);
+}
+
+OUTBOARD_DEVICE u32 high(u64 word) {
+    return static_cast<u32>(word >> 32);
+}
+
+}  // namespace outboard

@@ -1,0 +1,198 @@
+// Making a heap: its layout, its tables, and the chunks that it is divided into at first (pre-splitting).
+#pragma once
+
+#include "heap.cuh"
+
+namespace outboard {
+
+constexpr u32 SPLIT_NONE = 0;
+constexpr u32 SPLIT_BINARY_HEAP = 1;
+constexpr u32 SPLIT_UNIFORM = 2;
+
+constexpr u64 AREA_ALIGNMENT = 512;
+
+// A table's place while the memory is dealt out from the front.
+struct Dealer {
+    unsigned char* next;
+
+    template <class T>
+    OUTBOARD_DEVICE T* table(u64 length) {
+        T* const table = reinterpret_cast<T*>(next);
+        next += (length * sizeof(T) + 15) & ~15ull;
+        return table;
+    }
+};
+
+// Places the tables for a number of words; the area after them starts at the address returned.
+OUTBOARD_DEVICE u64 place(Heap* heap, u32 words) {
+    Dealer dealer{reinterpret_cast<unsigned char*>(heap + 1)};
+    heap->starts = dealer.table<u32>(static_cast<u64>(heap->startCount) * START_STRIDE);
+    // One word more than needed on each level: a search that leaves the last word lands there.
+    u32 entries = words;
+    heap->top = 0;
+    while (true) {
+        heap->level[heap->top] = dealer.table<u64>(entries + 1);
+        if (entries == 1 && heap->top > 0) {
+            break;
+        }
+        entries = (entries >> WORD_LOG2) + 1;
+        ++heap->top;
+    }
+    heap->ends = dealer.table<u32>(words);
+    heap->startBits = (heap->flags & FLAG_START_BITS) != 0 ? dealer.table<u32>(words) : nullptr;
+    heap->slack = (heap->flags & FLAG_TRACK) != 0 ? dealer.table<u32>(static_cast<u64>(words) * WORD_UNITS) : nullptr;
+    return (reinterpret_cast<u64>(dealer.next) + AREA_ALIGNMENT - 1) & ~(AREA_ALIGNMENT - 1);
+}
+
+// Writes the control block. One thread.
+OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 startCount, u32 maxFragmentation, u32 flags) {
+    heap->bytes = bytes;
+    heap->startCount = startCount;
+    heap->maxFragmentation = maxFragmentation;
+    heap->flags = flags;
+    heap->bump = 0;
+    heap->misuses = 0;
+    heap->updatesBegun = 0;
+    heap->updatesDone = 0;
+    const u64 end = reinterpret_cast<u64>(heap) + bytes;
+    if ((flags & FLAG_BUMP) != 0) {
+        heap->area = reinterpret_cast<unsigned char*>(heap + 1);
+        heap->words = 0;
+        heap->units = static_cast<u32>((end - reinterpret_cast<u64>(heap->area)) >> UNIT_LOG2);
+        return;
+    }
+    const u64 wordBytes = WORD_UNITS * UNIT_BYTES;
+    u64 words = bytes / wordBytes;
+    // As many words as fit together with their tables; each step takes away what is too much, counted without tables.
+    while (true) {
+        heap->area = reinterpret_cast<unsigned char*>(place(heap, static_cast<u32>(words)));
+        const u64 needed = reinterpret_cast<u64>(heap->area) + words * wordBytes;
+        if (needed <= end) {
+            break;
+        }
+        words -= (needed - end + 2 * wordBytes - 1) / (2 * wordBytes);
+    }
+    heap->words = static_cast<u32>(words);
+    // The last unit is kept: a chunk that is never free starts there, so that the one before it has an end.
+    heap->units = static_cast<u32>(words * WORD_UNITS - 1);
+}
+
+// Zeroes the tables. Thread `index` of `count`.
+OUTBOARD_DEVICE void clearTables(Heap* heap, u64 index, u64 count) {
+    if (heap->words == 0) {
+        return;
+    }
+    u32* const first = heap->starts;
+    const u64 length = static_cast<u64>(reinterpret_cast<u32*>(heap->area) - first);
+    for (u64 i = index; i < length; i += count) {
+        first[i] = 0;
+    }
+}
+
+// The chunks of a fresh heap, by number.
+//
+// Binary heap, equation 1 of Vinkler and Havran 2014: 2^k chunks of root / 2^k units for k = 0, 1, ..., down to the
+// smallest, and what is left as one more. One such heap for each start offset. The root is a power of two, where the
+// paper takes the largest that fits: chunks of round sizes are divided without rest by requests of round sizes.
+struct PreSplit {
+    u32 main;         // units without the large chunk at the end
+    u32 regions;
+    u32 regionUnits;  // of each region but the last, which has what is left
+    u32 chunkUnits;   // uniform
+    u32 root;
+    u32 levels;
+    u64 chunksPerRegion;
+    u64 chunks;       // of all regions and the one at the end; some may be empty
+
+    OUTBOARD_DEVICE PreSplit(const Heap* heap, u32 scheme, u64 chunkBytes, u64 endBytes) {
+        const u64 endUnits = (endBytes + UNIT_BYTES - 1) >> UNIT_LOG2;
+        main = endUnits >= heap->units ? 0 : heap->units - static_cast<u32>(endUnits);
+        regions = scheme == SPLIT_BINARY_HEAP ? heap->startCount : 1;
+        regionUnits = main / regions & ~(WORD_UNITS - 1);
+        const u64 wanted = (chunkBytes + UNIT_BYTES - 1) >> UNIT_LOG2;
+        chunkUnits = wanted > main ? main : static_cast<u32>(wanted);
+        root = 0;
+        levels = 0;
+        chunksPerRegion = 1;
+        if (scheme == SPLIT_UNIFORM && chunkUnits != 0) {
+            chunksPerRegion = (main - 1) / chunkUnits + 1;
+        } else if (scheme == SPLIT_BINARY_HEAP && chunkUnits != 0) {
+            u64 smallest = 1;
+            while (smallest < chunkUnits) {
+                smallest *= 2;
+            }
+            u64 size = smallest;
+            for (u32 number = 1; size * number <= regionUnits; ++number) {
+                levels = number;
+                root = static_cast<u32>(size);
+                size *= 2;
+            }
+            chunksPerRegion = 1ull << levels;
+        }
+        chunks = chunksPerRegion * regions + 1;
+    }
+
+    // Where a chunk starts; that of number `chunks` is the heap's end.
+    OUTBOARD_DEVICE u32 start(const Heap* heap, u64 number) const {
+        if (number >= chunks) {
+            return heap->units;
+        }
+        if (number == chunks - 1) {
+            return main;
+        }
+        const u64 region = number / chunksPerRegion;
+        const u64 inRegion = number % chunksPerRegion;
+        const u64 base = region * regionUnits;
+        if (levels == 0) {
+            return static_cast<u32>(base + inRegion * chunkUnits);
+        }
+        u32 level = 0;
+        while ((2ull << level) <= inRegion + 1) {
+            ++level;
+        }
+        return static_cast<u32>(base + static_cast<u64>(level) * root
+                + (inRegion + 1 - (1ull << level)) * (root >> level));
+    }
+};
+
+// Makes the first chunks, and the start offsets, one to a region. Thread `index` of `count`, after clearTables.
+OUTBOARD_DEVICE void preSplit(Heap* heap, u32 scheme, u64 chunkBytes, u64 endBytes, u64 index, u64 count) {
+    if (heap->words == 0) {
+        return;
+    }
+    const PreSplit split(heap, scheme, chunkBytes, endBytes);
+    const bool startBits = heap->startBits != nullptr;
+    for (u64 i = index; i <= split.chunks; i += count) {
+        const u32 unit = split.start(heap, i);
+        const u32 word = wordOf(unit);
+        const u32 end = split.start(heap, i + 1);
+        const bool sentinel = i == split.chunks;
+        if (unit == end && !sentinel) {
+            continue;
+        }
+        if (startBits) {
+            Atomic<u32>(heap->startBits[word]).fetch_or(bitOf(unit), RELAXED);
+        }
+        if (sentinel) {
+            if (!startBits) {
+                Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(bitOf(unit)) << 32, RELAXED);
+            }
+            continue;
+        }
+        Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(bitOf(unit)) << 32) | bitOf(unit), RELAXED);
+        if (wordOf(end) != word) {
+            heap->ends[word] = end;
+        }
+        u32 entry = word;
+        for (u32 level = 1; level <= heap->top; ++level) {
+            Atomic<u64>(heap->level[level][wordOf(entry)]).fetch_or(bitOf(entry), RELAXED);
+            entry >>= WORD_LOG2;
+        }
+    }
+    const u32 apart = split.regions == heap->startCount ? split.regionUnits : heap->units / heap->startCount;
+    for (u64 i = index; i < heap->startCount; i += count) {
+        heap->starts[i * START_STRIDE] = static_cast<u32>(i * apart);
+    }
+}
+
+}  // namespace outboard

@@ -1,0 +1,90 @@
+// What the allocators need of the machine under them: atomics, the number of the multiprocessor, and the threads of a
+// warp that run together. On a GPU these are cuda::atomic_ref and cooperative groups. The tests compile the same
+// allocators for the CPU with a header of their own in place of this part (OUTBOARD_PLATFORM).
+#pragma once
+
+#include <stddef.h>
+
+namespace outboard {
+
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+}  // namespace outboard
+
+#ifdef OUTBOARD_PLATFORM
+#include OUTBOARD_PLATFORM
+#else
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/scan.h>
+
+#include <cuda/atomic>
+
+#define OUTBOARD_DEVICE __device__ __forceinline__
+
+namespace outboard {
+
+// Device scope: one heap serves all threads of one GPU.
+template <class T>
+using Atomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
+
+constexpr auto RELAXED = cuda::std::memory_order_relaxed;
+constexpr auto ACQUIRE = cuda::std::memory_order_acquire;
+constexpr auto RELEASE = cuda::std::memory_order_release;
+constexpr auto ACQ_REL = cuda::std::memory_order_acq_rel;
+
+// Orders a write before a later read of another word, which acquire and release don't.
+OUTBOARD_DEVICE void fullFence() {
+    cuda::atomic_thread_fence(cuda::std::memory_order_seq_cst, cuda::thread_scope_device);
+}
+
+OUTBOARD_DEVICE u32 multiprocessor() {
+    u32 number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+// A number that differs between threads that ask at the same time, and between one thread's questions.
+OUTBOARD_DEVICE u32 scatter() {
+    u32 lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return (static_cast<u32>(clock()) + lane * 0x85EBCA6Bu + multiprocessor() * 0xC2B2AE35u) * 0x9E3779B1u;
+}
+
+// Bits from the lowest: 0 for an odd word. Undefined for 0.
+OUTBOARD_DEVICE u32 lowestBit(u32 word) {
+    return __ffs(static_cast<int>(word)) - 1;
+}
+
+// The part of 0..limit-1 that fraction is of 2^32.
+OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
+    return __umulhi(fraction, limit);
+}
+
+// The threads of this warp that reached this line together. Each call names its members explicitly.
+class Group {
+    cooperative_groups::coalesced_group threads = cooperative_groups::coalesced_threads();
+
+  public:
+    OUTBOARD_DEVICE u32 rank() const {
+        return threads.thread_rank();
+    }
+
+    OUTBOARD_DEVICE u32 size() const {
+        return threads.size();
+    }
+
+    OUTBOARD_DEVICE u32 sumOfLowerRanks(u32 value) const {
+        return cooperative_groups::exclusive_scan(threads, value);
+    }
+
+    template <class T>
+    OUTBOARD_DEVICE T from(u32 rank, T value) const {
+        return threads.shfl(value, rank);
+    }
+};
+
+}  // namespace outboard
+
+#endif

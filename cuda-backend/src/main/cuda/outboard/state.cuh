@@ -1,0 +1,117 @@
+// How a chunk's state stands in level 0 of the tables: the difference between CMalloc and CFMalloc.
+//
+// In both the low half of a word says for each of its 32 units "an open chunk starts here", and both halves together
+// "a free chunk". Claiming a free chunk clears the bit in the high half, so that it stays in sight: a search that finds
+// nothing but claimed chunks must look again, since what is left of them comes back.
+//
+//                            SeparateState            FusedState
+//     unit                   low  high  start bit     low  high
+//     no chunk starts here    0    0      0            0    0
+//     free                    1    1      1            1    1
+//     claimed                 1    0      1            1    0
+//     used                    0    0      1            0    1
+//
+// Only who has claimed a chunk, or owns it, changes what lies between its start and its end. In every function the mask
+// holds units of one word, and the states before and after are given in the order of its name's words above.
+#pragma once
+
+#include "heap.cuh"
+
+namespace outboard {
+
+// CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim needs
+// no loop, and never fails because of a neighbour.
+struct SeparateState {
+    static OUTBOARD_DEVICE u32 starts(Heap* heap, u32 word, u64) {
+        return Atomic<u32>(heap->startBits[word]).load(RELAXED);
+    }
+
+    // Free to claimed; all of the mask or nothing.
+    static OUTBOARD_DEVICE bool claim(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64> state(heap->level[0][word]);
+        // Acquire; pairs with the release of who made them free.
+        const u32 got = high(state.fetch_and(~(static_cast<u64>(mask) << 32), ACQUIRE)) & mask;
+        if (got != mask && got != 0) {
+            state.fetch_or(static_cast<u64>(got) << 32, RELEASE);
+        }
+        return got == mask;
+    }
+
+    // Claimed to free.
+    static OUTBOARD_DEVICE void giveBack(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELEASE);
+    }
+
+    // Claimed to no start at all: the chunk belongs to the one before it.
+    static OUTBOARD_DEVICE void erase(Heap* heap, u32 word, u32 mask) {
+        Atomic<u32>(heap->startBits[word]).fetch_and(~mask, RELAXED);
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
+    }
+
+    // No start to free; the state before.
+    static OUTBOARD_DEVICE u64 publish(Heap* heap, u32 word, u32 mask) {
+        Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
+        return release(heap, word, mask);
+    }
+
+    // Claimed to used. Release: the rest of the chunk is published, and seen by who sees no open chunk here.
+    static OUTBOARD_DEVICE void use(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
+    }
+
+    // No start to used.
+    static OUTBOARD_DEVICE void useSlice(Heap* heap, u32 word, u32 mask) {
+        Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
+    }
+
+    // Used to free; the state before.
+    static OUTBOARD_DEVICE u64 release(Heap* heap, u32 word, u32 mask) {
+        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
+    }
+};
+
+// CFMalloc: all in one word, as the paper's fused flag and pointer. A quarter less of tables and one access less, but a
+// claim has to be tried again when a neighbour in the word changes.
+struct FusedState {
+    static OUTBOARD_DEVICE u32 starts(Heap*, u32, u64 state) {
+        return low(state) | high(state);
+    }
+
+    static OUTBOARD_DEVICE bool claim(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64> state(heap->level[0][word]);
+        u64 seen = state.load(RELAXED);
+        while ((low(seen) & high(seen) & mask) == mask) {
+            // Acquire; pairs with the release of who made them free.
+            if (state.compare_exchange_weak(seen, seen & ~(static_cast<u64>(mask) << 32), ACQUIRE, RELAXED)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static OUTBOARD_DEVICE void giveBack(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELEASE);
+    }
+
+    static OUTBOARD_DEVICE void erase(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
+    }
+
+    static OUTBOARD_DEVICE u64 publish(Heap* heap, u32 word, u32 mask) {
+        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
+    }
+
+    static OUTBOARD_DEVICE void use(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_xor((static_cast<u64>(mask) << 32) | mask, RELEASE);
+    }
+
+    static OUTBOARD_DEVICE void useSlice(Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELAXED);
+    }
+
+    static OUTBOARD_DEVICE u64 release(Heap* heap, u32 word, u32 mask) {
+        return Atomic<u64>(heap->level[0][word]).fetch_or(mask, RELEASE);
+    }
+};
+
+}  // namespace outboard
