@@ -4,13 +4,13 @@
 
 extern "C" {
 
-__device__ void* outboardMalloc(void* heap, size_t bytes) {
-    OUTBOARD_ALLOCATOR allocator{static_cast<outboard::Heap*>(heap)};
+__device__ void* outboardMalloc(const void* heap, size_t bytes) {
+    OUTBOARD_ALLOCATOR allocator{static_cast<const outboard::Heap*>(heap)};
     return allocator.malloc(bytes);
 }
 
-__device__ void outboardFree(void* heap, void* pointer) {
-    OUTBOARD_ALLOCATOR allocator{static_cast<outboard::Heap*>(heap)};
+__device__ void outboardFree(const void* heap, void* pointer) {
+    OUTBOARD_ALLOCATOR allocator{static_cast<const outboard::Heap*>(heap)};
     allocator.free(pointer);
 }
 

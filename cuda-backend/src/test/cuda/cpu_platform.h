@@ -18,6 +18,8 @@ constexpr int RELAXED = __ATOMIC_RELAXED;
 constexpr int ACQUIRE = __ATOMIC_ACQUIRE;
 constexpr int RELEASE = __ATOMIC_RELEASE;
 constexpr int ACQ_REL = __ATOMIC_ACQ_REL;
+constexpr int SEARCH = ACQUIRE;
+constexpr int AFTER_RESULT = ACQ_REL;
 
 class Warp;
 
@@ -121,6 +123,15 @@ inline void fullFence() {
 
 inline u32 multiprocessor() {
     return self.multiprocessor;
+}
+
+inline u32 threadOfMultiprocessor() {
+    return self.next() & 1;
+}
+
+inline u64 addTogether(u64& word, u64 value) {
+    stall();
+    return __atomic_fetch_add(&word, value, RELAXED);
 }
 
 inline u32 scatter() {

@@ -360,7 +360,7 @@ void bump(const Settings& settings) {
             require(settings, isIntact(block), "a block was overwritten");
         }
     }
-    require(settings, served == heap.heap->units && heap.heap->bump == heap.heap->units, "the counter isn't exact");
+    require(settings, served == heap.heap->units && heap.heap->counters->bump == heap.heap->units, "the counter isn't exact");
 }
 
 // Wraps, and never leaves the heap.

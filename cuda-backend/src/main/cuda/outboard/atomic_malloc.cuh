@@ -11,7 +11,7 @@ namespace outboard {
 struct AtomicMalloc {
     static constexpr bool CAN_FREE = false;
 
-    Heap* heap;
+    const Heap* heap;
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const u32 units = heap->unitsFor(bytes);
@@ -22,7 +22,7 @@ struct AtomicMalloc {
     OUTBOARD_DEVICE void free(void*) {}
 
     OUTBOARD_DEVICE Chunk take(u32 units) {
-        const Atomic<u64> bump(heap->bump);
+        const Atomic<u64> bump(heap->counters->bump);
         while (true) {
             u64 before = bump.load(RELAXED);
             if (before > heap->units) {
@@ -31,7 +31,7 @@ struct AtomicMalloc {
             if (before + units > heap->units) {
                 return {NO_UNIT, 0};
             }
-            before = bump.fetch_add(units, RELAXED);
+            before = addTogether(heap->counters->bump, units);
             if (before + units <= heap->units) {
                 return {static_cast<u32>(before), static_cast<u32>(before + units)};
             }

@@ -13,7 +13,7 @@ namespace outboard {
 struct AWMalloc {
     static constexpr bool CAN_FREE = false;
 
-    Heap* heap;
+    const Heap* heap;
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const u32 units = heap->unitsFor(bytes);
@@ -23,14 +23,14 @@ struct AWMalloc {
     OUTBOARD_DEVICE void free(void*) {}
 
     OUTBOARD_DEVICE Chunk take(u32 units) {
-        const Atomic<u64> bump(heap->bump);
-        u64 end = bump.fetch_add(units, RELAXED) + units;
+        const Atomic<u64> bump(heap->counters->bump);
+        u64 end = addTogether(heap->counters->bump, units) + units;
         while (end > heap->units) {
             u64 seen = end;
             if (bump.compare_exchange_strong(seen, units, RELAXED, RELAXED)) {
                 end = units;
             } else {
-                end = seen > heap->units ? seen : bump.fetch_add(units, RELAXED) + units;
+                end = seen > heap->units ? seen : addTogether(heap->counters->bump, units) + units;
             }
         }
         return {static_cast<u32>(end - units), static_cast<u32>(end)};

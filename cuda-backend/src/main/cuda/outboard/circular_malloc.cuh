@@ -6,10 +6,11 @@
 // - malloc reads sizes before it claims, claims only what fits, and joins free neighbours as it goes, so that a request
 //   never fails because of how the free memory is divided. free is one atomic operation and joins nothing.
 // - free releases, claims acquire.
-// - A search ends: without a chunk that fits after one round in which nobody else held or took one, else it begins
-//   another. Every such repetition means that another thread's request is being served.
+// - A search ends: a second round is made to be sure that nothing became free unseen in the first. After that, each
+//   further round means that another thread held or took a chunk, so is being served.
 // - Several levels of bits above the list skip what is used; the paper visits every chunk.
-// - A thread that loses a chunk to another goes on somewhere else, so that threads that start at one place spread out.
+// - A thread that loses a chunk to another goes on somewhere else, and divides what it doesn't need of the chunk that it
+//   gets in two, so that there are soon enough chunks for all threads that allocate at once.
 #pragma once
 
 #include "levels.cuh"
@@ -19,15 +20,18 @@ namespace outboard {
 
 // CMalloc, CFMalloc: one start offset.
 struct SharedStart {
-    static OUTBOARD_DEVICE u32 index(Heap*) {
-        return 0;
+    static OUTBOARD_DEVICE u32* mine(const Heap* heap) {
+        return heap->starts;
     }
 };
 
-// CMMalloc, CFMMalloc: one start offset a multiprocessor.
+// CMMalloc, CFMMalloc: start offsets for each multiprocessor. The paper has one; with 32 of them the threads and warps of
+// a multiprocessor seldom meet.
 struct StartPerMultiprocessor {
-    static OUTBOARD_DEVICE u32 index(Heap* heap) {
-        return multiprocessor() % heap->startCount;
+    static constexpr u32 STARTS = 32;
+
+    static OUTBOARD_DEVICE u32* mine(const Heap* heap) {
+        return heap->starts + (multiprocessor() * STARTS + threadOfMultiprocessor()) % heap->startCount * START_STRIDE;
     }
 };
 
@@ -36,7 +40,7 @@ struct CircularMalloc {
     static constexpr bool CAN_FREE = true;
     static constexpr u32 HOPS = 16;
 
-    Heap* heap;
+    const Heap* heap;
 
     // Memory for a number of bytes, 16-byte aligned, or nullptr if no chunk is large enough (or bytes is 0).
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
@@ -73,30 +77,36 @@ struct CircularMalloc {
     // Bytes of the chunk that malloc gave for this pointer: the request rounded up, or more (maximum fragmentation).
     OUTBOARD_DEVICE size_t chunkBytes(const void* pointer) const {
         const u32 unit = heap->unitAt(pointer);
-        return static_cast<size_t>(endOf(unit) - unit) << UNIT_LOG2;
+        return static_cast<size_t>(endOf(unit, state(wordOf(unit))) - unit) << UNIT_LOG2;
     }
 
     // Claims, divides and uses a chunk of at least so many units, or NO_UNIT.
     OUTBOARD_DEVICE Chunk take(u32 units) {
-        u32& start = heap->starts[Start::index(heap) * START_STRIDE];
-        Chunk chunk = claim(units, Atomic<u32>(start).load(RELAXED));
+        u32* const start = Start::mine(heap);
+        u32 hops = HOPS;
+        Chunk chunk = claim(units, Atomic<u32>(*start).load(RELAXED), hops);
         if (chunk.unit == NO_UNIT) {
             return chunk;
         }
         const u32 rest = chunk.unit + units;
-        const bool divides = rest != chunk.end
-                && static_cast<u64>(units) * heap->maxFragmentation
-                        <= static_cast<u64>(chunk.end - chunk.unit) * 256;
-        if (divides) {
-            setEnd(rest, chunk.end);
+        if (rest != chunk.end
+            && static_cast<u64>(units) * heap->maxFragmentation <= static_cast<u64>(chunk.end - chunk.unit) * 256) {
+            const u32 half = (chunk.end - rest) / 2;
+            if (hops != HOPS && half >= WORD_UNITS && half / 2 >= units) {
+                // Too few chunks for so many threads. At a multiple of a power of two near the middle, one not smaller
+                // than the request's, so that requests of round sizes still leave no gaps.
+                const u32 middle = (rest + half) & (~0u << (highestBit(half) - 1));
+                publish(middle, chunk.end);
+                chunk.end = middle;
+            }
+            setEnd(chunk.unit, rest);
+            publish(rest, chunk.end);
             chunk.end = rest;
-        }
-        setEnd(chunk.unit, chunk.end);
-        if (divides) {
-            opened(heap, wordOf(rest), State::publish(heap, wordOf(rest), bitOf(rest)));
+        } else {
+            setEnd(chunk.unit, chunk.end);
         }
         State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
-        Atomic<u32>(start).store(chunk.end, RELAXED);
+        Atomic<u32>(*start).store(chunk.end, RELAXED);
         return chunk;
     }
 
@@ -122,85 +132,90 @@ struct CircularMalloc {
         return (State::starts(heap, wordOf(unit), seen) & ~low(seen) & bitOf(unit)) != 0;
     }
 
-    // Of a chunk whose start and end can't change now, because the caller owns it.
-    OUTBOARD_DEVICE u32 endOf(u32 unit) const {
-        const u32 word = wordOf(unit);
-        const u32 after = State::starts(heap, word, state(word)) & (bitsFrom(unit) << 1);
-        return after != 0 ? (word << WORD_LOG2) + lowestBit(after) : Atomic<u32>(heap->ends[word]).load(RELAXED);
-    }
-
     OUTBOARD_DEVICE void setEnd(u32 unit, u32 end) {
         if (wordOf(unit) != wordOf(end)) {
             Atomic<u32>(heap->ends[wordOf(unit)]).store(end, RELAXED);
         }
     }
 
+    // Makes a free chunk of a part of one that the caller has claimed.
+    OUTBOARD_DEVICE void publish(u32 unit, u32 end) {
+        setEnd(unit, end);
+        opened(heap, wordOf(unit), State::publish(heap, wordOf(unit), bitOf(unit)));
+    }
+
     // The end of the free chunks in a row from this one on, or a unit beyond the wanted number. A guess: others change
     // what is read here. The unit itself if its chunk isn't free.
-    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units) const {
+    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units, u64 seen) const {
         u32 end = unit;
-        do {
+        while (true) {
             const u32 word = wordOf(end);
-            const u64 seen = state(word);
             const u32 others = State::starts(heap, word, seen) & ~(low(seen) & high(seen)) & bitsFrom(end);
             if (others != 0) {
                 return (word << WORD_LOG2) + lowestBit(others);
             }
             const u32 next = Atomic<u32>(heap->ends[word]).load(RELAXED);
             if (next <= end || next > heap->units) {
-                break;
+                return end;
             }
             end = next;
-        } while (end - unit < units);
-        return end;
+            if (end - unit >= units) {
+                return end;
+            }
+            seen = state(wordOf(end));
+        }
+    }
+
+    // The end of a chunk that the caller has claimed, when its word was as seen.
+    OUTBOARD_DEVICE u32 endOf(u32 unit, u64 seen) const {
+        const u32 word = wordOf(unit);
+        const u32 after = State::starts(heap, word, seen) & (bitsFrom(unit) << 1);
+        return after != 0 ? (word << WORD_LOG2) + lowestBit(after) : Atomic<u32>(heap->ends[word]).load(RELAXED);
     }
 
     // Adds the free chunks at a claimed chunk's end that lie in one word. False if there is none.
     OUTBOARD_DEVICE bool join(Chunk& chunk) {
         const u32 word = wordOf(chunk.end);
-        const u64 seen = state(word);
+        u64 seen = state(word);
         const u32 from = bitsFrom(chunk.end);
-        const u32 starts = State::starts(heap, word, seen) & from;
-        const u32 free = low(seen) & high(seen);
-        const u32 others = starts & ~free;
+        const u32 free = low(seen) & high(seen) & from;
+        const u32 others = State::starts(heap, word, seen) & ~free & from;
         // Those before the lowest of the others; all if there is none.
-        const u32 row = starts & free & (others == 0 ? ~0u : (others & (0u - others)) - 1);
-        if ((row & bitOf(chunk.end)) == 0 || !State::claim(heap, word, row)) {
+        const u32 row = free & ((others & (0u - others)) - 1);
+        if ((row & bitOf(chunk.end)) == 0 || !State::claim(heap, word, row, seen)) {
             return false;
         }
-        const u32 last = (word << WORD_LOG2) + highestBit(row);
-        chunk.end = endOf(last);
+        chunk.end = endOf((word << WORD_LOG2) + highestBit(row), seen);
         State::erase(heap, word, row);
         return true;
     }
 
-    OUTBOARD_DEVICE Chunk claim(u32 units, u32 at) {
+    // A chunk of at least so many units; the search begins at a unit. Each hop is a chunk lost to another thread.
+    OUTBOARD_DEVICE Chunk claim(u32 units, u32 at, u32& hops) {
         u32 round = at;
-        u32 hops = HOPS;
+        u32 updates = 0;
         bool wrapped = false;
-        bool disturbed = false;
-        u64 updates = Atomic<u64>(heap->updatesDone).load(ACQUIRE);
+        bool disturbed = true;
         while (true) {
-            Chunk chunk;
-            chunk.unit = nextOpen(heap, at);
-            if (chunk.unit >= (wrapped ? round : NO_UNIT)) {
+            Sight sight = nextOpen(heap, at);
+            if (sight.unit >= (wrapped ? round : NO_UNIT)) {
                 if (!wrapped) {
                     wrapped = true;
                     at = 0;
                     continue;
                 }
-                if (!disturbed && Atomic<u64>(heap->updatesBegun).load(ACQUIRE) == updates) {
+                if (!disturbed && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
                     return {NO_UNIT, 0};
                 }
-                updates = Atomic<u64>(heap->updatesDone).load(ACQUIRE);
+                updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
                 disturbed = false;
                 wrapped = false;
                 at = round;
                 continue;
             }
-            at = endOfFree(chunk.unit, units);
-            if (at - chunk.unit >= units && State::claim(heap, wordOf(chunk.unit), bitOf(chunk.unit))) {
-                chunk.end = endOf(chunk.unit);
+            at = endOfFree(sight.unit, units, sight.state);
+            if (at - sight.unit >= units && State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state)) {
+                Chunk chunk = {sight.unit, endOf(sight.unit, sight.state)};
                 while (chunk.end - chunk.unit < units && join(chunk)) {
                 }
                 if (chunk.end - chunk.unit >= units) {
@@ -211,13 +226,14 @@ struct CircularMalloc {
                 State::giveBack(heap, wordOf(chunk.unit), bitOf(chunk.unit));
                 at = chunk.end;
                 disturbed = true;
-            } else if (at == chunk.unit || at - chunk.unit >= units) {
+            } else if (at == sight.unit || at - sight.unit >= units) {
                 // Another thread holds it.
                 disturbed = true;
-                at = chunk.unit + 1;
+                at = sight.unit + 1;
                 if (hops != 0) {
                     --hops;
-                    at = scaled(scatter(), heap->units);
+                    // To a multiple of the request's power of two, so that requests of round sizes leave no gaps.
+                    at = scaled(scatter(), heap->units) & (~0u << highestBit(units));
                     round = at;
                     wrapped = false;
                 }

@@ -9,7 +9,7 @@ namespace outboard {
 struct CudaMalloc {
     static constexpr bool CAN_FREE = true;
 
-    Heap* heap;  // not used
+    const Heap* heap;  // not used
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         return ::malloc(bytes);
@@ -28,7 +28,7 @@ struct Coalesced<CudaMalloc> {
     static constexpr u32 HEADER_BYTES = 16;
     static constexpr u32 LIMIT_BYTES = 32u << 10;
 
-    Heap* heap;  // not used
+    const Heap* heap;  // not used
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group;

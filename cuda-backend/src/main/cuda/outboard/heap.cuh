@@ -1,7 +1,7 @@
 // The in-kernel heap: a range of device memory that kernels divide among their threads.
 //
 //     memory                                                                              memory + bytes
-//     | control block | start offsets | levels 0..top | ends | (start bits) | (slack) | area             |
+//     | control block | counters | start offsets | levels 0..top | ends | (start bits) | (slack) | area  |
 //
 // unit        16 bytes of the area: what chunks are made of.
 // chunk       one or more units in a row: free, or used by a caller, or claimed for a moment by a thread that divides or
@@ -15,7 +15,7 @@
 //             half is always: "a chunk starts here that is free, or claimed at this moment": an open chunk.
 // level k     for each 32 words of level k - 1 one word. Low half: which of them may have open chunks. High half: a
 //             count of the times that one was opened, by which who clears a bit sees that he came too late.
-// start       where a search begins (memOffset in the paper): one for all, or one a multiprocessor. Only a hint.
+// start       where a search begins (memOffset in the paper): one for all, or some a multiprocessor. Only a hint.
 #pragma once
 
 #include "platform.cuh"
@@ -41,14 +41,24 @@ struct Chunk {
     u32 end;
 };
 
-// The control block. What kernels only read stands in the first lines, what they write in the last.
-struct alignas(256) Heap {
+// What kernels count.
+struct alignas(32) Counters {
+    u64 bump;          // AtomicMalloc, AWMalloc: units handed out
+    u64 misuses;       // frees refused: a second one, or of what is no chunk
+    u32 updatesBegun;  // changes of level 2 and above, and clearings: while one is under way, a search may
+    u32 updatesDone;   // miss an open chunk
+};
+
+// The control block: where everything is. It never changes while the heap lives, so kernels take it by value, as a
+// `const __grid_constant__ Heap` parameter, and read it from constant memory; a pointer to it in the heap serves too.
+struct alignas(32) Heap {
     u64* level[7];
     unsigned char* area;
     u32* ends;
     u32* startBits;
     u32* slack;
     u32* starts;
+    Counters* counters;
     u64 bytes;
     u32 units;
     u32 words;
@@ -56,11 +66,6 @@ struct alignas(256) Heap {
     u32 startCount;
     u32 maxFragmentation;  // times 256
     u32 flags;
-
-    alignas(128) u64 bump;  // AtomicMalloc, AWMalloc: units handed out
-    u64 misuses;            // frees refused: a second one, or of what is no chunk
-    u64 updatesBegun;       // changes of level 2 and above, and clearings: while one is under way, a search may
-    u64 updatesDone;        // miss an open chunk
 
     // Units for a request, or 0 if it is for nothing or for more than the heap has.
     OUTBOARD_DEVICE u32 unitsFor(size_t requested) const {
@@ -81,12 +86,12 @@ struct alignas(256) Heap {
                 : static_cast<u32>(offset >> UNIT_LOG2);
     }
 
-    OUTBOARD_DEVICE void countMisuse() {
-        Atomic<u64>(misuses).fetch_add(1, RELAXED);
+    OUTBOARD_DEVICE void countMisuse() const {
+        Atomic<u64>(counters->misuses).fetch_add(1, RELAXED);
     }
 };
 
-static_assert(sizeof(Heap) == 256, "the control block is a part of the memory layout");
+static_assert(sizeof(Heap) == 160, "the host copies the control block");
 
 OUTBOARD_DEVICE u32 wordOf(u32 unit) {
     return unit >> WORD_LOG2;

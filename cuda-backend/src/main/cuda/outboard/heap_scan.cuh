@@ -92,7 +92,7 @@ OUTBOARD_DEVICE void summarise(const Heap* heap, const Segment* segments, u32 co
     }
     largestRow = row > largestRow ? row : largestRow;
     if ((heap->flags & FLAG_BUMP) != 0) {
-        usedUnits = heap->bump < heap->units ? heap->bump : heap->units;
+        usedUnits = heap->counters->bump < heap->units ? heap->counters->bump : heap->units;
         freeUnits = heap->units - usedUnits;
         freeChunks = 1;
         largestRow = freeUnits;
@@ -104,7 +104,7 @@ OUTBOARD_DEVICE void summarise(const Heap* heap, const Segment* segments, u32 co
     statistics[3] = freeChunks;
     statistics[4] = freeUnits * UNIT_BYTES;
     statistics[5] = largestRow * UNIT_BYTES;
-    statistics[6] = heap->misuses;
+    statistics[6] = heap->counters->misuses;
     statistics[7] = heap->slack != nullptr ? usedChunks : 0;
     memcpy(&statistics[8], &slack, sizeof(slack));
     statistics[9] = static_cast<u64>(largestChunk) * UNIT_BYTES;

@@ -10,6 +10,8 @@ constexpr u32 SPLIT_BINARY_HEAP = 1;
 constexpr u32 SPLIT_UNIFORM = 2;
 
 constexpr u64 AREA_ALIGNMENT = 512;
+// 64 KiB: chunks of that size and of its divisors leave no gap between regions.
+constexpr u32 REGION_ALIGNMENT = 4096;
 
 // A table's place while the memory is dealt out from the front.
 struct Dealer {
@@ -26,6 +28,7 @@ struct Dealer {
 // Places the tables for a number of words; the area after them starts at the address returned.
 OUTBOARD_DEVICE u64 place(Heap* heap, u32 words) {
     Dealer dealer{reinterpret_cast<unsigned char*>(heap + 1)};
+    heap->counters = dealer.table<Counters>(1);
     heap->starts = dealer.table<u32>(static_cast<u64>(heap->startCount) * START_STRIDE);
     // One word more than needed on each level: a search that leaves the last word lands there.
     u32 entries = words;
@@ -44,19 +47,20 @@ OUTBOARD_DEVICE u64 place(Heap* heap, u32 words) {
     return (reinterpret_cast<u64>(dealer.next) + AREA_ALIGNMENT - 1) & ~(AREA_ALIGNMENT - 1);
 }
 
+// A start offset for so many bytes of the heap at least.
+constexpr u64 BYTES_PER_START = 16 << 10;
+
 // Writes the control block. One thread.
 OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 startCount, u32 maxFragmentation, u32 flags) {
     heap->bytes = bytes;
-    heap->startCount = startCount;
+    const u64 mostStarts = bytes / BYTES_PER_START;
+    heap->startCount = startCount <= mostStarts ? startCount : mostStarts == 0 ? 1 : static_cast<u32>(mostStarts);
     heap->maxFragmentation = maxFragmentation;
     heap->flags = flags;
-    heap->bump = 0;
-    heap->misuses = 0;
-    heap->updatesBegun = 0;
-    heap->updatesDone = 0;
     const u64 end = reinterpret_cast<u64>(heap) + bytes;
     if ((flags & FLAG_BUMP) != 0) {
-        heap->area = reinterpret_cast<unsigned char*>(heap + 1);
+        heap->counters = reinterpret_cast<Counters*>(heap + 1);
+        heap->area = reinterpret_cast<unsigned char*>(heap->counters + 1);
         heap->words = 0;
         heap->units = static_cast<u32>((end - reinterpret_cast<u64>(heap->area)) >> UNIT_LOG2);
         return;
@@ -79,10 +83,7 @@ OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 startCount, u32 maxFragme
 
 // Zeroes the tables. Thread `index` of `count`.
 OUTBOARD_DEVICE void clearTables(Heap* heap, u64 index, u64 count) {
-    if (heap->words == 0) {
-        return;
-    }
-    u32* const first = heap->starts;
+    u32* const first = reinterpret_cast<u32*>(heap->counters);
     const u64 length = static_cast<u64>(reinterpret_cast<u32*>(heap->area) - first);
     for (u64 i = index; i < length; i += count) {
         first[i] = 0;
@@ -108,7 +109,8 @@ struct PreSplit {
         const u64 endUnits = (endBytes + UNIT_BYTES - 1) >> UNIT_LOG2;
         main = endUnits >= heap->units ? 0 : heap->units - static_cast<u32>(endUnits);
         regions = scheme == SPLIT_BINARY_HEAP ? heap->startCount : 1;
-        regionUnits = main / regions & ~(WORD_UNITS - 1);
+        regionUnits = main / regions;
+        regionUnits &= regionUnits < REGION_ALIGNMENT ? ~(WORD_UNITS - 1) : ~(REGION_ALIGNMENT - 1);
         const u64 wanted = (chunkBytes + UNIT_BYTES - 1) >> UNIT_LOG2;
         chunkUnits = wanted > main ? main : static_cast<u32>(wanted);
         root = 0;

@@ -8,31 +8,38 @@
 namespace outboard {
 
 // Tells the levels above that entry `index` of level - 1 has open chunks.
-OUTBOARD_DEVICE void openAbove(Heap* heap, u32 level, u32 index) {
+OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
     bool begun = false;
-    for (; level <= heap->top; ++level) {
-        Atomic<u64> word(heap->level[level][index >> WORD_LOG2]);
-        // Release: the entry was opened before. With the count, the compare-and-swap of who saw it closed fails.
-        const u64 before = word.fetch_add(1ull << 32, ACQ_REL);
+    while (level <= heap->top) {
+        const Atomic<u64> word(heap->level[level][index >> WORD_LOG2]);
+        u64 before = word.load(RELAXED);
         if ((low(before) & bitOf(index)) != 0) {
-            break;
+            // The entry was opened before. By the count, the compare-and-swap of who saw it closed fails.
+            before = word.fetch_add(1ull << 32, AFTER_RESULT);
+            if ((low(before) & bitOf(index)) != 0) {
+                break;
+            }
         }
         if (low(before) == 0 && level < heap->top && !begun) {
             begun = true;
-            Atomic<u64>(heap->updatesBegun).fetch_add(1, RELAXED);
+            Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
         }
-        if (low(word.fetch_or(bitOf(index), ACQ_REL)) != 0) {
-            break;
+        before = word.fetch_or(bitOf(index), AFTER_RESULT);
+        if ((low(before) & bitOf(index)) == 0) {
+            if (low(before) != 0) {
+                break;
+            }
+            index >>= WORD_LOG2;
+            ++level;
         }
-        index >>= WORD_LOG2;
     }
     if (begun) {
-        Atomic<u64>(heap->updatesDone).fetch_add(1, RELEASE);
+        Atomic<u32>(heap->counters->updatesDone).fetch_add(1, AFTER_RESULT);
     }
 }
 
 // To be called by who has opened a chunk in a word, with the word's state before.
-OUTBOARD_DEVICE void opened(Heap* heap, u32 word, u64 before) {
+OUTBOARD_DEVICE void opened(const Heap* heap, u32 word, u64 before) {
     // If others are open in the word, then level 1 knows, or another thread is about to tell it. That one may be
     // stalled, so look; the bit is there nearly always.
     if (low(before) == 0
@@ -42,14 +49,14 @@ OUTBOARD_DEVICE void opened(Heap* heap, u32 word, u64 before) {
 }
 
 // Clears the bit of entry `index` of level - 1, which was seen without open chunks.
-OUTBOARD_DEVICE void closeAbove(Heap* heap, u32 level, u32 index) {
-    Atomic<u64> word(heap->level[level][index >> WORD_LOG2]);
+OUTBOARD_DEVICE void closeAbove(const Heap* heap, u32 level, u32 index) {
+    const Atomic<u64> word(heap->level[level][index >> WORD_LOG2]);
     u64 seen = word.load(ACQUIRE);
     if ((low(seen) & bitOf(index)) == 0) {
         return;
     }
-    Atomic<u64> entry(heap->level[level - 1][index]);
-    Atomic<u64>(heap->updatesBegun).fetch_add(1, RELAXED);
+    const Atomic<u64> entry(heap->level[level - 1][index]);
+    Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
     // The entry is read after the word, so whoever opens it later changes the word's count later.
     if (low(entry.load(ACQUIRE)) == 0
         && word.compare_exchange_strong(seen, seen & ~static_cast<u64>(bitOf(index)), ACQ_REL, RELAXED)) {
@@ -58,30 +65,36 @@ OUTBOARD_DEVICE void closeAbove(Heap* heap, u32 level, u32 index) {
             openAbove(heap, level, index);
         }
     }
-    Atomic<u64>(heap->updatesDone).fetch_add(1, RELEASE);
+    Atomic<u32>(heap->counters->updatesDone).fetch_add(1, RELEASE);
 }
 
+// An open chunk's first unit, and the state of its word, as seen.
+struct Sight {
+    u32 unit;
+    u64 state;
+};
+
 // The first open chunk that starts at a unit or after it, or NO_UNIT. Up while there is none, down where there is one.
-OUTBOARD_DEVICE u32 nextOpen(Heap* heap, u32 unit) {
+OUTBOARD_DEVICE Sight nextOpen(const Heap* heap, u32 unit) {
     u32 level = 0;
     u32 index = unit;
     while (true) {
-        const u32 all = low(Atomic<u64>(heap->level[level][index >> WORD_LOG2]).load(ACQUIRE));
-        const u32 from = all & bitsFrom(index);
+        const u64 state = Atomic<u64>(heap->level[level][index >> WORD_LOG2]).load(SEARCH);
+        const u32 from = low(state) & bitsFrom(index);
         if (from != 0) {
             index = (index & ~(WORD_UNITS - 1)) | lowestBit(from);
             if (level == 0) {
-                return index;
+                return {index, state};
             }
             --level;
             index <<= WORD_LOG2;
         } else {
             if (level == heap->top) {
-                return NO_UNIT;
+                return {NO_UNIT, 0};
             }
             ++level;
             index >>= WORD_LOG2;
-            if (all == 0) {
+            if (low(state) == 0) {
                 closeAbove(heap, level, index);
             }
             ++index;

@@ -34,6 +34,14 @@ constexpr auto ACQUIRE = cuda::std::memory_order_acquire;
 constexpr auto RELEASE = cuda::std::memory_order_release;
 constexpr auto ACQ_REL = cuda::std::memory_order_acq_rel;
 
+// For a search: each step depends on what the one before has read, and a GPU doesn't read ahead on a guess. Acquire would
+// empty the L1 cache at each step.
+constexpr auto SEARCH = RELAXED;
+
+// For an operation on one word after one on another whose result the thread has waited for: that one is done in the L2
+// cache, where all threads of the GPU meet.
+constexpr auto AFTER_RESULT = RELAXED;
+
 // Orders a write before a later read of another word, which acquire and release don't.
 OUTBOARD_DEVICE void fullFence() {
     cuda::atomic_thread_fence(cuda::std::memory_order_seq_cst, cuda::thread_scope_device);
@@ -43,6 +51,20 @@ OUTBOARD_DEVICE u32 multiprocessor() {
     u32 number;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
     return number;
+}
+
+// A number below 32 that differs between threads of a warp, and between the same threads of warps side by side.
+OUTBOARD_DEVICE u32 threadOfMultiprocessor() {
+    u32 lane;
+    u32 warp;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
+    return (lane + warp) & 31;
+}
+
+// Adds for all threads; the compiler joins the additions of a warp into one.
+OUTBOARD_DEVICE u64 addTogether(u64& word, u64 value) {
+    return atomicAdd(&word, value);
 }
 
 // A number that differs between threads that ask at the same time, and between one thread's questions.

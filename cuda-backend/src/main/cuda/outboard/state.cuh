@@ -22,13 +22,13 @@ namespace outboard {
 // CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim needs
 // no loop, and never fails because of a neighbour.
 struct SeparateState {
-    static OUTBOARD_DEVICE u32 starts(Heap* heap, u32 word, u64) {
+    static OUTBOARD_DEVICE u32 starts(const Heap* heap, u32 word, u64) {
         return Atomic<u32>(heap->startBits[word]).load(RELAXED);
     }
 
-    // Free to claimed; all of the mask or nothing.
-    static OUTBOARD_DEVICE bool claim(Heap* heap, u32 word, u32 mask) {
-        Atomic<u64> state(heap->level[0][word]);
+    // Free to claimed; all of the mask or nothing. `seen` is the word's state, as last seen, and then as it is.
+    static OUTBOARD_DEVICE bool claim(const Heap* heap, u32 word, u32 mask, u64&) {
+        const Atomic<u64> state(heap->level[0][word]);
         // Acquire; pairs with the release of who made them free.
         const u32 got = high(state.fetch_and(~(static_cast<u64>(mask) << 32), ACQUIRE)) & mask;
         if (got != mask && got != 0) {
@@ -38,34 +38,34 @@ struct SeparateState {
     }
 
     // Claimed to free.
-    static OUTBOARD_DEVICE void giveBack(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE void giveBack(const Heap* heap, u32 word, u32 mask) {
         Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELEASE);
     }
 
     // Claimed to no start at all: the chunk belongs to the one before it.
-    static OUTBOARD_DEVICE void erase(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE void erase(const Heap* heap, u32 word, u32 mask) {
         Atomic<u32>(heap->startBits[word]).fetch_and(~mask, RELAXED);
-        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELAXED);
     }
 
     // No start to free; the state before.
-    static OUTBOARD_DEVICE u64 publish(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE u64 publish(const Heap* heap, u32 word, u32 mask) {
         Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
         return release(heap, word, mask);
     }
 
-    // Claimed to used. Release: the rest of the chunk is published, and seen by who sees no open chunk here.
-    static OUTBOARD_DEVICE void use(Heap* heap, u32 word, u32 mask) {
-        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
+    // Claimed to used. The rest of the chunk is published before, and seen by who sees no open chunk here.
+    static OUTBOARD_DEVICE void use(const Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), AFTER_RESULT);
     }
 
     // No start to used.
-    static OUTBOARD_DEVICE void useSlice(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE void useSlice(const Heap* heap, u32 word, u32 mask) {
         Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
     }
 
     // Used to free; the state before.
-    static OUTBOARD_DEVICE u64 release(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE u64 release(const Heap* heap, u32 word, u32 mask) {
         return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
     }
 };
@@ -73,13 +73,12 @@ struct SeparateState {
 // CFMalloc: all in one word, as the paper's fused flag and pointer. A quarter less of tables and one access less, but a
 // claim has to be tried again when a neighbour in the word changes.
 struct FusedState {
-    static OUTBOARD_DEVICE u32 starts(Heap*, u32, u64 state) {
+    static OUTBOARD_DEVICE u32 starts(const Heap*, u32, u64 state) {
         return low(state) | high(state);
     }
 
-    static OUTBOARD_DEVICE bool claim(Heap* heap, u32 word, u32 mask) {
-        Atomic<u64> state(heap->level[0][word]);
-        u64 seen = state.load(RELAXED);
+    static OUTBOARD_DEVICE bool claim(const Heap* heap, u32 word, u32 mask, u64& seen) {
+        const Atomic<u64> state(heap->level[0][word]);
         while ((low(seen) & high(seen) & mask) == mask) {
             // Acquire; pairs with the release of who made them free.
             if (state.compare_exchange_weak(seen, seen & ~(static_cast<u64>(mask) << 32), ACQUIRE, RELAXED)) {
@@ -89,27 +88,27 @@ struct FusedState {
         return false;
     }
 
-    static OUTBOARD_DEVICE void giveBack(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE void giveBack(const Heap* heap, u32 word, u32 mask) {
         Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELEASE);
     }
 
-    static OUTBOARD_DEVICE void erase(Heap* heap, u32 word, u32 mask) {
-        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
+    static OUTBOARD_DEVICE void erase(const Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELAXED);
     }
 
-    static OUTBOARD_DEVICE u64 publish(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE u64 publish(const Heap* heap, u32 word, u32 mask) {
         return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
     }
 
-    static OUTBOARD_DEVICE void use(Heap* heap, u32 word, u32 mask) {
-        Atomic<u64>(heap->level[0][word]).fetch_xor((static_cast<u64>(mask) << 32) | mask, RELEASE);
+    static OUTBOARD_DEVICE void use(const Heap* heap, u32 word, u32 mask) {
+        Atomic<u64>(heap->level[0][word]).fetch_xor((static_cast<u64>(mask) << 32) | mask, AFTER_RESULT);
     }
 
-    static OUTBOARD_DEVICE void useSlice(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE void useSlice(const Heap* heap, u32 word, u32 mask) {
         Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELAXED);
     }
 
-    static OUTBOARD_DEVICE u64 release(Heap* heap, u32 word, u32 mask) {
+    static OUTBOARD_DEVICE u64 release(const Heap* heap, u32 word, u32 mask) {
         return Atomic<u64>(heap->level[0][word]).fetch_or(mask, RELEASE);
     }
 };
