@@ -168,7 +168,7 @@ struct CircularMalloc {
         if ((row & bitOf(chunk.end)) == 0 || !State::claim(heap, word, row)) {
             return false;
         }
-        const u32 last = (word << WORD_LOG2) + 31 - __builtin_clz(row);
+        const u32 last = (word << WORD_LOG2) + highestBit(row);
         chunk.end = endOf(last);
         State::erase(heap, word, row);
         return true;

@@ -20,20 +20,26 @@ struct Coalesced : Allocator {
         }
         const u32 before = group.sumOfLowerRanks(units);
         const u32 total = group.from(group.size() - 1, before + units);
-        if (total <= LIMIT_UNITS && total != units) {
+        if (group.size() > 1 && total != 0 && total <= LIMIT_UNITS) {
             Chunk chunk = {};
             if (group.rank() == 0) {
                 chunk = this->take(total);
             }
             chunk.unit = group.from(0, chunk.unit);
             chunk.end = group.from(0, chunk.end);
-            if (chunk.unit != NO_UNIT && units != 0) {
+            if (chunk.unit != NO_UNIT) {
                 const u32 unit = chunk.unit + before;
                 // The last one has what there is beyond the request.
                 const u32 end = before + units == total ? chunk.end : unit + units;
-                this->useSlice(unit, end);
-                this->track(unit, end, bytes);
-                return this->heap->address(unit);
+                if (units != 0) {
+                    this->useSlice(unit, end);
+                    this->track(unit, end, bytes);
+                }
+                // A part ends where the next one starts: all must stand before any is freed.
+                group.sync();
+                if (units != 0) {
+                    return this->heap->address(unit);
+                }
             }
         }
         return Allocator::malloc(bytes);

@@ -1,6 +1,8 @@
 // A heap in numbers, found by reading its tables while no kernel uses it: segments by many threads, then their sum.
 #pragma once
 
+#include <string.h>
+
 #include "heap.cuh"
 
 namespace outboard {
@@ -104,7 +106,7 @@ OUTBOARD_DEVICE void summarise(const Heap* heap, const Segment* segments, u32 co
     statistics[5] = largestRow * UNIT_BYTES;
     statistics[6] = heap->misuses;
     statistics[7] = heap->slack != nullptr ? usedChunks : 0;
-    statistics[8] = *reinterpret_cast<u64*>(&slack);
+    memcpy(&statistics[8], &slack, sizeof(slack));
     statistics[9] = static_cast<u64>(largestChunk) * UNIT_BYTES;
 }
 

@@ -57,6 +57,11 @@ OUTBOARD_DEVICE u32 lowestBit(u32 word) {
     return __ffs(static_cast<int>(word)) - 1;
 }
 
+// From the lowest: 31 for a word with its highest bit set. Undefined for 0.
+OUTBOARD_DEVICE u32 highestBit(u32 word) {
+    return 31 - __clz(static_cast<int>(word));
+}
+
 // The part of 0..limit-1 that fraction is of 2^32.
 OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
     return __umulhi(fraction, limit);
@@ -82,6 +87,11 @@ class Group {
     template <class T>
     OUTBOARD_DEVICE T from(u32 rank, T value) const {
         return threads.shfl(value, rank);
+    }
+
+    // Orders what the threads did before, as each of them and who hears of it from them sees it.
+    OUTBOARD_DEVICE void sync() const {
+        threads.sync();
     }
 };
 
