@@ -77,6 +77,7 @@ public final class KernelModule implements AutoCloseable {
 
     /** Loads PTX of ours into the current context, compiled anew where the driver refuses what the jar has. */
     static KernelModule load(final KernelDriver driver, final DevicePtx ptx) {
+        final long context = driver.currentContext();
         final long[] module = new long[1];
         final String[] log = new String[1];
         int code = load(driver, module, ptx.text(), log);
@@ -84,7 +85,7 @@ public final class KernelModule implements AutoCloseable {
             code = load(driver, module, driver.compiler().compile(ptx), log);
         }
         check(driver, "cuModuleLoadData of " + ptx.name(), code, log);
-        return new KernelModule(driver, driver.currentContext(), ptx.name(), module[0]);
+        return new KernelModule(driver, context, ptx.name(), module[0]);
     }
 
     private static int load(final KernelDriver driver, final long[] module, final String ptx, final String[] log) {

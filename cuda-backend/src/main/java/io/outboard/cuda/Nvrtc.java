@@ -18,14 +18,13 @@ import org.jspecify.annotations.Nullable;
 /** {@link PtxCompiler} by NVRTC, CUDA's compiler as a library, which is no part of the driver. */
 final class Nvrtc implements PtxCompiler {
 
-    /** As in {@code ptx.sh}; and a function of host compilers by its name in CUDA. */
-    private static final List<String> OPTIONS =
-            List.of("--gpu-architecture=compute_75", "--std=c++17", "-D__builtin_clz=__clz");
+    /** As in {@code ptx.sh}. */
+    private static final List<String> OPTIONS = List.of("--gpu-architecture=compute_75", "--std=c++17");
 
-    /** A header of host compilers, whose types NVRTC knows without it. */
-    private static final String[] HOST_HEADERS = {"stddef.h"};
+    /** Headers of host compilers: what kernels need of them, NVRTC has without. */
+    private static final String[] HOST_HEADERS = {"stddef.h", "string.h"};
 
-    private static final String[] HOST_HEADER_TEXTS = {"\n"};
+    private static final String[] HOST_HEADER_TEXTS = {"\n", "\n"};
 
     private static final String NEEDS = "the driver is too old for the PTX in Outboard's jar, and to compile it here ";
 
