@@ -21,7 +21,12 @@ public final class CudaFailureException extends RuntimeException {
      * @param codeName the code's name, such as {@code cudaErrorIllegalAddress}
      */
     public CudaFailureException(final String call, final int code, final String codeName) {
-        super(call + " failed: " + codeName + " (" + code + ")");
+        this(call, code, codeName, "");
+    }
+
+    /** With what else CUDA said, which may be several lines, or nothing. */
+    CudaFailureException(final String call, final int code, final String codeName, final String details) {
+        super(call + " failed: " + codeName + " (" + code + ")" + (details.isEmpty() ? "" : ": " + details));
         this.code = code;
         this.codeName = codeName;
     }

@@ -1,5 +1,5 @@
 // A kernel that a test can be sure of still running: it waits for so many clock cycles, then writes.
-// Compiled by: nvcc -arch=compute_80 -ptx write-after.cu -o write-after.ptx
+// Made into PTX by cuda-backend/ptx.sh.
 extern "C" __global__ void writeAfter(unsigned *data, unsigned words, unsigned value, long long cycles) {
     const long long start = clock64();
     while (clock64() - start < cycles) {

@@ -1,0 +1,112 @@
+package io.outboard.cuda;
+
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * The allocators that kernels can call in an in-kernel heap. Each is a header of CUDA C++, see {@link DeviceHeaders}, and
+ * PTX to link kernels with, see {@link KernelModule#link}; with and without requests of one warp served by one claim.
+ *
+ * <p>From Vinkler and Havran 2014, sections 4 and 5; the headers say where they deviate. Immutable, so safe for any number
+ * of threads.
+ */
+public enum DeviceAllocator {
+
+    /** A bump pointer; nothing is ever freed. */
+    ATOMIC_MALLOC("AtomicMalloc", false, Flag.BUMP_ONLY, false),
+
+    /** A bump pointer that wraps: memory is used again without a free, whether its owner is done or not. */
+    AW_MALLOC("AWMalloc", false, Flag.BUMP_ONLY, false),
+
+    /** A circular list of chunks; the paper's algorithm 3. */
+    C_MALLOC("CMalloc", true, Flag.START_BITS, false),
+
+    /** The same with flag and link in one word; section 5.3. */
+    CF_MALLOC("CFMalloc", true, 0, false),
+
+    /** {@link #C_MALLOC} with one start offset a multiprocessor; section 5.4. */
+    CM_MALLOC("CMMalloc", true, Flag.START_BITS, true),
+
+    /** {@link #CF_MALLOC} with one start offset a multiprocessor; section 5.4. */
+    CFM_MALLOC("CFMMalloc", true, 0, true),
+
+    /** CUDA's own {@code malloc} and {@code free} in kernels: the driver's heap, the baseline of comparisons. */
+    CUDA_MALLOC("CudaMalloc", true, 0, false);
+
+    /** What the kernel that formats a heap is told about it. */
+    static final class Flag {
+
+        /** Flag and start of a chunk are bits of their own. */
+        static final int START_BITS = 1;
+
+        /** Keep what was requested. */
+        static final int TRACK_REQUESTS = 2;
+
+        /** No chunks. */
+        static final int BUMP_ONLY = 4;
+
+        private Flag() {}
+    }
+
+    private final String paperName;
+    private final boolean canFree;
+    private final int flags;
+    private final boolean startsOnEachMultiprocessor;
+
+    DeviceAllocator(
+            final String paperName, final boolean canFree, final int flags, final boolean startsOnEachMultiprocessor) {
+        this.paperName = paperName;
+        this.canFree = canFree;
+        this.flags = flags;
+        this.startsOnEachMultiprocessor = startsOnEachMultiprocessor;
+    }
+
+    /**
+     * The allocator's name in the paper, in the headers and in file names.
+     *
+     * @return for example {@code CFMMalloc}
+     */
+    public String paperName() {
+        return paperName;
+    }
+
+    /**
+     * Whether a free gives anything back.
+     *
+     * @return false for the two bump pointers
+     */
+    public boolean canFree() {
+        return canFree;
+    }
+
+    /**
+     * The allocator of a name.
+     *
+     * @param paperName as {@link #paperName()}
+     * @return the allocator
+     * @throws IllegalArgumentException if none has the name
+     */
+    public static DeviceAllocator named(final String paperName) {
+        Objects.requireNonNull(paperName, "paperName");
+        return Arrays.stream(values())
+                .filter(allocator -> allocator.paperName.equals(paperName))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("paperName=" + paperName + " must be one of "
+                        + Arrays.stream(values())
+                                .map(DeviceAllocator::paperName)
+                                .toList()));
+    }
+
+    /** {@link Flag}s. */
+    int flags() {
+        return flags;
+    }
+
+    boolean isBumpOnly() {
+        return (flags & Flag.BUMP_ONLY) != 0;
+    }
+
+    boolean startsOnEachMultiprocessor() {
+        return startsOnEachMultiprocessor;
+    }
+}

@@ -1,0 +1,276 @@
+package io.outboard.cuda;
+
+import io.outboard.core.Pool;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Objects;
+import jcuda.Pointer;
+import jcuda.driver.CUstream;
+import jcuda.runtime.cudaError;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An in-kernel heap: device memory that kernels divide among their threads while they run, seen from the host.
+ *
+ * <p>Kernels get {@link #address} as an argument and allocate through {@code outboardMalloc}, see {@link KernelModule#link},
+ * or through the headers, see {@link DeviceHeaders}; in either way with the allocator that the heap was made for. Where
+ * nothing fits they get a null pointer. The allocators are those of Vinkler and Havran 2014; the headers say where they
+ * deviate. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one raises the driver's limit and uses
+ * no memory of ours; it has no {@link #statistics} and no {@link #reset}.
+ *
+ * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: to make, {@link #reset} or ask a heap
+ * waits for all work in its context before and after, so not while a stream is captured into a graph; so does {@link #close}
+ * for a block of a pool. Of the memory 3 % are tables, with requests tracked 22 %.
+ */
+// A scope is used by being open.
+@SuppressWarnings("try")
+public final class DeviceHeap implements AutoCloseable {
+
+    private static final int BLOCK_THREADS = 256;
+    private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
+
+    /** What a scan divides the heap into; as many threads read it. */
+    private static final int SEGMENTS = 8192;
+
+    private static final int SEGMENT_BYTES = 64;
+
+    private final KernelDriver driver;
+    private final long context;
+    private final @Nullable Pool pool;
+    private final long address;
+    private final long sizeBytes;
+    private final DeviceAllocator allocator;
+    private final PreSplit preSplit;
+    private final int fragmentationUnits;
+    private final int flags;
+    private int multiprocessors;
+    private @Nullable KernelModule module;
+    private boolean launched;
+    private boolean closed;
+
+    private DeviceHeap(
+            final KernelDriver driver, final long context, final DeviceHeapBuilder builder, final long address) {
+        this.driver = driver;
+        this.context = context;
+        this.address = address;
+        pool = builder.allocator == DeviceAllocator.CUDA_MALLOC ? null : builder.pool;
+        sizeBytes = builder.sizeBytes;
+        allocator = builder.allocator;
+        preSplit = builder.preSplit;
+        fragmentationUnits = builder.fragmentationUnits();
+        flags = allocator.flags() | (builder.trackRequests ? DeviceAllocator.Flag.TRACK_REQUESTS : 0);
+    }
+
+    /**
+     * A heap over memory of the caller's, which must outlast the heap and all kernels that use it.
+     *
+     * @param address of the first byte, in device memory, a multiple of 256
+     * @param sizeBytes from 64 KiB to 64 GiB
+     * @return a description, to be built
+     * @throws IllegalArgumentException if a number is outside of its range
+     */
+    public static DeviceHeapBuilder over(final long address, final long sizeBytes) {
+        return DeviceHeapBuilder.over(address, sizeBytes);
+    }
+
+    /**
+     * A heap over a block of a pool, which is taken when the heap is built and freed when it is closed.
+     *
+     * @param pool a pool in the context in which the heap is built; to be closed after the heap
+     * @param sizeBytes from 64 KiB to 64 GiB
+     * @return a description, to be built
+     * @throws IllegalArgumentException if {@code sizeBytes} is outside of its range
+     */
+    public static DeviceHeapBuilder in(final Pool pool, final long sizeBytes) {
+        return new DeviceHeapBuilder(Objects.requireNonNull(pool, "pool"), 0, sizeBytes);
+    }
+
+    static DeviceHeap build(final KernelDriver driver, final DeviceHeapBuilder builder) {
+        final long context = driver.currentContext();
+        final boolean takes = builder.pool != null && builder.allocator != DeviceAllocator.CUDA_MALLOC;
+        final long address = takes
+                ? Objects.requireNonNull(builder.pool).allocate(builder.sizeBytes, DeviceHeapBuilder.ALIGNMENT_BYTES)
+                : builder.address;
+        final DeviceHeap heap = new DeviceHeap(driver, context, builder, address);
+        try {
+            heap.start();
+            return heap;
+        } catch (final RuntimeException e) {
+            try {
+                heap.close();
+            } catch (final RuntimeException next) {
+                e.addSuppressed(next);
+            }
+            throw e;
+        }
+    }
+
+    private synchronized void start() {
+        if (allocator == DeviceAllocator.CUDA_MALLOC) {
+            raiseLimit();
+            return;
+        }
+        try (ContextScope scope = driver.scope(context)) {
+            final int[] count = new int[1];
+            driver.check("cuDeviceGetAttribute", driver.kernels().multiprocessors(count));
+            multiprocessors = count[0];
+            module = KernelModule.load(driver, DevicePtx.HEAP);
+            format();
+        }
+    }
+
+    /** Never lowers it: the program may have wanted more. */
+    private void raiseLimit() {
+        try (ContextScope scope = driver.scope(context)) {
+            final long[] limit = new long[1];
+            driver.check("cuCtxGetLimit", driver.kernels().mallocHeapBytes(limit));
+            if (limit[0] < sizeBytes) {
+                driver.check("cuCtxSetLimit", driver.kernels().setMallocHeapBytes(sizeBytes));
+            }
+        }
+    }
+
+    /**
+     * What kernels get to allocate from the heap.
+     *
+     * @return absolute device address, a multiple of 256; of a heap of {@link DeviceAllocator#CUDA_MALLOC} whatever was given,
+     *     or 0, as that allocator doesn't look at it
+     */
+    public long address() {
+        return address;
+    }
+
+    /**
+     * The memory that the heap has, tables included.
+     *
+     * @return bytes, from 64 KiB to 64 GiB
+     */
+    public long sizeBytes() {
+        return sizeBytes;
+    }
+
+    /**
+     * The allocator that kernels must use.
+     *
+     * @return as it was given to the builder
+     */
+    public DeviceAllocator allocator() {
+        return allocator;
+    }
+
+    /**
+     * What is in use, found by a scan. Waits for all work in the context first; exact if no other thread launches a kernel that
+     * uses the heap meanwhile. Takes half a megabyte of device memory for the time of the scan.
+     *
+     * @return the statistics
+     * @throws IllegalStateException if the heap is closed
+     * @throws UnsupportedOperationException if it is one of {@link DeviceAllocator#CUDA_MALLOC}: the driver tells nothing
+     * @throws io.outboard.core.DeviceOutOfMemoryException if there is no memory for the scan; the heap stays as it is
+     * @throws CudaFailureException if CUDA fails otherwise
+     */
+    public synchronized DeviceHeapStatistics statistics() {
+        checkUsable("statistics");
+        final long[] words = new long[DeviceHeapStatistics.WORDS];
+        final long scanBytes = (long) SEGMENTS * SEGMENT_BYTES;
+        try (ContextScope scope = driver.scope(context);
+                ContextMemorySource scratch = new ContextMemorySource(driver.cuda(), context, new StreamCaptures())) {
+            driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+            final long segments =
+                    scratch.take(scanBytes + (long) Long.BYTES * words.length).address();
+            launch("outboardHeapScan", SEGMENTS / BLOCK_THREADS, BLOCK_THREADS, address, segments, SEGMENTS);
+            launch("outboardHeapSummarise", 1, 1, address, segments, SEGMENTS, segments + scanBytes);
+            driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, segments + scanBytes));
+        }
+        return DeviceHeapStatistics.of(words);
+    }
+
+    /**
+     * Makes the heap as it was when it was built: all that kernels hold is gone. Waits for all work in the context.
+     *
+     * @throws IllegalStateException if the heap is closed
+     * @throws UnsupportedOperationException if it is one of {@link DeviceAllocator#CUDA_MALLOC}: the driver can't
+     * @throws CudaFailureException if CUDA fails; kernels may not use the heap until a reset succeeds
+     */
+    public synchronized void reset() {
+        checkUsable("reset");
+        try (ContextScope scope = driver.scope(context)) {
+            format();
+        }
+    }
+
+    /** With the context current. Waits at the end, since other streams don't wait for the default one. */
+    private void format() {
+        driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+        final int blocks = multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+        final int starts = allocator.startsOnEachMultiprocessor() ? multiprocessors : 1;
+        launch("outboardHeapFormat", 1, 1, address, sizeBytes, starts, fragmentationUnits, flags);
+        launch("outboardHeapClear", blocks, BLOCK_THREADS, address);
+        launch(
+                "outboardHeapSplit",
+                blocks,
+                BLOCK_THREADS,
+                address,
+                preSplit.scheme(),
+                preSplit.chunkBytes(),
+                preSplit.largeEndBytes());
+        driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+    }
+
+    /** On the default stream. A kernel reads as much of each word as its parameter has: the lower bytes come first. */
+    private void launch(final String kernel, final int gridBlocks, final int blockThreads, final long... arguments) {
+        final Pointer[] pointers = new Pointer[arguments.length];
+        for (int i = 0; i < arguments.length; i++) {
+            pointers[i] = Pointer.to(ByteBuffer.allocateDirect(Long.BYTES)
+                    .order(ByteOrder.nativeOrder())
+                    .putLong(0, arguments[i]));
+        }
+        launched = true;
+        Objects.requireNonNull(module).launch(kernel, gridBlocks, blockThreads, new CUstream(), pointers);
+    }
+
+    /**
+     * Ends the heap. A block of a pool is given back, once all work in the context has finished, since a kernel on any stream
+     * may still use it. Idempotent.
+     *
+     * @throws CudaFailureException if CUDA fails; the heap is closed all the same, unless a stream was captured meanwhile:
+     *     then nothing has changed
+     * @throws IllegalStateException if the pool was closed before
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        final int waited = pool != null && launched ? synchronize() : CudaCalls.SUCCESS;
+        if (waited == cudaError.cudaErrorStreamCaptureUnsupported) {
+            driver.check("cuCtxSynchronize", waited);
+        }
+        closed = true;
+        try {
+            if (module != null) {
+                module.close();
+            }
+            driver.check("cuCtxSynchronize", waited);
+        } finally {
+            if (pool != null) {
+                pool.free(address);
+            }
+        }
+    }
+
+    private int synchronize() {
+        try (ContextScope scope = driver.scope(context)) {
+            return driver.cuda().synchronize();
+        }
+    }
+
+    private void checkUsable(final String method) {
+        if (closed) {
+            throw new IllegalStateException("the in-kernel heap is closed");
+        }
+        if (module == null) {
+            throw new UnsupportedOperationException(
+                    method + " isn't possible for allocator=" + allocator + ": its heap is the driver's");
+        }
+    }
+}

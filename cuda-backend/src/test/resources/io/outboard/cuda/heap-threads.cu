@@ -1,0 +1,133 @@
+// Kernels that try an in-kernel heap out. Each block is filled with a tag of its own and read back, so that blocks that
+// overlap are found. Made into PTX by cuda-backend/ptx.sh.
+extern "C" __device__ void* outboardMalloc(void* heap, size_t bytes);
+extern "C" __device__ void outboardFree(void* heap, void* pointer);
+
+namespace {
+
+constexpr unsigned HELD = 4;
+constexpr unsigned PAGE = 4096;
+
+// What went wrong and what went well, in the order of the test's names for it.
+struct Counts {
+    unsigned long long served;
+    unsigned long long servedBytes;
+    unsigned long long nulls;
+    unsigned long long misaligned;
+    unsigned long long overwritten;
+};
+
+__device__ unsigned thread() {
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__device__ unsigned mixed(unsigned number) {
+    number = (number ^ (number >> 16)) * 0x7FEB352Du;
+    number = (number ^ (number >> 15)) * 0x846CA68Bu;
+    return number ^ (number >> 16);
+}
+
+__device__ void* allocate(void* heap, unsigned bytes, Counts* counts) {
+    void* block = outboardMalloc(heap, bytes);
+    if (block == nullptr) {
+        atomicAdd(&counts->nulls, 1);
+    } else {
+        atomicAdd(&counts->served, 1);
+        atomicAdd(&counts->servedBytes, bytes);
+        if (reinterpret_cast<unsigned long long>(block) % 16 != 0) {
+            atomicAdd(&counts->misaligned, 1);
+        }
+    }
+    return block;
+}
+
+// Each word of small blocks, one a page of large ones and the last.
+__device__ unsigned step(unsigned words) {
+    return words > PAGE ? PAGE / sizeof(unsigned) : 1;
+}
+
+__device__ void fill(void* block, unsigned bytes, unsigned tag) {
+    volatile unsigned* data = static_cast<unsigned*>(block);
+    const unsigned words = bytes / sizeof(unsigned);
+    for (unsigned i = 0; i < words; i += step(words)) {
+        data[i] = tag;
+    }
+    data[words - 1] = tag;
+}
+
+__device__ void check(void* block, unsigned bytes, unsigned tag, Counts* counts) {
+    volatile unsigned* data = static_cast<unsigned*>(block);
+    const unsigned words = bytes / sizeof(unsigned);
+    bool same = data[words - 1] == tag;
+    for (unsigned i = 0; i < words; i += step(words)) {
+        same &= data[i] == tag;
+    }
+    if (!same) {
+        atomicAdd(&counts->overwritten, 1);
+    }
+}
+
+}  // namespace
+
+// Each thread holds some blocks of different sizes at a time, and frees them, in some rounds.
+extern "C" __global__ void useAndFree(void* heap, unsigned largestBytes, unsigned rounds, Counts* counts) {
+    for (unsigned round = 0; round < rounds; ++round) {
+        void* blocks[HELD];
+        unsigned bytes[HELD];
+        const unsigned tag = (thread() * rounds + round) * HELD;
+        for (unsigned i = 0; i < HELD; ++i) {
+            bytes[i] = 4 + mixed(tag + i) % (largestBytes - 3);
+            blocks[i] = allocate(heap, bytes[i], counts);
+            if (blocks[i] != nullptr) {
+                fill(blocks[i], bytes[i], tag + i);
+            }
+        }
+        for (unsigned i = 0; i < HELD; ++i) {
+            if (blocks[i] != nullptr) {
+                check(blocks[i], bytes[i], tag + i, counts);
+                outboardFree(heap, blocks[i]);
+            }
+        }
+    }
+}
+
+// One block for each of the first threads, filled.
+extern "C" __global__ void hold(void* heap, unsigned bytes, void** blocks, unsigned count, Counts* counts) {
+    if (thread() < count) {
+        blocks[thread()] = allocate(heap, bytes, counts);
+        if (blocks[thread()] != nullptr) {
+            fill(blocks[thread()], bytes, thread());
+        }
+    }
+}
+
+// Checks and frees what hold left.
+extern "C" __global__ void release(void* heap, unsigned bytes, void** blocks, unsigned count, Counts* counts) {
+    if (thread() < count && blocks[thread()] != nullptr) {
+        check(blocks[thread()], bytes, thread(), counts);
+        outboardFree(heap, blocks[thread()]);
+    }
+}
+
+// Frees one address, by one thread.
+extern "C" __global__ void freeOne(void* heap, void* pointer) {
+    outboardFree(heap, pointer);
+}
+
+// Each thread allocates until it gets nothing, then frees all.
+extern "C" __global__ void exhaust(void* heap, unsigned bytes, Counts* counts) {
+    void** last = nullptr;
+    while (true) {
+        void** block = static_cast<void**>(allocate(heap, bytes, counts));
+        if (block == nullptr) {
+            break;
+        }
+        *block = last;
+        last = block;
+    }
+    while (last != nullptr) {
+        void** before = static_cast<void**>(*last);
+        outboardFree(heap, last);
+        last = before;
+    }
+}
