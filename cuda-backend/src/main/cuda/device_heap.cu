@@ -18,8 +18,8 @@ __device__ __forceinline__ u64 threads() {
 
 extern "C" {
 
-__global__ void outboardHeapFormat(Heap* heap, u64 bytes, u32 starts, u32 maxFragmentation, u32 flags) {
-    format(heap, bytes, starts, maxFragmentation, flags);
+__global__ void outboardHeapFormat(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags) {
+    format(heap, bytes, multiprocessors, maxFragmentation, flags);
 }
 
 __global__ void outboardHeapClear(Heap* heap) {

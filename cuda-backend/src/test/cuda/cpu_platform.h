@@ -126,7 +126,7 @@ inline u32 multiprocessor() {
 }
 
 inline u32 threadOfMultiprocessor() {
-    return self.next() & 1;
+    return self.next() & 31;
 }
 
 inline u64 addTogether(u64& word, u64 value) {

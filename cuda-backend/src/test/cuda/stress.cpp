@@ -67,7 +67,7 @@ class TestHeap {
   public:
     Heap* heap;
 
-    TestHeap(u64 bytes, u32 starts, u32 maxFragmentation, u32 flags, u32 scheme, u64 chunkBytes, u64 endBytes,
+    TestHeap(u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags, u32 scheme, u64 chunkBytes, u64 endBytes,
              bool poison = true) {
         mapped = bytes + 2 * GUARD;
         mapping = static_cast<unsigned char*>(
@@ -80,7 +80,7 @@ class TestHeap {
         if (poison) {
             std::memset(static_cast<void*>(heap), 0xA5, bytes);
         }
-        format(heap, bytes, starts, maxFragmentation, flags);
+        format(heap, bytes, multiprocessors, maxFragmentation, flags);
         if (poison) {
             clearTables(heap, 0, 1);
         }
@@ -151,9 +151,9 @@ u32 flagsOf() {
 }
 
 template <class A>
-u32 startsOf() {
+u32 multiprocessorsOf() {
     using Plain = typename Traits<A>::Plain;
-    return std::is_same<Plain, CMMalloc>::value || std::is_same<Plain, CFMMalloc>::value ? 3 : 1;
+    return std::is_same<Plain, CMMalloc>::value || std::is_same<Plain, CFMMalloc>::value ? 3 : 0;
 }
 
 size_t randomSize() {
@@ -191,7 +191,7 @@ template <class A>
 void mix(const Settings& settings) {
     const u32 lanes = Traits<A>::LANES;
     for (const u32 fragmentation : {256u, 512u}) {
-        TestHeap heap(1 << 19, startsOf<A>(), fragmentation, flagsOf<A>() | FLAG_TRACK, SPLIT_BINARY_HEAP, 512, 0);
+        TestHeap heap(1 << 19, multiprocessorsOf<A>(), fragmentation, flagsOf<A>() | FLAG_TRACK, SPLIT_BINARY_HEAP, 512, 0);
         run(settings, lanes, [&](u32) {
             A allocator{heap.heap};
             std::vector<Block> blocks;
@@ -224,7 +224,7 @@ template <class A>
 void exact(const Settings& settings) {
     for (const u32 units : {1u, 7u, 32u, 100u}) {
         const u64 blockBytes = units * UNIT_BYTES;
-        TestHeap sized(1 << 16, startsOf<A>(), 256, flagsOf<A>(), SPLIT_NONE, 0, 0);
+        TestHeap sized(1 << 16, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_NONE, 0, 0);
         // What is more than the threads need is taken away first, at the end.
         typename Traits<A>::Plain setup{sized.heap};
         const u64 capacity = static_cast<u64>(sized.heap->units) * UNIT_BYTES;
@@ -252,7 +252,7 @@ void exact(const Settings& settings) {
 // Until there is no more. Every unit is served, and every thread is told in the end.
 template <class A>
 void exhaust(const Settings& settings) {
-    TestHeap heap(1 << 18, startsOf<A>(), 256, flagsOf<A>(), SPLIT_BINARY_HEAP, 1024, 8192);
+    TestHeap heap(1 << 18, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_BINARY_HEAP, 1024, 8192);
     std::atomic<u64> served{0};
     run(settings, Traits<A>::LANES, [&](u32 thread) {
         A allocator{heap.heap};
@@ -276,7 +276,7 @@ void exhaust(const Settings& settings) {
 // Second frees and pointers that no malloc gave, among threads that do it right.
 template <class A>
 void misuse(const Settings& settings) {
-    TestHeap heap(1 << 18, startsOf<A>(), 256, flagsOf<A>(), SPLIT_UNIFORM, 4096, 0);
+    TestHeap heap(1 << 18, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_UNIFORM, 4096, 0);
     typename Traits<A>::Plain single{heap.heap};
     unsigned char* const kept = static_cast<unsigned char*>(single.malloc(64));
     void* const freed = single.malloc(5000);
@@ -311,7 +311,7 @@ void misuse(const Settings& settings) {
 template <class A>
 void large(const Settings& settings) {
     const u64 bytes = 64ull << 30;
-    TestHeap heap(bytes, startsOf<A>(), 256, flagsOf<A>(), SPLIT_NONE, 0, 0, false);
+    TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_NONE, 0, 0, false);
     typename Traits<A>::Plain allocator{heap.heap};
     require(settings, static_cast<u64>(heap.heap->units) * UNIT_BYTES > bytes / 100 * 95, "the tables are too large");
     std::vector<Block> blocks;
@@ -338,7 +338,7 @@ void large(const Settings& settings) {
 // Requests too large for what is left, among those that fit: the counter ends where the last block does.
 template <class A>
 void bump(const Settings& settings) {
-    TestHeap heap(1 << 18, 1, 256, FLAG_BUMP, SPLIT_NONE, 0, 0);
+    TestHeap heap(1 << 18, 0, 256, FLAG_BUMP, SPLIT_NONE, 0, 0);
     std::atomic<u64> served{0};
     std::vector<std::vector<Block>> blocks(settings.threads);
     run(settings, Traits<A>::LANES, [&](u32 thread) {
@@ -366,7 +366,7 @@ void bump(const Settings& settings) {
 // Wraps, and never leaves the heap.
 template <class A>
 void wrap(const Settings& settings) {
-    TestHeap heap(1 << 16, 1, 256, FLAG_BUMP, SPLIT_NONE, 0, 0);
+    TestHeap heap(1 << 16, 0, 256, FLAG_BUMP, SPLIT_NONE, 0, 0);
     run(settings, Traits<A>::LANES, [&](u32) {
         A allocator{heap.heap};
         for (u32 i = 0; i < settings.operations; ++i) {

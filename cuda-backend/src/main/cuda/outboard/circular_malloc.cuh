@@ -25,13 +25,11 @@ struct SharedStart {
     }
 };
 
-// CMMalloc, CFMMalloc: start offsets for each multiprocessor. The paper has one; with 32 of them the threads and warps of
-// a multiprocessor seldom meet.
+// CMMalloc, CFMMalloc: start offsets for each multiprocessor.
 struct StartPerMultiprocessor {
-    static constexpr u32 STARTS = 32;
-
     static OUTBOARD_DEVICE u32* mine(const Heap* heap) {
-        return heap->starts + (multiprocessor() * STARTS + threadOfMultiprocessor()) % heap->startCount * START_STRIDE;
+        const u32 thread = multiprocessor() * STARTS_PER_MULTIPROCESSOR + threadOfMultiprocessor();
+        return heap->starts + thread % heap->startCount * START_STRIDE;
     }
 };
 
@@ -205,7 +203,10 @@ struct CircularMalloc {
                     continue;
                 }
                 if (!disturbed && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
-                    return {NO_UNIT, 0};
+                    Chunk none;
+                    none.unit = NO_UNIT;
+                    none.end = 0;
+                    return none;
                 }
                 updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
                 disturbed = false;

@@ -32,6 +32,9 @@ constexpr u32 FLAG_START_BITS = 1;
 constexpr u32 FLAG_TRACK = 2;
 constexpr u32 FLAG_BUMP = 4;
 
+// With so many the threads and warps of a multiprocessor seldom meet; the paper has one.
+constexpr u32 STARTS_PER_MULTIPROCESSOR = 32;
+
 // Starts lie 32 bytes apart: one sector of the L2 cache each.
 constexpr u32 START_STRIDE = 8;
 

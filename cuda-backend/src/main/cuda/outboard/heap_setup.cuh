@@ -50,11 +50,12 @@ OUTBOARD_DEVICE u64 place(Heap* heap, u32 words) {
 // A start offset for so many bytes of the heap at least.
 constexpr u64 BYTES_PER_START = 16 << 10;
 
-// Writes the control block. One thread.
-OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 startCount, u32 maxFragmentation, u32 flags) {
+// Writes the control block. One thread. For allocators with start offsets for each multiprocessor their number, else 0.
+OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags) {
     heap->bytes = bytes;
+    const u32 starts = multiprocessors == 0 ? 1 : multiprocessors * STARTS_PER_MULTIPROCESSOR;
     const u64 mostStarts = bytes / BYTES_PER_START;
-    heap->startCount = startCount <= mostStarts ? startCount : mostStarts == 0 ? 1 : static_cast<u32>(mostStarts);
+    heap->startCount = starts <= mostStarts ? starts : mostStarts == 0 ? 1 : static_cast<u32>(mostStarts);
     heap->maxFragmentation = maxFragmentation;
     heap->flags = flags;
     const u64 end = reinterpret_cast<u64>(heap) + bytes;

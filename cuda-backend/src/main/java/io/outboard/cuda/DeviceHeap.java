@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An in-kernel heap: device memory that kernels divide among their threads while they run, seen from the host.
  *
- * <p>Kernels get {@link #address} as an argument and allocate through {@code outboardMalloc}, see {@link KernelModule#link},
- * or through the headers, see {@link DeviceHeaders}; in either way with the allocator that the heap was made for. Where
+ * <p>Kernels get {@link #address} or {@link #parameter} as an argument and allocate through {@code outboardMalloc}, see
+ * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that the heap was made for. Where
  * nothing fits they get a null pointer. The allocators are those of Vinkler and Havran 2014; the headers say where they
  * deviate. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one raises the driver's limit and uses
  * no memory of ours; it has no {@link #statistics} and no {@link #reset}.
@@ -34,6 +34,9 @@ public final class DeviceHeap implements AutoCloseable {
 
     private static final int SEGMENT_BYTES = 64;
 
+    /** Of the control block, {@code struct Heap}, at the heap's begin. */
+    private static final int CONTROL_WORDS = 160 / Long.BYTES;
+
     private final KernelDriver driver;
     private final long context;
     private final @Nullable Pool pool;
@@ -43,6 +46,10 @@ public final class DeviceHeap implements AutoCloseable {
     private final PreSplit preSplit;
     private final int fragmentationUnits;
     private final int flags;
+    /** Outside of the Java heap, for launches to read. All zero for {@link DeviceAllocator#CUDA_MALLOC}. */
+    private final ByteBuffer control =
+            ByteBuffer.allocateDirect(CONTROL_WORDS * Long.BYTES).order(ByteOrder.nativeOrder());
+
     private int multiprocessors;
     private @Nullable KernelModule module;
     private boolean launched;
@@ -141,6 +148,16 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
+     * The same for kernels that take the heap by value, as {@code const __grid_constant__ outboard::Heap}, which spares them
+     * reads of device memory.
+     *
+     * @return a pointer to host memory, for a launch; good while the heap is open, also after {@link #reset}
+     */
+    public Pointer parameter() {
+        return Pointer.to(control);
+    }
+
+    /**
      * The memory that the heap has, tables included.
      *
      * @return bytes, from 64 KiB to 64 GiB
@@ -198,12 +215,12 @@ public final class DeviceHeap implements AutoCloseable {
         }
     }
 
-    /** With the context current. Waits at the end, since other streams don't wait for the default one. */
+    /** With the context current. The copy at the end waits for all of it: other streams don't wait for the default one. */
     private void format() {
         driver.check("cuCtxSynchronize", driver.cuda().synchronize());
         final int blocks = multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
-        final int starts = allocator.startsOnEachMultiprocessor() ? multiprocessors : 1;
-        launch("outboardHeapFormat", 1, 1, address, sizeBytes, starts, fragmentationUnits, flags);
+        final int starters = allocator.startsOnEachMultiprocessor() ? multiprocessors : 0;
+        launch("outboardHeapFormat", 1, 1, address, sizeBytes, starters, fragmentationUnits, flags);
         launch("outboardHeapClear", blocks, BLOCK_THREADS, address);
         launch(
                 "outboardHeapSplit",
@@ -213,7 +230,9 @@ public final class DeviceHeap implements AutoCloseable {
                 preSplit.scheme(),
                 preSplit.chunkBytes(),
                 preSplit.largeEndBytes());
-        driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+        final long[] words = new long[CONTROL_WORDS];
+        driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, address));
+        control.asLongBuffer().put(words);
     }
 
     /** On the default stream. A kernel reads as much of each word as its parameter has: the lower bytes come first. */

@@ -23,7 +23,7 @@ public final class DeviceHeapBuilder {
     final long address;
     final long sizeBytes;
     DeviceAllocator allocator = DeviceAllocator.CFM_MALLOC;
-    PreSplit preSplit = PreSplit.binaryHeap(4096);
+    PreSplit preSplit = PreSplit.binaryHeap(64L << 10);
     boolean trackRequests;
     private double maximumFragmentation = 1;
 
@@ -57,7 +57,8 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Into which chunks the heap is divided at first. By default a binary heap with a smallest chunk of 4096 bytes. No matter
+     * Into which chunks the heap is divided at first. By default a binary heap with a smallest chunk of 64 KiB (the
+     * fastest in most cases of the test bench). No matter
      * for allocators that have no chunks.
      *
      * @param newPreSplit the scheme

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Pool;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import jcuda.driver.CUresult;
@@ -72,14 +74,15 @@ class DeviceHeapTest {
 
     @ParameterizedTest
     @CsvSource({
-        "ATOMIC_MALLOC, 1, 4",
-        "AW_MALLOC, 1, 4",
-        "C_MALLOC, 1, 1",
-        "CF_MALLOC, 1, 0",
+        "ATOMIC_MALLOC, 0, 4",
+        "AW_MALLOC, 0, 4",
+        "C_MALLOC, 0, 1",
+        "CF_MALLOC, 0, 0",
         "CM_MALLOC, 7, 1",
         "CFM_MALLOC, 7, 0"
     })
-    void shouldTellTheKernelsOfTheAllocator(final DeviceAllocator allocator, final int starts, final int flags) {
+    void shouldTellTheKernelsOfTheAllocator(
+            final DeviceAllocator allocator, final int multiprocessors, final int flags) {
         final DeviceHeapBuilder builder = DeviceHeap.over(MEMORY, HEAP_BYTES).allocator(allocator);
 
         builder.build(driver).close();
@@ -87,9 +90,10 @@ class DeviceHeapTest {
 
         assertEquals(
                 List.of(
-                        "outboardHeapFormat<<<1, 1>>>[" + MEMORY + ", 1048576, " + starts + ", 256, " + flags + "]",
-                        "outboardHeapFormat<<<1, 1>>>[" + MEMORY + ", 1048576, " + starts + ", 256, " + (flags + 2)
-                                + "]"),
+                        "outboardHeapFormat<<<1, 1>>>[" + MEMORY + ", 1048576, " + multiprocessors + ", 256, " + flags
+                                + "]",
+                        "outboardHeapFormat<<<1, 1>>>[" + MEMORY + ", 1048576, " + multiprocessors + ", 256, "
+                                + (flags + 2) + "]"),
                 kernels.launches().stream()
                         .filter(launch -> launch.startsWith("outboardHeapFormat"))
                         .toList());
@@ -159,6 +163,21 @@ class DeviceHeapTest {
         assertEquals(0, usedBytes());
         assertEquals(0, kernels.live());
         pool = newPool();
+    }
+
+    @Test
+    void shouldGiveKernelsTheControlBlockByValue() {
+        kernels.leaveStatistics(11, 22, 33, 44);
+        try (DeviceHeap heap = inPool().build(driver)) {
+            final ByteBuffer control = heap.parameter().getByteBuffer(0, 160).order(ByteOrder.nativeOrder());
+
+            assertEquals(22, control.getLong(8));
+
+            kernels.leaveStatistics(55, 66);
+            heap.reset();
+
+            assertEquals(66, control.getLong(8));
+        }
     }
 
     @Test

@@ -24,7 +24,7 @@ final class FakeKernels implements KernelCalls {
     private final Map<Long, String> functions = new HashMap<>();
     private final List<String> launches = new ArrayList<>();
     private final Set<String> refused = new HashSet<>();
-    private final long[] copied = new long[DeviceHeapStatistics.WORDS];
+    private final long[] copied = new long[20];
     private String log = "";
     private long mallocHeapBytes = 8L << 20;
     private long lastHandle = 0x1000;
@@ -67,7 +67,7 @@ final class FakeKernels implements KernelCalls {
     }
 
     void leaveStatistics(final long... words) {
-        System.arraycopy(words, 0, copied, 0, copied.length);
+        System.arraycopy(words, 0, copied, 0, words.length);
     }
 
     @Override
