@@ -112,14 +112,23 @@ __device__ inline void add(u64* counter, u64 amount) {
     }
 }
 
-// Whether a block can be written to: a block that can't is counted.
-__device__ bool isUsable(const Work& work, const void* block, size_t bytes) {
-    const u64 address = reinterpret_cast<u64>(block);
-    const u64 offset = address - reinterpret_cast<u64>(work.heap);
-    const bool outside = work.heapBytes != 0 && (offset >= work.heapBytes || bytes > work.heapBytes - offset);
-    add(&work.counters->misaligned, address % 16 != 0);
-    add(&work.counters->outside, outside);
-    return address % 16 == 0 && !outside;
+__device__ inline bool isInside(const Work& work, const void* block, size_t bytes) {
+    const u64 offset = reinterpret_cast<u64>(block) - reinterpret_cast<u64>(work.heap);
+    return work.heapBytes == 0 || (offset < work.heapBytes && bytes <= work.heapBytes - offset);
+}
+
+__device__ inline bool isAligned(const void* block) { return reinterpret_cast<u64>(block) % 16 == 0; }
+
+// Whether a block can be written to and read.
+__device__ inline bool isUsable(const Work& work, const void* block, size_t bytes) {
+    return block != nullptr && isAligned(block) && isInside(work, block, bytes);
+}
+
+// The same, and counts a block that can't.
+__device__ bool examine(const Work& work, const void* block, size_t bytes) {
+    add(&work.counters->misaligned, !isAligned(block));
+    add(&work.counters->outside, block != nullptr && !isInside(work, block, bytes));
+    return isUsable(work, block, bytes);
 }
 
 // ---- AD and MIX: allocate in one kernel, free in the next ----
@@ -147,7 +156,7 @@ __device__ void allocateAndRelease(const Work& work) {
         return;
     }
     void* block = request(work, slot);
-    if (CHECKED && block != nullptr && isUsable(work, block, bytesOf(work, slot))) {
+    if (CHECKED && examine(work, block, bytesOf(work, slot))) {
         fill(block, bytesOf(work, slot), tagOf(slot));
         __nanosleep(10000);  // time for others to write there too
         add(&work.counters->mismatches, mismatches(block, bytesOf(work, slot), tagOf(slot)));
@@ -175,7 +184,7 @@ __device__ void allocateCycle(const Work& work) {
     if (CHECKED) {
         for (unsigned index = slot; index < end; index += count) {
             void*& block = work.blocks[index];
-            if (block != nullptr && isUsable(work, block, bytesOf(work, index))) {
+            if (examine(work, block, bytesOf(work, index))) {
                 fill(block, bytesOf(work, index), tagOf(index));
             } else {
                 block = nullptr;
@@ -258,7 +267,7 @@ extern "C" __global__ void checkFillChains(Work work) {
     }
     u64 link = 0;
     void* block = work.blocks[slot];
-    while (block != nullptr && isUsable(work, block, work.least)) {
+    while (examine(work, block, work.least)) {
         fill(block, work.least, tagOf(slot, link++), sizeof(void*));
         block = *static_cast<void**>(block);
     }
@@ -271,7 +280,7 @@ extern "C" __global__ void checkReadChains(Work work) {
     }
     u64 link = 0;
     void* block = work.blocks[slot];
-    while (block != nullptr && isUsable(work, block, work.least)) {
+    while (isUsable(work, block, work.least)) {
         add(&work.counters->mismatches, mismatches(block, work.least, tagOf(slot, link++), sizeof(void*)));
         block = *static_cast<void**>(block);
     }
@@ -281,14 +290,14 @@ extern "C" __global__ void checkReadChains(Work work) {
 
 extern "C" __global__ void checkFill(Work work) {
     const unsigned slot = slotOf(work);
-    if (slot != NO_SLOT && work.blocks[slot] != nullptr && isUsable(work, work.blocks[slot], bytesOf(work, slot))) {
+    if (slot != NO_SLOT && examine(work, work.blocks[slot], bytesOf(work, slot))) {
         fill(work.blocks[slot], bytesOf(work, slot), tagOf(slot));
     }
 }
 
 extern "C" __global__ void checkRead(Work work) {
     const unsigned slot = slotOf(work);
-    if (slot != NO_SLOT && work.blocks[slot] != nullptr && isUsable(work, work.blocks[slot], bytesOf(work, slot))) {
+    if (slot != NO_SLOT && isUsable(work, work.blocks[slot], bytesOf(work, slot))) {
         add(&work.counters->mismatches, mismatches(work.blocks[slot], bytesOf(work, slot), tagOf(slot)));
     }
 }
