@@ -56,7 +56,7 @@ public final class CasePlan {
     public static List<KernelCase> quick(final List<Contender> contenders) {
         final CasePlan plan = new CasePlan(contenders, 1);
         for (final boolean perWarp : new boolean[] {false, true}) {
-            for (final long bytes : new long[] {16, 1000}) {
+            for (final long bytes : new long[] {16, 1001}) {
                 for (final TestKind test : List.of(TestKind.AD, TestKind.ADF, TestKind.ACD, TestKind.P, TestKind.OOM)) {
                     plan.addSmall(test, perWarp, bytes, bytes);
                 }

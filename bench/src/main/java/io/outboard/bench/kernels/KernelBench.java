@@ -60,12 +60,11 @@ final class KernelBench implements AutoCloseable {
                     .put("cycleRegisters", (long) module.registers("cycle"));
         }
         final Region blocks = source.take((long) work.slots() * work.iterations() * Long.BYTES);
-        try {
-            final long heap = memory(work.contender().hasBounds() ? work.heapBytes() : 1);
-            return new CaseRun(work, module, heap, blocks, stopwatch, counters).measure();
-        } finally {
-            source.giveBack(blocks);
-        }
+        final long heap = memory(work.contender().hasBounds() ? work.heapBytes() : 1);
+        final JsonLine result = new CaseRun(work, module, heap, blocks, stopwatch, counters).measure();
+        // Not after a failure: then the context may be broken, and the failure would be hidden by the next one.
+        source.giveBack(blocks);
+        return result;
     }
 
     private KernelModule module(final Contender contender) {

@@ -58,7 +58,7 @@ public final class KernelWorker {
 
     /** The result of a case that has none. */
     static JsonLine failed(final KernelCase work, final String status, final String message) {
-        return work.json().put("status", status).put("message", message);
+        return work.json().put("status", status).put("message", message.replaceAll("\\s+", " "));
     }
 
     private static void read(final BlockingQueue<String> lines) {
