@@ -1,6 +1,7 @@
 package io.outboard.cuda;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.function.IntSupplier;
 import jcuda.CudaException;
@@ -138,11 +139,21 @@ final class JCudaKernelCalls implements KernelCalls {
         return codeOf(() -> JCudaDriver.cuCtxSetLimit(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, bytes));
     }
 
+    /**
+     * {@inheritDoc} By a buffer outside of the Java heap: of an array, JCuda drops what was written where the virtual machine
+     * lends a copy, as with {@code -Xcheck:jni}.
+     */
     @Override
     public int copyToHost(final long[] words, final long address) {
         final CUdeviceptr from = new CUdeviceptr();
         DevicePointers.set(from, address);
-        return codeOf(() -> JCudaDriver.cuMemcpyDtoH(Pointer.to(words), from, (long) Long.BYTES * words.length));
+        final ByteBuffer buffer =
+                ByteBuffer.allocateDirect(Long.BYTES * words.length).order(ByteOrder.nativeOrder());
+        final int code = codeOf(() -> JCudaDriver.cuMemcpyDtoH(Pointer.to(buffer), from, buffer.capacity()));
+        if (code == CudaCalls.SUCCESS) {
+            buffer.asLongBuffer().get(words);
+        }
+        return code;
     }
 
     /** Outside of the Java heap, so that no collection waits while the driver compiles. */
