@@ -89,7 +89,10 @@ for source in cuda-backend/src/test/resources/io/outboard/cuda/*.cu; do
 done
 for kernels in bench/src/main/cuda/*.cu; do
     if [ -f "$kernels" ]; then
-        make_each "$kernels" "bench/src/main/resources/io/outboard/bench/kernels/$(basename "$kernels" .cu)-"
+        prefix=bench/src/main/resources/io/outboard/bench/kernels/$(basename "$kernels" .cu)-
+        make_each "$kernels" "$prefix"
+        # What the kernels are without an allocator.
+        make "$kernels" "${prefix}Empty.ptx" -DOUTBOARD_ALLOCATOR=EmptyMalloc
     fi
 done
 
