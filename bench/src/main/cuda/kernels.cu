@@ -10,9 +10,9 @@
 // No allocator at all: what a kernel takes without one. The pointer depends on the request, so that the compiler keeps
 // what computes it; nothing may be stored there.
 struct EmptyMalloc {
-    outboard::Heap* heap;
+    const outboard::Heap* heap;
 
-    __device__ void* malloc(size_t bytes) { return reinterpret_cast<char*>(heap) + bytes; }
+    __device__ void* malloc(size_t bytes) { return reinterpret_cast<char*>(heap->bytes + bytes); }
     __device__ void free(void*) {}
 };
 
@@ -28,9 +28,11 @@ struct Counters {
     u64 served;      // bytes handed out by `exhaust`
 };
 
-// One launch's work; KernelWorker writes it as nine words of 64 bits.
+// One launch's work; CaseRun writes it as the heap's control block and nine words of 64 bits. Kernels read it from constant
+// memory.
 struct Work {
-    outboard::Heap* heap;
+    outboard::Heap heap;
+    u64 memory;     // where the heap begins
     u64 heapBytes;  // 0: bounds unknown, the driver's heap
     void** blocks;  // one for each slot and iteration: [iterations x slots]
     Counters* counters;
@@ -71,7 +73,7 @@ __device__ inline size_t bytesOf(const Work& work, unsigned index) {
 }
 
 __device__ inline void* request(const Work& work, unsigned index) {
-    void* block = Allocator{work.heap}.malloc(bytesOf(work, index));
+    void* block = Allocator{&work.heap}.malloc(bytesOf(work, index));
     if (block == nullptr) {
         atomicAdd(&work.counters->nulls, 1ull);
     }
@@ -113,7 +115,7 @@ __device__ inline void add(u64* counter, u64 amount) {
 }
 
 __device__ inline bool isInside(const Work& work, const void* block, size_t bytes) {
-    const u64 offset = reinterpret_cast<u64>(block) - reinterpret_cast<u64>(work.heap);
+    const u64 offset = reinterpret_cast<u64>(block) - work.memory;
     return work.heapBytes == 0 || (offset < work.heapBytes && bytes <= work.heapBytes - offset);
 }
 
@@ -133,17 +135,17 @@ __device__ bool examine(const Work& work, const void* block, size_t bytes) {
 
 // ---- AD and MIX: allocate in one kernel, free in the next ----
 
-extern "C" __global__ void allocate(Work work) {
+extern "C" __global__ void allocate(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot != NO_SLOT) {
         work.blocks[slot] = request(work, slot);
     }
 }
 
-extern "C" __global__ void release(Work work) {
+extern "C" __global__ void release(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot != NO_SLOT) {
-        Allocator{work.heap}.free(work.blocks[slot]);
+        Allocator{&work.heap}.free(work.blocks[slot]);
     }
 }
 
@@ -161,12 +163,12 @@ __device__ void allocateAndRelease(const Work& work) {
         __nanosleep(10000);  // time for others to write there too
         add(&work.counters->mismatches, mismatches(block, bytesOf(work, slot), tagOf(slot)));
     }
-    Allocator{work.heap}.free(block);
+    Allocator{&work.heap}.free(block);
 }
 
-extern "C" __global__ void fused(Work work) { allocateAndRelease<false>(work); }
+extern "C" __global__ void fused(const __grid_constant__ Work work) { allocateAndRelease<false>(work); }
 
-extern "C" __global__ void checkFused(Work work) { allocateAndRelease<true>(work); }
+extern "C" __global__ void checkFused(const __grid_constant__ Work work) { allocateAndRelease<true>(work); }
 
 // ---- ACD: several allocations, then as many frees ----
 
@@ -199,17 +201,17 @@ __device__ void allocateCycle(const Work& work) {
         }
     }
     for (unsigned index = slot; index < end; index += count) {
-        Allocator{work.heap}.free(work.blocks[index]);
+        Allocator{&work.heap}.free(work.blocks[index]);
     }
 }
 
-extern "C" __global__ void cycle(Work work) { allocateCycle<false>(work); }
+extern "C" __global__ void cycle(const __grid_constant__ Work work) { allocateCycle<false>(work); }
 
-extern "C" __global__ void checkCycle(Work work) { allocateCycle<true>(work); }
+extern "C" __global__ void checkCycle(const __grid_constant__ Work work) { allocateCycle<true>(work); }
 
 // ---- P: with probability 0.75, allocate if the thread holds nothing, else free ----
 
-extern "C" __global__ void probability(Work work) {
+extern "C" __global__ void probability(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot == NO_SLOT || randomBits(2 + work.iterations, slot) >> 62 == 0) {
         return;
@@ -218,7 +220,7 @@ extern "C" __global__ void probability(Work work) {
     if (block == nullptr) {
         block = request(work, slot);
     } else {
-        Allocator{work.heap}.free(block);
+        Allocator{&work.heap}.free(block);
         block = nullptr;
     }
     work.blocks[slot] = block;
@@ -226,7 +228,7 @@ extern "C" __global__ void probability(Work work) {
 
 // ---- OOM: allocate until the first failure; the blocks of a thread are a list through themselves ----
 
-extern "C" __global__ void exhaust(Work work) {
+extern "C" __global__ void exhaust(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot == NO_SLOT) {
         return;
@@ -234,7 +236,7 @@ extern "C" __global__ void exhaust(Work work) {
     void** head = nullptr;
     u64 served = 0;
     while (true) {
-        void** block = static_cast<void**>(Allocator{work.heap}.malloc(work.least));
+        void** block = static_cast<void**>(Allocator{&work.heap}.malloc(work.least));
         if (block == nullptr) {
             break;
         }
@@ -246,7 +248,7 @@ extern "C" __global__ void exhaust(Work work) {
     add(&work.counters->served, served);
 }
 
-extern "C" __global__ void releaseChains(Work work) {
+extern "C" __global__ void releaseChains(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot == NO_SLOT) {
         return;
@@ -254,13 +256,13 @@ extern "C" __global__ void releaseChains(Work work) {
     void** block = static_cast<void**>(work.blocks[slot]);
     while (block != nullptr) {
         void** next = static_cast<void**>(*block);
-        Allocator{work.heap}.free(block);
+        Allocator{&work.heap}.free(block);
         block = next;
     }
 }
 
 // The links stay as they are; they are followed no further than the heap reaches.
-extern "C" __global__ void checkFillChains(Work work) {
+extern "C" __global__ void checkFillChains(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot == NO_SLOT) {
         return;
@@ -273,7 +275,7 @@ extern "C" __global__ void checkFillChains(Work work) {
     }
 }
 
-extern "C" __global__ void checkReadChains(Work work) {
+extern "C" __global__ void checkReadChains(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot == NO_SLOT) {
         return;
@@ -288,14 +290,14 @@ extern "C" __global__ void checkReadChains(Work work) {
 
 // ---- Checks of AD, MIX and P: every block is filled with a tag of its own, then all are read back ----
 
-extern "C" __global__ void checkFill(Work work) {
+extern "C" __global__ void checkFill(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot != NO_SLOT && examine(work, work.blocks[slot], bytesOf(work, slot))) {
         fill(work.blocks[slot], bytesOf(work, slot), tagOf(slot));
     }
 }
 
-extern "C" __global__ void checkRead(Work work) {
+extern "C" __global__ void checkRead(const __grid_constant__ Work work) {
     const unsigned slot = slotOf(work);
     if (slot != NO_SLOT && isUsable(work, work.blocks[slot], bytesOf(work, slot))) {
         add(&work.counters->mismatches, mismatches(work.blocks[slot], bytesOf(work, slot), tagOf(slot)));
@@ -304,7 +306,7 @@ extern "C" __global__ void checkRead(Work work) {
 
 // ---- Table 1: a kernel of a single allocation and deallocation ----
 
-extern "C" __global__ void registers(outboard::Heap* heap, void** blocks, size_t bytes) {
+extern "C" __global__ void registers(const outboard::Heap* heap, void** blocks, size_t bytes) {
     Allocator allocator{heap};
     void* block = allocator.malloc(bytes);
     blocks[threadNumber()] = block;

@@ -17,7 +17,7 @@ constexpr const char* FAULTS[] = {"none", "overlap", "misaligned", "outside"};
 // The heap, and room behind it for what leaves it.
 alignas(256) unsigned char memory[2 * HEAP_BYTES];
 
-void launch(void (*kernel)(Work), const Work& work) {
+void launch(void (*kernel)(const Work), const Work& work) {
     blockDim.x = 256;
     for (blockIdx.x = 0; blockIdx.x * blockDim.x < work.threads; blockIdx.x++) {
         for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) {
@@ -26,13 +26,13 @@ void launch(void (*kernel)(Work), const Work& work) {
     }
 }
 
-void run(int fault, const char* test, u64 least, u64 most, std::vector<void (*)(Work)> kernels) {
-    auto* const heap = reinterpret_cast<outboard::Heap*>(memory);
-    *heap = {HEAP_BYTES, fault == outboard::OUTSIDE ? HEAP_BYTES - 1024 : 256, static_cast<outboard::Fault>(fault)};
+void run(int fault, const char* test, u64 least, u64 most, std::vector<void (*)(const Work)> kernels) {
+    u64 next = fault == outboard::OUTSIDE ? HEAP_BYTES - 1024 : 0;
+    const outboard::Heap heap = {memory, HEAP_BYTES, &next, static_cast<outboard::Fault>(fault)};
     std::vector<void*> blocks(THREADS * ITERATIONS);
     Counters counters = {};
-    const Work work = {heap, HEAP_BYTES, blocks.data(), &counters, THREADS, 1, least, most, ITERATIONS};
-    for (void (*kernel)(Work) : kernels) {
+    const Work work = {heap, reinterpret_cast<u64>(memory), HEAP_BYTES, blocks.data(), &counters, THREADS, 1, least, most, ITERATIONS};
+    for (void (*kernel)(const Work) : kernels) {
         launch(kernel, work);
     }
     std::printf("%s %s %llu %llu %llu %llu %llu\n", FAULTS[fault], test, counters.nulls, counters.misaligned,
@@ -41,13 +41,13 @@ void run(int fault, const char* test, u64 least, u64 most, std::vector<void (*)(
 
 // What P holds after each of ten launches.
 void runProbability() {
-    auto* const heap = reinterpret_cast<outboard::Heap*>(memory);
-    *heap = {HEAP_BYTES, 256, outboard::NONE};
+    u64 next = 0;
+    const outboard::Heap heap = {memory, HEAP_BYTES, &next, outboard::NONE};
     std::vector<void*> blocks(THREADS);
     Counters counters = {};
     for (u64 number = 0; number < 10; number++) {
         const std::vector<void*> before = blocks;
-        launch(probability, {heap, HEAP_BYTES, blocks.data(), &counters, THREADS, 1, 16, 16, number});
+        launch(probability, {heap, reinterpret_cast<u64>(memory), HEAP_BYTES, blocks.data(), &counters, THREADS, 1, 16, 16, number});
         int acted = 0;
         for (size_t i = 0; i < THREADS; i++) {
             acted += (before[i] == nullptr) != (blocks[i] == nullptr);

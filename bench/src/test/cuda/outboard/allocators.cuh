@@ -6,6 +6,7 @@
 
 #define __device__
 #define __global__
+#define __grid_constant__
 
 struct Dimension {
     unsigned x;
@@ -26,23 +27,24 @@ namespace outboard {
 enum Fault { NONE, OVERLAP, MISALIGNED, OUTSIDE };
 
 struct Heap {
+    unsigned char* memory;
     unsigned long long bytes;
-    unsigned long long next;
+    unsigned long long* next;
     Fault fault;
 };
 
 }  // namespace outboard
 
 struct FaultyMalloc {
-    outboard::Heap* heap;
+    const outboard::Heap* heap;
 
     void* malloc(size_t bytes) {
         const size_t padded = (bytes + 15) / 16 * 16;
-        if (heap->fault != outboard::OUTSIDE && heap->next + padded > heap->bytes) {
+        if (heap->fault != outboard::OUTSIDE && *heap->next + padded > heap->bytes) {
             return nullptr;
         }
-        char* const block = reinterpret_cast<char*>(heap) + heap->next;
-        heap->next += heap->fault == outboard::OVERLAP ? padded - 16 : padded;
+        unsigned char* const block = heap->memory + *heap->next;
+        *heap->next += heap->fault == outboard::OVERLAP ? padded - 16 : padded;
         return heap->fault == outboard::MISALIGNED ? block + 8 : block;
     }
 

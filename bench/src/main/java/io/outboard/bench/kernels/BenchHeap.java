@@ -3,6 +3,7 @@ package io.outboard.bench.kernels;
 import io.outboard.cuda.DeviceHeap;
 import io.outboard.cuda.DeviceHeapBuilder;
 import io.outboard.cuda.DeviceHeapStatistics;
+import java.nio.ByteBuffer;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +33,16 @@ final class BenchHeap implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** What kernels are told. */
+    /** Where it begins. */
     long address() {
-        return heap == null ? memory : heap.address();
+        return memory;
+    }
+
+    /** What kernels are told of it: its control block, zeroes where it has none. */
+    ByteBuffer control() {
+        return heap == null
+                ? ByteBuffer.allocate(DeviceHeap.CONTROL_BYTES)
+                : heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES);
     }
 
     /** Makes it empty, if frees don't. */

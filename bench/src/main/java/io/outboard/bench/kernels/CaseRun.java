@@ -5,6 +5,8 @@ import io.outboard.core.Region;
 import io.outboard.cuda.DeviceHeapStatistics;
 import io.outboard.cuda.DevicePointers;
 import io.outboard.cuda.KernelModule;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
@@ -35,7 +37,8 @@ final class CaseRun {
     private final Stopwatch stopwatch;
     private final Counters counters;
     private final boolean checked;
-    private long heapAddress;
+    /** The parameter of the kernels, {@code Work} in {@code kernels.cu}; the words begin after the control block. */
+    private final ByteBuffer parameter = ByteBuffer.allocateDirect(256).order(ByteOrder.nativeOrder());
 
     CaseRun(
             final KernelCase work,
@@ -62,7 +65,7 @@ final class CaseRun {
         final JsonLine json = work.json();
         final boolean isLong;
         try (BenchHeap heap = new BenchHeap(work, heapMemory, false)) {
-            heapAddress = heap.address();
+            use(heap);
             final List<Times> times = timedRuns(heap);
             isLong = times.get(0).isLong();
             json.put("status", "ok")
@@ -160,7 +163,7 @@ final class CaseRun {
     /** Equation 2, in a heap that remembers what was requested, while all is allocated. */
     private double internalFragmentation() {
         try (BenchHeap heap = new BenchHeap(work, heapMemory, true)) {
-            heapAddress = heap.address();
+            use(heap);
             launch("allocate", 1);
             stopwatch.synchronize();
             return heap.statistics()
@@ -169,21 +172,28 @@ final class CaseRun {
         }
     }
 
-    /** The words of {@code Work} in {@code kernels.cu}. */
+    private void use(final BenchHeap heap) {
+        parameter.clear().put(heap.control());
+        parameter
+                .putLong(heap.address())
+                .putLong(work.contender().hasBounds() ? work.heapBytes() : 0)
+                .putLong(blocks.address())
+                .putLong(counters.address())
+                .putLong(work.threads())
+                .putLong(work.stride())
+                .putLong(work.leastBytes())
+                .putLong(work.mostBytes());
+    }
+
     private void launch(final String kernel, final int iterations) {
-        final long[] words = {
-            heapAddress,
-            work.contender().hasBounds() ? work.heapBytes() : 0,
-            blocks.address(),
-            counters.address(),
-            work.threads(),
-            work.stride(),
-            work.leastBytes(),
-            work.mostBytes(),
-            iterations
-        };
+        parameter.putLong(parameter.position(), iterations);
         final int grid = (work.threads() + BLOCK - 1) / BLOCK;
-        module.launch(kernel, grid, BLOCK, stopwatch.stream(), Pointer.to(words));
+        module.launch(
+                kernel,
+                grid,
+                BLOCK,
+                stopwatch.stream(),
+                Pointer.to(parameter.duplicate().rewind()));
     }
 
     private void clearBlocks() {
