@@ -57,8 +57,7 @@ class KernelChecksTest {
 
     @Test
     void shouldCountWhatTheHeapServes() {
-        // 256 bytes of the heap are its header.
-        assertEquals(((1 << 20) - 256) / 64 * 64, served("none"));
+        assertEquals(1 << 20, served("none"));
     }
 
     @Test
