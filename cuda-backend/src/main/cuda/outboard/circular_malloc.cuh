@@ -9,8 +9,8 @@
 // - A search ends: a second round is made to be sure that nothing became free unseen in the first. After that, each
 //   further round means that another thread held or took a chunk, so is being served.
 // - Several levels of bits above the list skip what is used; the paper visits every chunk.
-// - A thread that loses a chunk to another goes on somewhere else, and divides what it doesn't need of the chunk that it
-//   gets in two, so that there are soon enough chunks for all threads that allocate at once.
+// - A thread that loses a chunk to another goes on somewhere else, and divides what it doesn't need of the chunk that
+//   it gets in two, so that there are soon enough chunks for all threads that allocate at once.
 #pragma once
 
 #include "levels.cuh"
@@ -78,11 +78,12 @@ struct CircularMalloc {
         return static_cast<size_t>(endOf(unit, state(wordOf(unit))) - unit) << UNIT_LOG2;
     }
 
-    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT.
+    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after as many chunks, or
+    // never before it is sure that there is none (0).
+    template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
-        u32* const start = Start::mine(heap);
         u32 hops = HOPS;
-        Chunk chunk = claim(units, Atomic<u32>(*start).load(RELAXED), hops);
+        Chunk chunk = claim<LOOKS>(units, Atomic<u32>(*Start::mine(heap)).load(RELAXED), hops);
         if (chunk.unit == NO_UNIT) {
             return chunk;
         }
@@ -104,7 +105,8 @@ struct CircularMalloc {
             setEnd(chunk.unit, chunk.end);
         }
         State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
-        Atomic<u32>(*start).store(chunk.end, RELAXED);
+        // Found again, which costs no two registers during the search.
+        Atomic<u32>(*Start::mine(heap)).store(chunk.end, RELAXED);
         return chunk;
     }
 
@@ -188,8 +190,17 @@ struct CircularMalloc {
         return true;
     }
 
+    static OUTBOARD_DEVICE Chunk none() {
+        Chunk none;
+        none.unit = NO_UNIT;
+        none.end = 0;
+        return none;
+    }
+
     // A chunk of at least so many units; the search begins at a unit. Each hop is a chunk lost to another thread.
+    template <u32 LOOKS>
     OUTBOARD_DEVICE Chunk claim(u32 units, u32 at, u32& hops) {
+        u32 looks = LOOKS;
         u32 round = at;
         u32 updates = 0;
         bool wrapped = false;
@@ -203,16 +214,16 @@ struct CircularMalloc {
                     continue;
                 }
                 if (!disturbed && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
-                    Chunk none;
-                    none.unit = NO_UNIT;
-                    none.end = 0;
-                    return none;
+                    return none();
                 }
                 updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
                 disturbed = false;
                 wrapped = false;
                 at = round;
                 continue;
+            }
+            if (LOOKS != 0 && looks-- == 0) {
+                return none();
             }
             at = endOfFree(sight.unit, units, sight.state);
             if (at - sight.unit >= units && State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state)) {

@@ -19,8 +19,8 @@
 
 namespace outboard {
 
-// CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim needs
-// no loop, and never fails because of a neighbour.
+// CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim
+// needs no loop, and never fails because of a neighbour.
 struct SeparateState {
     static OUTBOARD_DEVICE u32 starts(const Heap* heap, u32 word, u64) {
         return Atomic<u32>(heap->startBits[word]).load(RELAXED);
