@@ -32,6 +32,8 @@ struct Coalesced : Allocator {
                 const u32 unit = chunk.unit + before;
                 // The last one has what there is beyond the request.
                 const u32 end = before + units == total ? chunk.end : unit + units;
+                // The chunk's end is written before those of its parts, some in the same place.
+                group.sync();
                 if (units != 0) {
                     this->useSlice(unit, end);
                     this->track(unit, end, bytes);
