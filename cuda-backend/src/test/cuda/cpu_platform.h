@@ -254,6 +254,11 @@ class Group {
         return exchange(value, false, rank);
     }
 
+    bool any(bool condition) const {
+        const u32 lower = sumOfLowerRanks(condition ? 1 : 0);
+        return from(size() - 1, lower + (condition ? 1 : 0)) != 0;
+    }
+
     void sync() const {
         meeting->barrier();
     }

@@ -37,7 +37,6 @@ struct StartPerMultiprocessor {
 template <class State, class Start>
 struct CircularMalloc {
     static constexpr bool CAN_FREE = true;
-    static constexpr u32 HOPS = 16;
 
     const Heap* heap;
 
@@ -77,36 +76,56 @@ struct CircularMalloc {
         return static_cast<size_t>(endOf(unit, state(wordOf(unit))) - unit) << UNIT_LOG2;
     }
 
-    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after as many chunks, or
-    // never before it is sure that there is none (0).
+    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after as many chunks that
+    // were too small, or never before it is sure that there is none (0).
     template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
-        u32 hops = HOPS;
-        Chunk chunk = claim<LOOKS>(units, Atomic<u32>(*Start::mine(heap)).load(RELAXED), hops);
-        if (chunk.unit == NO_UNIT) {
-            return chunk;
-        }
-        const u32 rest = chunk.unit + units;
-        if (rest != chunk.end
-            && static_cast<u64>(units) * heap->maxFragmentation <= static_cast<u64>(chunk.end - chunk.unit) * 256) {
-            const u32 half = (chunk.end - rest) / 2;
-            if (hops != HOPS && half >= WORD_UNITS && half / 2 >= units) {
-                // Too few chunks for so many threads. At a multiple of a power of two near the middle, one not smaller
-                // than the request's, so that requests of round sizes still leave no gaps.
-                const u32 middle = (rest + half) & (~0u << (highestBit(half) - 1));
-                publish(middle, chunk.end);
-                chunk.end = middle;
+        u32 at = Atomic<u32>(*Start::mine(heap)).load(RELAXED);
+        u32 looks = LOOKS;
+        u32 updates = 0;
+        bool disturbed = true;
+        bool lost = false;
+        while (true) {
+            Sight sight = nextOpen(heap, at);
+            if (sight.unit == NO_UNIT) {
+                if (!disturbed && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
+                    return none();
+                }
+                // Once more, from the begin: what others leave of a chunk lies after it, so a search upwards meets it.
+                updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
+                disturbed = false;
+                at = 0;
+                continue;
             }
-            setEnd(chunk.unit, rest);
-            publish(rest, chunk.end);
-            chunk.end = rest;
-        } else {
+            at = endOfFree(sight.unit, units, sight.state, disturbed);
+            if (at - sight.unit < units && at != sight.unit) {
+                if (LOOKS != 0 && --looks == 0) {
+                    return none();
+                }
+                continue;
+            }
+            disturbed = true;
+            if (at == sight.unit || !State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state)) {
+                // Another thread holds it. Elsewhere there are fewer: at a multiple of the request's power of two, so
+                // that requests of round sizes leave no gaps.
+                lost = true;
+                at = scaled(scatter(), heap->units) & (~0u << highestBit(units));
+                continue;
+            }
+            Chunk chunk = {sight.unit, endOf(sight.unit, sight.state)};
+            while (chunk.end - chunk.unit < units && join(chunk)) {
+            }
+            if (chunk.end - chunk.unit >= units) {
+                // Within the loop: after it, threads of a warp may wait for one another, and one that still searches
+                // may wait for this chunk.
+                divide(chunk, units, lost);
+                return chunk;
+            }
+            // Another thread took what seemed free.
             setEnd(chunk.unit, chunk.end);
+            State::giveBack(heap, wordOf(chunk.unit), bitOf(chunk.unit));
+            at = chunk.end;
         }
-        State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
-        // Found again, which costs no two registers during the search.
-        Atomic<u32>(*Start::mine(heap)).store(chunk.end, RELAXED);
-        return chunk;
     }
 
     // Makes a used chunk of a part of one that the caller's warp has taken.
@@ -136,6 +155,31 @@ struct CircularMalloc {
         if (wordOf(unit) != wordOf(end)) {
             Atomic<u32>(heap->ends[wordOf(unit)]).store(end, RELAXED);
         }
+    }
+
+    // Uses as much of a claimed chunk as is wanted, and makes the rest free. `lost`: a chunk was lost to another
+    // thread.
+    OUTBOARD_DEVICE void divide(Chunk& chunk, u32 units, bool lost) {
+        const u32 rest = chunk.unit + units;
+        if (rest != chunk.end
+            && static_cast<u64>(units) * heap->maxFragmentation <= static_cast<u64>(chunk.end - chunk.unit) * 256) {
+            const u32 half = (chunk.end - rest) / 2;
+            if (lost && half >= WORD_UNITS && half / 2 >= units) {
+                // Too few chunks for so many threads. At a multiple of a power of two near the middle, one not smaller
+                // than the request's, so that requests of round sizes still leave no gaps.
+                const u32 middle = (rest + half) & (~0u << (highestBit(half) - 1));
+                publish(middle, chunk.end);
+                chunk.end = middle;
+            }
+            setEnd(chunk.unit, rest);
+            publish(rest, chunk.end);
+            chunk.end = rest;
+        } else {
+            setEnd(chunk.unit, chunk.end);
+        }
+        State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
+        // Found again, which costs no two registers during the search.
+        Atomic<u32>(*Start::mine(heap)).store(chunk.end, RELAXED);
     }
 
     // Makes a free chunk of a part of one that the caller has claimed.
@@ -208,53 +252,6 @@ struct CircularMalloc {
         none.unit = NO_UNIT;
         none.end = 0;
         return none;
-    }
-
-    // A chunk of at least so many units; the search begins at a unit. Each hop is a chunk lost to another thread.
-    template <u32 LOOKS>
-    OUTBOARD_DEVICE Chunk claim(u32 units, u32 at, u32& hops) {
-        u32 looks = LOOKS;
-        u32 updates = 0;
-        bool disturbed = true;
-        while (true) {
-            Sight sight = nextOpen(heap, at);
-            if (sight.unit == NO_UNIT) {
-                if (!disturbed && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
-                    return none();
-                }
-                // Once more, from the begin: what others leave of a chunk lies after it, so a search upwards meets it.
-                updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
-                disturbed = false;
-                at = 0;
-                continue;
-            }
-            if (LOOKS != 0 && looks-- == 0) {
-                return none();
-            }
-            at = endOfFree(sight.unit, units, sight.state, disturbed);
-            if (at - sight.unit >= units && State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state)) {
-                Chunk chunk = {sight.unit, endOf(sight.unit, sight.state)};
-                while (chunk.end - chunk.unit < units && join(chunk)) {
-                }
-                if (chunk.end - chunk.unit >= units) {
-                    return chunk;
-                }
-                // Another thread took what seemed free.
-                setEnd(chunk.unit, chunk.end);
-                State::giveBack(heap, wordOf(chunk.unit), bitOf(chunk.unit));
-                at = chunk.end;
-                disturbed = true;
-            } else if (at == sight.unit || at - sight.unit >= units) {
-                // Another thread holds it.
-                disturbed = true;
-                at = sight.unit + 1;
-                if (hops != 0) {
-                    --hops;
-                    // To a multiple of the request's power of two, so that requests of round sizes leave no gaps.
-                    at = scaled(scatter(), heap->units) & (~0u << highestBit(units));
-                }
-            }
-        }
     }
 };
 

@@ -11,7 +11,7 @@ namespace outboard {
 template <class Allocator>
 struct Coalesced : Allocator {
     static constexpr u32 LIMIT_UNITS = (32u << 10) / 16;
-    static constexpr u32 LOOKS = 32;
+    static constexpr u32 LOOKS = 4;
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group;
@@ -21,6 +21,7 @@ struct Coalesced : Allocator {
         }
         const u32 before = group.sumOfLowerRanks(units);
         const u32 total = group.from(group.size() - 1, before + units);
+        void* pointer = nullptr;
         if (group.size() > 1 && total != 0 && total <= LIMIT_UNITS) {
             Chunk chunk = {};
             if (group.rank() == 0) {
@@ -29,23 +30,31 @@ struct Coalesced : Allocator {
             chunk.unit = group.from(0, chunk.unit);
             chunk.end = group.from(0, chunk.end);
             if (chunk.unit != NO_UNIT) {
-                const u32 unit = chunk.unit + before;
-                // The last one has what there is beyond the request.
-                const u32 end = before + units == total ? chunk.end : unit + units;
                 // The chunk's end is written before those of its parts, some in the same place.
                 group.sync();
                 if (units != 0) {
+                    const u32 unit = chunk.unit + before;
+                    // The last one has what there is beyond the request.
+                    const u32 end = before + units == total ? chunk.end : unit + units;
                     this->useSlice(unit, end);
                     this->track(unit, end, bytes);
+                    pointer = this->heap->address(unit);
                 }
                 // A part ends where the next one starts: all must stand before any is freed.
                 group.sync();
-                if (units != 0) {
-                    return this->heap->address(unit);
-                }
             }
         }
-        return Allocator::malloc(bytes);
+        // One after another: threads of a warp that search at the same time hold one another up, and were seen to do so for
+        // ever on an H200, in a full heap, where this function was called and not inlined.
+        if (group.any(pointer == nullptr)) {
+            for (u32 turn = 0; turn < group.size(); ++turn) {
+                if (group.rank() == turn && pointer == nullptr) {
+                    pointer = Allocator::malloc(bytes);
+                }
+                group.sync();
+            }
+        }
+        return pointer;
     }
 };
 

@@ -32,8 +32,8 @@ OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
                 begun = true;
                 Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
             }
-            // No release between the two: it took a tenth of an allocation, and all that could come of its lack is a search
-            // that isn't repeated.
+            // No release between the two: it took a tenth of an allocation, and all that could come of its lack is a
+            // search that isn't repeated.
             if (!word.compare_exchange_strong(before, before | bitOf(index), AFTER_RESULT, RELAXED)) {
                 continue;
             }

@@ -111,6 +111,10 @@ class Group {
         return threads.shfl(value, rank);
     }
 
+    OUTBOARD_DEVICE bool any(bool condition) const {
+        return threads.any(condition);
+    }
+
     // Orders what the threads did before, as each of them and who hears of it from them sees it.
     OUTBOARD_DEVICE void sync() const {
         threads.sync();
