@@ -1,0 +1,338 @@
+// The in-kernel allocators on fibers: for each seed a small heap, a few threads on it, and another order of their
+// accesses. An oracle knows the owner of every unit.
+//
+//   interleavings ALLOCATOR SCENARIO FIRST_SEED LAST_SEED
+//
+//   mix          Blocks of random sizes.
+//   double-free  Two threads free the same block while others allocate and free. Needs -DOUTBOARD_CHECKED.
+//   null         One thread has rows of free memory that all others ask too much for. It must never be refused.
+//
+// In all of them no two blocks overlap, every call ends, and when all is freed the heap can be had as one chunk. What
+// is freed twice and handed out between is the exception: the second free may be its next owner's.
+//
+// Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#define OUTBOARD_PLATFORM "fiber_platform.h"
+#include "outboard/c_malloc.cuh"
+#include "outboard/cf_malloc.cuh"
+#include "outboard/cfm_malloc.cuh"
+#include "outboard/cm_malloc.cuh"
+#include "outboard/heap_scan.cuh"
+#include "outboard/heap_setup.cuh"
+
+using namespace outboard;
+
+namespace {
+
+std::string command;
+uint64_t seed;
+
+[[noreturn]] void fail(const std::string& what) {
+    std::printf("%s\nagain with: %s %llu %llu\n", what.c_str(), command.c_str(), static_cast<u64>(seed),
+                static_cast<u64>(seed));
+    std::fflush(stdout);
+    std::_Exit(1);  // fibers haven't ended
+}
+
+void require(bool condition, const char* what) {
+    if (!condition) {
+        fail(what);
+    }
+}
+
+struct Block {
+    u32 unit;
+    u32 units;  // 0: null
+};
+
+// Lengths of free chunks that lie one after another.
+using Row = std::vector<u32>;
+
+std::vector<Row> randomRows(u32 number) {
+    std::vector<Row> rows;
+    while (rows.size() < number) {
+        // About as long as a word: many small chunks, or few.
+        const u32 most = 1 + chance.below(16);
+        Row row(1 + chance.below(60 / most));
+        for (u32& units : row) {
+            units = 1 + chance.below(most);
+        }
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+template <class A>
+class Trial {
+    static constexpr bool START_BITS = std::is_same<A, CMalloc>::value || std::is_same<A, CMMalloc>::value;
+    static constexpr bool MANY_STARTS = std::is_same<A, CMMalloc>::value || std::is_same<A, CFMMalloc>::value;
+    static constexpr u32 ALIGNMENT = 512;
+    // Far more than any seed needs.
+    static constexpr uint64_t MOST_ACCESSES = 2000000;
+
+    std::vector<unsigned char> memory;
+    Heap* heap;
+    A allocator;
+    std::vector<char> owned;  // by unit
+    std::vector<Block> kept;
+    // What is freed twice. Once it was handed out again, nobody can tell the second free from the next owner's, so the
+    // oracle tolerates that blocks overlap from then on; that the heap stays whole is asked for still.
+    Block victim = {NO_UNIT, 0};
+    bool tolerant = false;
+    u32 threads = 2 + chance.below(4);
+    u32 calls = 4 + chance.below(24);
+
+    static size_t randomBytes() {
+        // One, two and three levels above the list; only the largest has more than one start offset.
+        constexpr size_t SIZES[] = {8 << 10, 64 << 10, 512 << 10};
+        return SIZES[chance.below(3)];
+    }
+
+    void together(const std::vector<std::function<void()>>& bodies) {
+        require(fibers.run(bodies, MOST_ACCESSES), "a call never ends");
+    }
+
+    void own(u32 from, u32 to, char yes) {
+        std::fill(owned.begin() + from, owned.begin() + to, yes);
+    }
+
+    // A block that nobody else owns.
+    Block malloc(u32 units) {
+        void* const pointer = allocator.malloc(static_cast<size_t>(units) * UNIT_BYTES);
+        if (pointer == nullptr) {
+            return {0, 0};
+        }
+        Block block = {heap->unitAt(pointer), units};
+        tolerant |= block.unit == victim.unit;
+        noteOwned(block, block.unit);
+        // The chunk may have more than was asked for. Looked at after the block is noted, as this lets others run.
+        const u32 chunkUnits = static_cast<u32>(allocator.chunkBytes(pointer) / UNIT_BYTES);
+        if (!tolerant) {
+            require(chunkUnits >= units, "a chunk is too small");
+            block.units = chunkUnits;
+            noteOwned(block, block.unit + units);
+        }
+        return block;
+    }
+
+    // That a block is owned, from a unit of it on.
+    void noteOwned(const Block& block, u32 from) {
+        const u32 to = block.unit + block.units;
+        require(block.unit < heap->units && to <= heap->units, "a block outside the heap");
+        if (!tolerant && std::find(owned.begin() + from, owned.begin() + to, 1) != owned.begin() + to) {
+            fail("two blocks overlap: the second one has units " + std::to_string(block.unit) + " to "
+                 + std::to_string(to - 1));
+        }
+        own(from, to, 1);
+    }
+
+    // Noted before, since others may have the memory before free returns.
+    void free(const Block& block) {
+        own(block.unit, block.unit + block.units, 0);
+        allocator.free(heap->address(block.unit));
+    }
+
+    // Divides the fresh heap: the rows, each behind memory that is kept to the end. The chunks of the rows are blocks
+    // yet, for the caller to free.
+    std::vector<Block> divide(const std::vector<Row>& rows) {
+        std::vector<Block> blocks;
+        u32 spare = heap->units;
+        for (const Row& row : rows) {
+            spare -= std::accumulate(row.begin(), row.end(), 0u);
+        }
+        together({[&] {
+            u32 left = static_cast<u32>(rows.size());
+            for (const Row& row : rows) {
+                // In the same word, in the next, or anywhere.
+                constexpr u32 DISTANCES[] = {4, 48, ~0u};
+                const u32 distance = 1 + chance.below(std::min(DISTANCES[chance.below(3)], spare / left--));
+                spare -= distance;
+                kept.push_back(malloc(distance));
+                for (const u32 units : row) {
+                    blocks.push_back(malloc(units));
+                }
+            }
+            if (spare != 0) {
+                kept.push_back(malloc(spare));
+            }
+        }});
+        return blocks;
+    }
+
+    // Frees what `divide` made and lets chance take over.
+    void open(const std::vector<Block>& blocks) {
+        together({[&] {
+            for (const Block& block : blocks) {
+                free(block);
+            }
+        }});
+        for (u32 i = 0; i < heap->startCount; ++i) {
+            heap->starts[i * START_STRIDE] = chance.below(heap->units + 1);
+        }
+        heap->maxFragmentation = chance.below(4) == 0 ? 512 : 256;
+    }
+
+    // One thread's calls: blocks of least to most units.
+    void use(u32 least, u32 most) {
+        std::vector<Block> mine;
+        for (u32 i = 0; i < calls; ++i) {
+            if (mine.size() > 3 || (!mine.empty() && chance.below(2) == 0)) {
+                freeOne(mine);
+            } else {
+                // Small ones more often: they divide what large ones have joined.
+                const Block block = malloc(least + chance.below(1 + chance.below(most - least + 1)));
+                if (block.units != 0) {
+                    mine.push_back(block);
+                }
+            }
+        }
+        while (!mine.empty()) {
+            freeOne(mine);
+        }
+    }
+
+    void freeOne(std::vector<Block>& mine) {
+        std::swap(mine[chance.below(static_cast<u32>(mine.size()))], mine.back());
+        const Block block = mine.back();
+        mine.pop_back();
+        free(block);
+    }
+
+    u64 misuses() const {
+        return heap->counters->misuses;
+    }
+
+    // When all threads have freed what they had.
+    void requireWhole() {
+        together({[&] {
+            for (const Block& block : kept) {
+                free(block);
+            }
+        }});
+        const u64 capacity = static_cast<u64>(heap->units) * UNIT_BYTES;
+        Segment segment;
+        u64 statistics[STATISTICS];
+        scanSegment(heap, &segment, 0, 1);
+        summarise(heap, &segment, 1, statistics);
+        require(statistics[0] == capacity, "the chunks don't add up to the heap");
+        require(statistics[1] == 0, "chunks are used after all were freed");
+        require(statistics[5] == capacity, "free memory doesn't lie in one row");
+        require(heap->counters->updatesBegun == heap->counters->updatesDone, "an update of the levels never ends");
+        together({[&] {
+            void* const whole = allocator.malloc(capacity);
+            require(whole != nullptr, "the whole heap can't be allocated as one chunk");
+            require(allocator.malloc(1) == nullptr, "memory was handed out twice");
+        }});
+    }
+
+  public:
+    Trial()
+        : memory(randomBytes() + ALIGNMENT, 0xA5),
+          heap(reinterpret_cast<Heap*>(
+                  (reinterpret_cast<uintptr_t>(memory.data()) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)),
+          allocator{heap} {
+        format(heap, memory.size() - ALIGNMENT, MANY_STARTS ? threads : 0, 256, START_BITS ? FLAG_START_BITS : 0);
+        clearTables(heap, 0, 1);
+        preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
+        owned.resize(heap->units);
+    }
+
+    void mix() {
+        open(divide(randomRows(1 + chance.below(3))));
+        // Now and then more than the longest row has.
+        const u32 most = 2 + chance.below(chance.below(2) == 0 ? 10 : 60);
+        together(std::vector<std::function<void()>>(threads, [&] { use(1, most); }));
+        require(misuses() == 0, "a free was refused");
+        requireWhole();
+    }
+
+    void doubleFree() {
+        std::vector<Block> blocks = divide(randomRows(1 + chance.below(2)));
+        std::swap(blocks[chance.below(static_cast<u32>(blocks.size()))], blocks.back());
+        victim = blocks.back();
+        blocks.pop_back();
+        open(blocks);
+        own(victim.unit, victim.unit + victim.units, 0);
+        std::vector<std::function<void()>> bodies(threads, [&] { use(1, 10); });
+        bodies.insert(bodies.end(), 2, [&] { allocator.free(heap->address(victim.unit)); });
+        together(bodies);
+        require(tolerant || misuses() == 1, "the second free isn't counted once");
+        requireWhole();
+    }
+
+    // The one guarantee there is while others allocate: what is free when malloc is called, and that nobody else can
+    // take, is found. Memory that others free and take may always be where the search isn't (circular_malloc.cuh).
+    void null() {
+        const u32 units = 1 + chance.below(8);
+        std::vector<Row> rows = randomRows(1 + chance.below(3));
+        const u32 own = 1 + chance.below(2);
+        for (u32 i = 0; i < own; ++i) {
+            rows.insert(rows.begin() + chance.below(static_cast<u32>(rows.size()) + 1), Row{units});
+        }
+        open(divide(rows));
+        std::vector<std::function<void()>> bodies(threads, [&] { use(units + 1, units + 20); });
+        bodies.push_back([&] {
+            std::vector<Block> mine;
+            for (u32 i = 0; i < 3 * calls; ++i) {
+                if (mine.size() == own || (!mine.empty() && chance.below(2) == 0)) {
+                    freeOne(mine);
+                } else {
+                    mine.push_back(malloc(units));
+                    require(mine.back().units != 0, "null, though there is a free row that nobody else can take");
+                }
+            }
+            while (!mine.empty()) {
+                freeOne(mine);
+            }
+        });
+        together(bodies);
+        require(misuses() == 0, "a free was refused");
+        requireWhole();
+    }
+};
+
+template <class A>
+void run(const std::string& scenario) {
+    Trial<A> trial;
+    if (scenario == "mix") {
+        trial.mix();
+    } else if (scenario == "double-free") {
+        trial.doubleFree();
+    } else {
+        trial.null();
+    }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const std::string allocator = count == 5 ? arguments[1] : "";
+    const std::string scenario = count == 5 ? arguments[2] : "";
+    void (*const once)(const std::string&) = allocator == "CMalloc" ? run<CMalloc>
+            : allocator == "CFMalloc"                               ? run<CFMalloc>
+            : allocator == "CMMalloc"                               ? run<CMMalloc>
+            : allocator == "CFMMalloc"                              ? run<CFMMalloc>
+                                                                    : nullptr;
+    if (once == nullptr || (scenario != "mix" && scenario != "double-free" && scenario != "null")) {
+        std::printf("interleavings ALLOCATOR SCENARIO FIRST_SEED LAST_SEED, see interleavings.cpp\n");
+        return 2;
+    }
+    command = std::string(arguments[0]) + " " + allocator + " " + scenario;
+    const uint64_t last = std::strtoull(arguments[4], nullptr, 10);
+    for (seed = std::strtoull(arguments[3], nullptr, 10); seed <= last; ++seed) {
+        chance.seed(seed);
+        fibers.sleeps = 1u << chance.below(6);
+        fibers.changes = 1u << chance.below(8);
+        fibers.longestLog2 = 5 + chance.below(7);
+        once(scenario);
+    }
+    return 0;
+}
