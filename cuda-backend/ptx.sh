@@ -12,7 +12,8 @@ export LC_ALL=C
 
 ALLOCATORS='AtomicMalloc AWMalloc CMalloc CFMalloc CMMalloc CFMMalloc CudaMalloc'
 # The oldest GPU that nvcc 13 knows, and an old version of PTX, which all drivers that JCuda works with can read. nvcc
-# writes its own version, whatever it uses; that the older one is enough is what ptxas is asked.
+# writes its own version, whatever it uses; that the older one is enough, without hints that it doesn't know, is what ptxas
+# is asked.
 ARCHITECTURE=75
 PTX_VERSION=7.0
 
@@ -61,7 +62,7 @@ make() {
         printf '// SHA-256 of what it was made from: %s\n' "$hash"
         # In names of what belongs to one file, the first number is made from the folder.
         sed -E -e '/^\/\/ Compiler Build ID/d' -e '/^[[:space:]]*\.file[[:space:]]/d' \
-            -e "s/^\.version .*/.version $PTX_VERSION/" \
+            -e '/^[[:space:]]*\.pragma "used_bytes_mask/d' -e "s/^\.version .*/.version $PTX_VERSION/" \
             -e "s/[0-9a-f]{8}(_[0-9]+_${stem}_cu_)/00000000\1/g" "$scratch/nvcc.ptx"
     } >"$scratch/made.ptx"
     ptxas -arch="sm_$ARCHITECTURE" -c "$scratch/made.ptx" -o "$scratch/cubin" ||
@@ -89,7 +90,10 @@ for source in cuda-backend/src/test/resources/io/outboard/cuda/*.cu; do
 done
 for kernels in bench/src/main/cuda/*.cu; do
     if [ -f "$kernels" ]; then
-        make_each "$kernels" "bench/src/main/resources/io/outboard/bench/kernels/$(basename "$kernels" .cu)-"
+        prefix=bench/src/main/resources/io/outboard/bench/kernels/$(basename "$kernels" .cu)-
+        make_each "$kernels" "$prefix"
+        # What the kernels are without an allocator.
+        make "$kernels" "${prefix}Empty.ptx" -DOUTBOARD_ALLOCATOR=EmptyMalloc
     fi
 done
 

@@ -21,6 +21,7 @@ struct AtomicMalloc {
 
     OUTBOARD_DEVICE void free(void*) {}
 
+    template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
         const Atomic<u64> bump(heap->counters->bump);
         while (true) {

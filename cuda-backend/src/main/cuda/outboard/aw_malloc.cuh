@@ -1,7 +1,7 @@
-// AWMalloc: one counter that starts again at the heap's begin. It OVERWRITES what it handed out before, used or not: for
-// memory that is needed for a short time only, in a heap large enough. Algorithm 2 of Vinkler and Havran 2014, with one
-// difference: a thread that finds the counter wrapped, and its request too large for what is left, adds again, where the
-// paper's hands out a range that belongs to another.
+// AWMalloc: one counter that starts again at the heap's begin. It OVERWRITES what it handed out before, used or not:
+// for memory that is needed for a short time only, in a heap large enough. Algorithm 2 of Vinkler and Havran 2014, with
+// one difference: a thread that finds the counter wrapped, and its request too large for what is left, adds again,
+// where the paper's hands out a range that belongs to another.
 #pragma once
 
 #include "coalesced.cuh"
@@ -22,6 +22,7 @@ struct AWMalloc {
 
     OUTBOARD_DEVICE void free(void*) {}
 
+    template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
         const Atomic<u64> bump(heap->counters->bump);
         u64 end = addTogether(heap->counters->bump, units) + units;

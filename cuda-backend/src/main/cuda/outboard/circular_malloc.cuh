@@ -6,11 +6,12 @@
 // - malloc reads sizes before it claims, claims only what fits, and joins free neighbours as it goes, so that a request
 //   never fails because of how the free memory is divided. free is one atomic operation and joins nothing.
 // - free releases, claims acquire.
-// - A search ends: a second round is made to be sure that nothing became free unseen in the first. After that, each
-//   further round means that another thread held or took a chunk, so is being served.
+// - A search ends: it goes from the start offset to the heap's end and then once over all of the heap. It is repeated
+//   only if another thread held a chunk on its way, so is being served, or changed the upper levels. Memory that is
+//   freed behind a search while as much is taken before it may be missed.
 // - Several levels of bits above the list skip what is used; the paper visits every chunk.
-// - A thread that loses a chunk to another goes on somewhere else, and divides what it doesn't need of the chunk that it
-//   gets in two, so that there are soon enough chunks for all threads that allocate at once.
+// - A thread that loses a chunk to another goes on somewhere else, and divides what it doesn't need of the chunk that
+//   it gets in two, so that there are soon enough chunks for all threads that allocate at once.
 #pragma once
 
 #include "levels.cuh"
@@ -54,21 +55,19 @@ struct CircularMalloc {
         return heap->address(chunk.unit);
     }
 
-    // Gives back what malloc gave. Nothing for nullptr. A second free, or one of what is no chunk, is counted.
+    // Gives back what malloc gave. Nothing for nullptr. A second free, or one of what is no chunk, is counted and
+    // changes nothing; a second free that other threads' calls come between is told apart only with OUTBOARD_CHECKED,
+    // and not even then once the block was handed out again.
     OUTBOARD_DEVICE void free(void* pointer) {
         if (pointer == nullptr) {
             return;
         }
         const u32 unit = heap->unitAt(pointer);
-        if (unit == NO_UNIT || !isUsed(unit)) {
-            heap->countMisuse();
-            return;
-        }
-        const u64 before = State::release(heap, wordOf(unit), bitOf(unit));
-        if ((low(before) & bitOf(unit)) != 0) {
-            heap->countMisuse();
+        u64 seen;
+        if (unit != NO_UNIT && isUsed(unit, seen) && State::release(heap, wordOf(unit), bitOf(unit), seen)) {
+            opened(heap, wordOf(unit), seen);
         } else {
-            opened(heap, wordOf(unit), before);
+            heap->countMisuse();
         }
     }
 
@@ -78,11 +77,12 @@ struct CircularMalloc {
         return static_cast<size_t>(endOf(unit, state(wordOf(unit))) - unit) << UNIT_LOG2;
     }
 
-    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT.
+    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after as many chunks, or
+    // never before it is sure that there is none (0).
+    template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
-        u32* const start = Start::mine(heap);
         u32 hops = HOPS;
-        Chunk chunk = claim(units, Atomic<u32>(*start).load(RELAXED), hops);
+        Chunk chunk = claim<LOOKS>(units, Atomic<u32>(*Start::mine(heap)).load(RELAXED), hops);
         if (chunk.unit == NO_UNIT) {
             return chunk;
         }
@@ -104,7 +104,8 @@ struct CircularMalloc {
             setEnd(chunk.unit, chunk.end);
         }
         State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
-        Atomic<u32>(*start).store(chunk.end, RELAXED);
+        // Found again, which costs no two registers during the search.
+        Atomic<u32>(*Start::mine(heap)).store(chunk.end, RELAXED);
         return chunk;
     }
 
@@ -116,7 +117,8 @@ struct CircularMalloc {
 
     OUTBOARD_DEVICE void track(u32 unit, u32 end, size_t bytes) {
         if (heap->slack != nullptr) {
-            heap->slack[unit] = static_cast<u32>((static_cast<u64>(end - unit) << UNIT_LOG2) - bytes);
+            const u64 slack = (static_cast<u64>(end - unit) << UNIT_LOG2) - bytes;
+            heap->slack[unit] = slack > ~0u ? ~0u : static_cast<u32>(slack);
         }
     }
 
@@ -125,8 +127,8 @@ struct CircularMalloc {
         return Atomic<u64>(heap->level[0][word]).load(RELAXED);
     }
 
-    OUTBOARD_DEVICE bool isUsed(u32 unit) const {
-        const u64 seen = state(wordOf(unit));
+    OUTBOARD_DEVICE bool isUsed(u32 unit, u64& seen) const {
+        seen = state(wordOf(unit));
         return (State::starts(heap, wordOf(unit), seen) & ~low(seen) & bitOf(unit)) != 0;
     }
 
@@ -143,17 +145,20 @@ struct CircularMalloc {
     }
 
     // The end of the free chunks in a row from this one on, or a unit beyond the wanted number. A guess: others change
-    // what is read here. The unit itself if its chunk isn't free.
-    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units, u64 seen) const {
+    // what is read here; `disturbed` says that they did. The unit itself if its chunk isn't free.
+    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units, u64 seen, bool& disturbed) const {
         u32 end = unit;
         while (true) {
             const u32 word = wordOf(end);
             const u32 others = State::starts(heap, word, seen) & ~(low(seen) & high(seen)) & bitsFrom(end);
             if (others != 0) {
+                // Claimed by another, or no longer as it was: there may be more than this.
+                disturbed |= (low(seen) & others & (0u - others)) != 0 || state(word) != seen;
                 return (word << WORD_LOG2) + lowestBit(others);
             }
             const u32 next = Atomic<u32>(heap->ends[word]).load(RELAXED);
             if (next <= end || next > heap->units) {
+                disturbed = true;
                 return end;
             }
             end = next;
@@ -177,44 +182,56 @@ struct CircularMalloc {
         u64 seen = state(word);
         const u32 from = bitsFrom(chunk.end);
         const u32 free = low(seen) & high(seen) & from;
-        const u32 others = State::starts(heap, word, seen) & ~free & from;
-        // Those before the lowest of the others; all if there is none.
-        const u32 row = free & ((others & (0u - others)) - 1);
+        u32 row = before(free, State::starts(heap, word, seen) & ~free & from);
         if ((row & bitOf(chunk.end)) == 0 || !State::claim(heap, word, row, seen)) {
             return false;
+        }
+        // Since they were seen, chunks of the row may have been allocated, divided and freed again. Only now, with all
+        // of them claimed, it is sure which follow one another: those before what starts among them.
+        const u32 apart = row & ~before(row, State::starts(heap, word, seen) & ~row & from);
+        if (apart != 0) {
+            State::giveBack(heap, word, apart);
+            row ^= apart;
         }
         chunk.end = endOf((word << WORD_LOG2) + highestBit(row), seen);
         State::erase(heap, word, row);
         return true;
     }
 
+    // The bits below the lowest of the others; all if there is none.
+    static OUTBOARD_DEVICE u32 before(u32 bits, u32 others) {
+        return bits & ((others & (0u - others)) - 1);
+    }
+
+    static OUTBOARD_DEVICE Chunk none() {
+        Chunk none;
+        none.unit = NO_UNIT;
+        none.end = 0;
+        return none;
+    }
+
     // A chunk of at least so many units; the search begins at a unit. Each hop is a chunk lost to another thread.
+    template <u32 LOOKS>
     OUTBOARD_DEVICE Chunk claim(u32 units, u32 at, u32& hops) {
-        u32 round = at;
+        u32 looks = LOOKS;
         u32 updates = 0;
-        bool wrapped = false;
         bool disturbed = true;
         while (true) {
             Sight sight = nextOpen(heap, at);
-            if (sight.unit >= (wrapped ? round : NO_UNIT)) {
-                if (!wrapped) {
-                    wrapped = true;
-                    at = 0;
-                    continue;
-                }
+            if (sight.unit == NO_UNIT) {
                 if (!disturbed && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
-                    Chunk none;
-                    none.unit = NO_UNIT;
-                    none.end = 0;
-                    return none;
+                    return none();
                 }
+                // Once more, from the begin: what others leave of a chunk lies after it, so a search upwards meets it.
                 updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
                 disturbed = false;
-                wrapped = false;
-                at = round;
+                at = 0;
                 continue;
             }
-            at = endOfFree(sight.unit, units, sight.state);
+            if (LOOKS != 0 && looks-- == 0) {
+                return none();
+            }
+            at = endOfFree(sight.unit, units, sight.state, disturbed);
             if (at - sight.unit >= units && State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state)) {
                 Chunk chunk = {sight.unit, endOf(sight.unit, sight.state)};
                 while (chunk.end - chunk.unit < units && join(chunk)) {
@@ -235,8 +252,6 @@ struct CircularMalloc {
                     --hops;
                     // To a multiple of the request's power of two, so that requests of round sizes leave no gaps.
                     at = scaled(scatter(), heap->units) & (~0u << highestBit(units));
-                    round = at;
-                    wrapped = false;
                 }
             }
         }

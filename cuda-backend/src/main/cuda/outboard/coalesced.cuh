@@ -7,10 +7,11 @@
 namespace outboard {
 
 // An allocator that takes one chunk for all threads of a warp that allocate together. Those of large requests go alone,
-// since a chunk for all of them is hard to find.
+// since a chunk for all of them is hard to find, and all do where none is found soon.
 template <class Allocator>
 struct Coalesced : Allocator {
     static constexpr u32 LIMIT_UNITS = (32u << 10) / 16;
+    static constexpr u32 LOOKS = 32;
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group;
@@ -23,7 +24,7 @@ struct Coalesced : Allocator {
         if (group.size() > 1 && total != 0 && total <= LIMIT_UNITS) {
             Chunk chunk = {};
             if (group.rank() == 0) {
-                chunk = this->take(total);
+                chunk = this->template take<LOOKS>(total);
             }
             chunk.unit = group.from(0, chunk.unit);
             chunk.end = group.from(0, chunk.end);
@@ -31,6 +32,8 @@ struct Coalesced : Allocator {
                 const u32 unit = chunk.unit + before;
                 // The last one has what there is beyond the request.
                 const u32 end = before + units == total ? chunk.end : unit + units;
+                // The chunk's end is written before those of its parts, some in the same place.
+                group.sync();
                 if (units != 0) {
                     this->useSlice(unit, end);
                     this->track(unit, end, bytes);

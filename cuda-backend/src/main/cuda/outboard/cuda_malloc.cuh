@@ -33,7 +33,7 @@ struct Coalesced<CudaMalloc> {
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group;
         // A part: its distance from the block, padded to 16 bytes, then the caller's.
-        const u32 size = bytes > LIMIT_BYTES ? 0 : static_cast<u32>((bytes + 15) & ~15ull) + HEADER_BYTES;
+        const u32 size = bytes == 0 || bytes > LIMIT_BYTES ? 0 : static_cast<u32>((bytes + 15) & ~15ull) + HEADER_BYTES;
         const u32 before = group.sumOfLowerRanks(size);
         const u32 total = group.from(group.size() - 1, before + size);
         const u32 parts = group.from(group.size() - 1, group.sumOfLowerRanks(size != 0) + (size != 0));
@@ -42,10 +42,11 @@ struct Coalesced<CudaMalloc> {
             block = allocate(total, parts);
         }
         block = reinterpret_cast<unsigned char*>(group.from(0, reinterpret_cast<u64>(block)));
+        group.sync();  // the number of parts is written before one is freed
         if (block != nullptr && size != 0) {
             return part(block, HEADER_BYTES + before);
         }
-        block = bytes > ~0ull - 4 * HEADER_BYTES ? nullptr : allocate(bytes + HEADER_BYTES, 1);
+        block = bytes == 0 || bytes > ~0ull - 4 * HEADER_BYTES ? nullptr : allocate(bytes + HEADER_BYTES, 1);
         return block == nullptr ? nullptr : part(block, HEADER_BYTES);
     }
 

@@ -10,8 +10,6 @@ constexpr u32 SPLIT_BINARY_HEAP = 1;
 constexpr u32 SPLIT_UNIFORM = 2;
 
 constexpr u64 AREA_ALIGNMENT = 512;
-// 64 KiB: chunks of that size and of its divisors leave no gap between regions.
-constexpr u32 REGION_ALIGNMENT = 4096;
 
 // A table's place while the memory is dealt out from the front.
 struct Dealer {
@@ -48,7 +46,7 @@ OUTBOARD_DEVICE u64 place(Heap* heap, u32 words) {
 }
 
 // A start offset for so many bytes of the heap at least.
-constexpr u64 BYTES_PER_START = 16 << 10;
+constexpr u64 BYTES_PER_START = 128 << 10;
 
 // Writes the control block. One thread. For allocators with start offsets for each multiprocessor their number, else 0.
 OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags) {
@@ -111,7 +109,11 @@ struct PreSplit {
         main = endUnits >= heap->units ? 0 : heap->units - static_cast<u32>(endUnits);
         regions = scheme == SPLIT_BINARY_HEAP ? heap->startCount : 1;
         regionUnits = main / regions;
-        regionUnits &= regionUnits < REGION_ALIGNMENT ? ~(WORD_UNITS - 1) : ~(REGION_ALIGNMENT - 1);
+        if (regionUnits >= 4) {
+            // Four to seven times a power of two, so that chunks of round sizes leave no gaps, which every search for a
+            // larger one would come across. What remains is in the last region.
+            regionUnits &= ~0u << (highestBit(regionUnits) - 2);
+        }
         const u64 wanted = (chunkBytes + UNIT_BYTES - 1) >> UNIT_LOG2;
         chunkUnits = wanted > main ? main : static_cast<u32>(wanted);
         root = 0;

@@ -1,6 +1,6 @@
 // Levels 1 and above of the heap's tables: which words may have open chunks (the hierarchical bitmaps of Springer 2019,
-// section 4). A bit may be set for nothing; who finds that out clears it. A bit is never clear for long while it should
-// be set, and while it is, updatesBegun and updatesDone differ.
+// section 4). A bit may be set for nothing; who finds that out clears it. A bit is clear while it should be set only
+// while who opened the chunk is about to set it, or who cleared it to look again.
 #pragma once
 
 #include "heap.cuh"
@@ -19,19 +19,27 @@ OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
             if ((low(before) & bitOf(index)) != 0) {
                 break;
             }
+            before += 1ull << 32;
         }
-        if (low(before) == 0 && level < heap->top && !begun) {
-            begun = true;
-            Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
-        }
-        before = word.fetch_or(bitOf(index), AFTER_RESULT);
-        if ((low(before) & bitOf(index)) == 0) {
+        if (low(before) != 0) {
+            before = word.fetch_or(bitOf(index), AFTER_RESULT);
             if (low(before) != 0) {
                 break;
             }
-            index >>= WORD_LOG2;
-            ++level;
+        } else {
+            // The first bit of the word: the next level must hear of it, and until it has, no search may be sure.
+            if (!begun) {
+                begun = true;
+                Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
+            }
+            // No release between the two: it took a tenth of an allocation, and all that could come of its lack is a search
+            // that isn't repeated.
+            if (!word.compare_exchange_strong(before, before | bitOf(index), AFTER_RESULT, RELAXED)) {
+                continue;
+            }
         }
+        index >>= WORD_LOG2;
+        ++level;
     }
     if (begun) {
         Atomic<u32>(heap->counters->updatesDone).fetch_add(1, AFTER_RESULT);

@@ -34,8 +34,8 @@ constexpr auto ACQUIRE = cuda::std::memory_order_acquire;
 constexpr auto RELEASE = cuda::std::memory_order_release;
 constexpr auto ACQ_REL = cuda::std::memory_order_acq_rel;
 
-// For a search: each step depends on what the one before has read, and a GPU doesn't read ahead on a guess. Acquire would
-// empty the L1 cache at each step.
+// For a search: each step depends on what the one before has read, and a GPU doesn't read ahead on a guess. Acquire
+// would empty the L1 cache at each step.
 constexpr auto SEARCH = RELAXED;
 
 // For an operation on one word after one on another whose result the thread has waited for: that one is done in the L2

@@ -19,14 +19,15 @@
 
 namespace outboard {
 
-// CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim needs
-// no loop, and never fails because of a neighbour.
+// CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim
+// needs no loop, and never fails because of a neighbour.
 struct SeparateState {
     static OUTBOARD_DEVICE u32 starts(const Heap* heap, u32 word, u64) {
         return Atomic<u32>(heap->startBits[word]).load(RELAXED);
     }
 
-    // Free to claimed; all of the mask or nothing. `seen` is the word's state, as last seen, and then as it is.
+    // Free to claimed; all of the mask or nothing. `seen` is the word's state, as last seen; the next
+    // variant leaves in it what it was when it was claimed.
     static OUTBOARD_DEVICE bool claim(const Heap* heap, u32 word, u32 mask, u64&) {
         const Atomic<u64> state(heap->level[0][word]);
         // Acquire; pairs with the release of who made them free.
@@ -51,7 +52,7 @@ struct SeparateState {
     // No start to free; the state before.
     static OUTBOARD_DEVICE u64 publish(const Heap* heap, u32 word, u32 mask) {
         Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
-        return release(heap, word, mask);
+        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
     }
 
     // Claimed to used. The rest of the chunk is published before, and seen by who sees no open chunk here.
@@ -64,9 +65,26 @@ struct SeparateState {
         Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
     }
 
-    // Used to free; the state before.
-    static OUTBOARD_DEVICE u64 release(const Heap* heap, u32 word, u32 mask) {
-        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
+    // Used to free. False if it isn't used, as far as can be told. `seen` is the state, as last seen, then as it was
+    // before.
+    static OUTBOARD_DEVICE bool release(const Heap* heap, u32 word, u32 mask, u64& seen) {
+        const Atomic<u64> state(heap->level[0][word]);
+#ifdef OUTBOARD_CHECKED
+        // Claimed first: one of two frees does that, and then nobody else changes the chunk.
+        seen = state.fetch_or(mask, RELEASE);
+        if ((low(seen) & mask) == 0 && (starts(heap, word, seen) & mask) == 0) {
+            state.fetch_and(~static_cast<u64>(mask), RELAXED);
+            return false;
+        }
+        if ((low(seen) & mask) == 0) {
+            state.fetch_or(static_cast<u64>(mask) << 32, RELEASE);
+            return true;
+        }
+        return false;
+#else
+        seen = state.fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
+        return (low(seen) & mask) == 0;
+#endif
     }
 };
 
@@ -108,8 +126,19 @@ struct FusedState {
         Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELAXED);
     }
 
-    static OUTBOARD_DEVICE u64 release(const Heap* heap, u32 word, u32 mask) {
-        return Atomic<u64>(heap->level[0][word]).fetch_or(mask, RELEASE);
+    static OUTBOARD_DEVICE bool release(const Heap* heap, u32 word, u32 mask, u64& seen) {
+        const Atomic<u64> state(heap->level[0][word]);
+#ifdef OUTBOARD_CHECKED
+        while ((high(seen) & ~low(seen) & mask) != 0) {
+            if (state.compare_exchange_weak(seen, seen | mask, RELEASE, RELAXED)) {
+                return true;
+            }
+        }
+        return false;
+#else
+        seen = state.fetch_or(mask, RELEASE);
+        return (low(seen) & mask) == 0;
+#endif
     }
 };
 

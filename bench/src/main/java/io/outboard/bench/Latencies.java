@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.report.JsonLine;
 import org.HdrHistogram.Histogram;
 
 /**

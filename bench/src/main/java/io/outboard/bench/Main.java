@@ -15,13 +15,15 @@ import picocli.CommandLine.Option;
         name = "outboard",
         mixinStandardHelpOptions = true,
         versionProvider = Environment.Version.class,
-        description = "Measures host-side allocators for GPU memory, and CUDA's own beside them where there is a GPU.",
+        description =
+                "Measures host-side and in-kernel allocators for GPU memory, and CUDA's own beside them where there is a GPU.",
         footer = "bundle, a command of the launcher, packs all of this for a machine with a GPU and no JDK.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             MallocLargeCommand.class,
             ReplayCommand.class,
             PoolCommand.class,
+            KernelsCommand.class,
             StrategiesCommand.class,
             ReportCommand.class
         })

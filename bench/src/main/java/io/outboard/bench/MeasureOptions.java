@@ -4,25 +4,18 @@ import io.outboard.bench.device.DeviceProbe;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import io.outboard.cuda.CudaUnavailableException;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options that every measuring command has. Checked as a whole before anything runs. */
 final class MeasureOptions {
 
     private static final String SMALLEST = "smallest";
-
-    /** What a table or a program reads. */
-    enum Format {
-        TABLE,
-        JSON
-    }
 
     @Option(
             names = "--strategy",
@@ -49,18 +42,8 @@ final class MeasureOptions {
                     + " a strategy that needs more is measured in that. Default: what the trace is meant for.")
     private @Nullable String region;
 
-    @Option(
-            names = "--out",
-            paramLabel = "DIR",
-            description = "Write JSON, latency histograms, memory over time and report.html into this folder.")
-    private @Nullable Path out;
-
-    @Option(
-            names = "--format",
-            paramLabel = "table|json",
-            defaultValue = "table",
-            description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
-    private Format format = Format.TABLE;
+    @Mixin
+    private OutputOptions output = new OutputOptions();
 
     /** Checks everything that can be wrong before anything is measured, and makes the folder for results. */
     void check() {
@@ -71,13 +54,7 @@ final class MeasureOptions {
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(e);
         }
-        if (out != null) {
-            try {
-                Files.createDirectories(out);
-            } catch (final IOException e) {
-                throw new WrongUseException("--out=" + out + " must be a folder, or one that can be made");
-            }
-        }
+        output.check();
     }
 
     /** Names, each once, of strategies that exist. */
@@ -118,10 +95,10 @@ final class MeasureOptions {
 
     @Nullable
     Path out() {
-        return out;
+        return output.out();
     }
 
     boolean json() {
-        return format == Format.JSON;
+        return output.json();
     }
 }

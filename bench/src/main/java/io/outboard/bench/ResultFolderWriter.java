@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.ReportPage;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -44,9 +45,7 @@ final class ResultFolderWriter {
                             .map(rate -> rate.json(results.trace()).toString())
                             .toList());
         }
-        final JsonLine facts = new JsonLine();
-        environment.forEach(facts::put);
-        Files.writeString(folder.resolve("environment.json"), facts + "\n");
+        writeEnvironment(folder, environment);
         final String heading = environment.entrySet().stream()
                 .map(fact -> "# " + fact.getKey() + ": " + fact.getValue() + "\n")
                 .collect(Collectors.joining());
@@ -61,6 +60,21 @@ final class ResultFolderWriter {
             Files.writeString(folder.resolve(name + "-memory.csv"), heading + MemorySample.HEADER + "\n" + samples);
         }
         return ReportPage.write(folder);
+    }
+
+    /** Writes results of in-kernel heaps, one JSON object a line, and returns the page. */
+    static Path writeKernels(final Path folder, final List<String> lines, final Map<String, String> environment)
+            throws IOException {
+        Files.createDirectories(folder);
+        Files.write(folder.resolve("kernels.json"), lines);
+        writeEnvironment(folder, environment);
+        return ReportPage.write(folder);
+    }
+
+    private static void writeEnvironment(final Path folder, final Map<String, String> environment) throws IOException {
+        final JsonLine facts = new JsonLine();
+        environment.forEach(facts::put);
+        Files.writeString(folder.resolve("environment.json"), facts + "\n");
     }
 
     /** What the files of each measurement begin with: trace, strategy, reuse policy of a pool, a number where that is taken. */

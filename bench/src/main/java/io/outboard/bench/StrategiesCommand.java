@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.report.JsonLine;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import java.io.PrintWriter;
@@ -22,13 +23,13 @@ final class StrategiesCommand implements Callable<Integer> {
             paramLabel = "table|json",
             defaultValue = "table",
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
-    private MeasureOptions.Format format = MeasureOptions.Format.TABLE;
+    private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
     @Override
     public Integer call() {
         final PrintWriter out = spec.commandLine().getOut();
         for (final StrategyProvider provider : Strategies.all()) {
-            if (format == MeasureOptions.Format.JSON) {
+            if (format == OutputOptions.Format.JSON) {
                 out.println(new JsonLine().put("strategy", provider.name()).put("description", provider.description()));
             } else {
                 out.printf(Locale.ROOT, "%-16s %s%n", provider.name(), provider.description());

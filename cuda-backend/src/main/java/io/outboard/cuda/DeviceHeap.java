@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("try")
 public final class DeviceHeap implements AutoCloseable {
 
+    /** Bytes of what {@link #parameter} points to: {@code outboard::Heap}. */
+    public static final int CONTROL_BYTES = 160;
+
     private static final int BLOCK_THREADS = 256;
     private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
 
@@ -33,9 +36,6 @@ public final class DeviceHeap implements AutoCloseable {
     private static final int SEGMENTS = 8192;
 
     private static final int SEGMENT_BYTES = 64;
-
-    /** Of the control block, {@code struct Heap}, at the heap's begin. */
-    private static final int CONTROL_WORDS = 160 / Long.BYTES;
 
     private final KernelDriver driver;
     private final long context;
@@ -47,8 +47,7 @@ public final class DeviceHeap implements AutoCloseable {
     private final int fragmentationUnits;
     private final int flags;
     /** Outside of the Java heap, for launches to read. All zero for {@link DeviceAllocator#CUDA_MALLOC}. */
-    private final ByteBuffer control =
-            ByteBuffer.allocateDirect(CONTROL_WORDS * Long.BYTES).order(ByteOrder.nativeOrder());
+    private final ByteBuffer control = ByteBuffer.allocateDirect(CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
     private int multiprocessors;
     private @Nullable KernelModule module;
@@ -151,7 +150,7 @@ public final class DeviceHeap implements AutoCloseable {
      * The same for kernels that take the heap by value, as {@code const __grid_constant__ outboard::Heap}, which spares them
      * reads of device memory.
      *
-     * @return a pointer to host memory, for a launch; good while the heap is open, also after {@link #reset}
+     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open, also after {@link #reset}
      */
     public Pointer parameter() {
         return Pointer.to(control);
@@ -230,7 +229,7 @@ public final class DeviceHeap implements AutoCloseable {
                 preSplit.scheme(),
                 preSplit.chunkBytes(),
                 preSplit.largeEndBytes());
-        final long[] words = new long[CONTROL_WORDS];
+        final long[] words = new long[CONTROL_BYTES / Long.BYTES];
         driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, address));
         control.asLongBuffer().put(words);
     }

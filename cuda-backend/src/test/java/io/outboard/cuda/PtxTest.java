@@ -50,6 +50,7 @@ class PtxTest {
         }
         for (final Path source : files(BENCH, ".cu")) {
             all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source));
+            all.add(new Made(KERNELS.resolve(stemOf(source) + "-Empty.ptx"), source));
         }
         return all;
     }

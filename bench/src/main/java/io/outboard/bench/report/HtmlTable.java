@@ -13,8 +13,8 @@ final class HtmlTable {
     /**
      * A number.
      *
-     * @param exact the number in full; NaN if it was not measured
-     * @param text the number as people read it
+     * @param exact the number in full; NaN if it was not measured, or is none
+     * @param text the number as people read it, or what stands there in its place
      * @param remarkable whether it stands out
      */
     record Cell(double exact, String text, boolean remarkable) {
@@ -29,7 +29,7 @@ final class HtmlTable {
                     + (Double.isNaN(exact) ? "none " : "");
             final String attribute = styles.isEmpty() ? "" : " class=\"" + styles.strip() + "\"";
             final String content = Double.isNaN(exact)
-                    ? Html.NONE
+                    ? Html.escape(text)
                     : "<data value=\"" + Html.number(exact) + "\">" + Html.escape(text) + "</data>";
             return "<td" + attribute + ">" + content + "</td>";
         }

@@ -22,7 +22,8 @@ import java.util.stream.Stream;
  *
  * <p>The folder holds {@code results.json} (one object a line) and, if they were written, {@code environment.json},
  * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} and {@code <files>-memory.csv}, where {@code files} is that key
- * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.json}. What is missing or null is left out of the page; what is malformed is an error.
+ * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.json} and {@code kernels.json}, the last also
+ * alone. What is missing or null is left out of the page; what is malformed is an error.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.
@@ -41,7 +42,7 @@ public final class ReportPage {
      *
      * @param directory the folder that holds the results and receives the page
      * @return the page
-     * @throws IllegalArgumentException if the folder is missing or has no {@code results.json}, or a file is malformed;
+     * @throws IllegalArgumentException if the folder is missing or has no results, or a file is malformed;
      *     the message is one line that names the file, the line and the rule. No page was written, an older one stays
      * @throws IOException if a file cannot be read or the page cannot be written; an older page stays
      */
@@ -105,6 +106,9 @@ public final class ReportPage {
                 .forEach((trace, results) -> sections.add(new TraceSection(folder, trace, results, series)));
         if (folder.contains(ThreadsSection.FILE_NAME)) {
             sections.add(new ThreadsSection(folder));
+        }
+        if (folder.contains(KernelsSection.FILE_NAME)) {
+            sections.add(new KernelsSection(folder));
         }
         return sections;
     }

@@ -30,7 +30,7 @@ final class ResultFolder {
     private ResultFolder(final Path directory, final Set<String> fileNames) throws IOException {
         this.directory = directory;
         this.fileNames = fileNames;
-        this.results = readResults();
+        this.results = fileNames.contains(RESULTS) ? readResults() : List.of();
         this.environment = fileNames.contains(ENVIRONMENT)
                 ? JsonReader.read(path(ENVIRONMENT), 1, read(ENVIRONMENT))
                 : new JsonObject(path(ENVIRONMENT), Map.of());
@@ -39,8 +39,8 @@ final class ResultFolder {
     /**
      * Opens a folder and reads its results and environment.
      *
-     * @throws IllegalArgumentException if there is no such folder, no results in it, or one of the two files breaks a
-     *     rule
+     * @throws IllegalArgumentException if there is no such folder, neither results nor kernels in it, or one of the two
+     *     files breaks a rule
      * @throws IOException if the folder or a file cannot be read
      */
     static ResultFolder open(final Path directory) throws IOException {
@@ -51,8 +51,9 @@ final class ResultFolder {
         try (Stream<Path> files = Files.list(directory)) {
             names = files.map(file -> file.toFile().getName()).collect(Collectors.toUnmodifiableSet());
         }
-        if (!names.contains(RESULTS)) {
-            throw new IllegalArgumentException(directory + ": must contain " + RESULTS);
+        if (!names.contains(RESULTS) && !names.contains(KernelsSection.FILE_NAME)) {
+            throw new IllegalArgumentException(
+                    directory + ": must contain " + RESULTS + " or " + KernelsSection.FILE_NAME);
         }
         return new ResultFolder(directory, names);
     }

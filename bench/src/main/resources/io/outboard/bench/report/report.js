@@ -50,6 +50,30 @@
     return up ? steps.find(step => step >= value * 0.999) : steps.reverse().find(step => step <= value * 1.001);
   };
 
+  // An axis of sizes or counts: the values that were measured, as many as there is room for.
+  const valueAxis = (lines, type, label) => {
+    const values = [...new Set(lines.flatMap(line => line.x))].sort((a, b) => a - b);
+    const every = Math.ceil(values.length / 6);
+    return {type, min: values[0], max: values[values.length - 1], ticksAt: values.filter((_, i) => i % every === 0), label};
+  };
+  const timeAxis = lines => {
+    const values = lines.flatMap(line => line.y.filter(value => value !== null));
+    const min = round(least(values.length > 0 ? values : [1]), false);
+    const max = round(Math.max(most(values), min * 10), true);
+    const decades = range(Math.ceil(Math.log10(min) - 1e-9), Math.log10(max), 1).map(power => 10 ** power);
+    const ticks = decades.length < 3 ? decades.flatMap(ten => [ten / 5, ten / 2, ten, ten * 2, ten * 5]) : decades;
+    return {type: 'logarithmic', min, max, ticksAt: ticks.filter(tick => tick >= min && tick <= max), label: time};
+  };
+  const kernelKind = (xType, xLabel, yAxis, reading) => ({
+    interaction: {mode: 'index', intersect: false},
+    fill: () => false,
+    axes: lines => ({x: valueAxis(lines, xType, xLabel), y: yAxis(lines)}),
+    heading: xLabel,
+    reading,
+  });
+  const percent = fraction => `${Number((fraction * 100).toPrecision(3))}\u00a0%`;
+  const fractionAxis = () => ({type: 'linear', min: 0, max: 1, ticksAt: range(0, 1, 0.2), label: percent});
+
   // A kind says how its axes are laid, from the lines that are switched on, and how a point reads.
   const kinds = {
     latency: {
@@ -57,15 +81,9 @@
       fill: () => false,
       axes(lines) {
         const right = Math.max(1, most(lines.flatMap(line => line.x)));
-        const values = lines.flatMap(line => line.y);
-        const min = round(least(values), false);
-        const max = round(Math.max(most(values), min * 10), true);
-        const decades = range(Math.ceil(Math.log10(min) - 1e-9), Math.log10(max), 1).map(power => 10 ** power);
-        const few = decades.length < 3;
-        const ticks = few ? decades.flatMap(ten => [ten / 5, ten / 2, ten, ten * 2, ten * 5]) : decades;
         return {
           x: {type: 'linear', min: 0, max: right, ticksAt: [0, Math.log10(2), ...range(1, right, 1)], label: percentileTick},
-          y: {type: 'logarithmic', min, max, ticksAt: ticks.filter(tick => tick >= min && tick <= max), label: time},
+          y: timeAxis(lines),
         };
       },
       heading: percentile,
@@ -104,6 +122,9 @@
       heading: x => x === 1 ? '1 thread' : `${x} threads`,
       reading: rate,
     },
+    kernelBytes: kernelKind('logarithmic', bytes, timeAxis, time),
+    kernelCount: kernelKind('linear', String, timeAxis, time),
+    fragmentation: kernelKind('logarithmic', bytes, fractionAxis, percent),
   };
 
   const axis = spec => ({

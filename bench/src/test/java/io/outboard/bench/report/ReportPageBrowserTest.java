@@ -140,6 +140,22 @@ class ReportPageBrowserTest {
     }
 
     @Test
+    void shouldDrawTheFiguresOfKernels(@TempDir final Path kernels) throws IOException, InterruptedException {
+        Files.write(kernels.resolve(KernelsSection.FILE_NAME), KernelResultFiles.sample());
+        ReportPage.write(kernels);
+
+        browser().open(kernels.resolve(ReportPage.FILE_NAME));
+        assertEquals("8", browser().evaluate("return document.querySelectorAll('canvas').length"));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+
+        browser().resize(360, 740, true);
+        browser().open(kernels.resolve(ReportPage.FILE_NAME));
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("[]", browser().console());
+    }
+
+    @Test
     void shouldFollowTheWindowWhenItNarrows() throws IOException, InterruptedException {
         browser().resize(360, 740, true);
 

@@ -239,7 +239,7 @@ class ReportPageTest {
 
     @Test
     void shouldRefuseAFolderWithoutResults() {
-        assertMessage(directory + ": must contain results.json", directory);
+        assertMessage(directory + ": must contain results.json or kernels.json", directory);
     }
 
     @ParameterizedTest

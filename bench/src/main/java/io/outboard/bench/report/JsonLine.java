@@ -1,26 +1,61 @@
-package io.outboard.bench;
+package io.outboard.bench.report;
 
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** One JSON object on one line, keys in the order that they were put. NaN and null become {@code null}. */
-final class JsonLine {
+/**
+ * One JSON object on one line, keys in the order that they were put. NaN and null become {@code null}. Confined to one
+ * thread.
+ */
+public final class JsonLine {
 
     private final StringBuilder text = new StringBuilder("{");
 
-    JsonLine put(final String key, final @Nullable String value) {
+    /** An object without keys. */
+    public JsonLine() {}
+
+    /**
+     * Adds a member.
+     *
+     * @param key its name, not put before
+     * @param value a text; null becomes null
+     * @return this
+     */
+    public JsonLine put(final String key, final @Nullable String value) {
         return value == null ? putRaw(key, "null") : putRaw(key, quote(value));
     }
 
-    JsonLine put(final String key, final @Nullable Long value) {
+    /**
+     * Adds a member.
+     *
+     * @param key its name, not put before
+     * @param value a whole number; null becomes null
+     * @return this
+     */
+    public JsonLine put(final String key, final @Nullable Long value) {
         return putRaw(key, String.valueOf(value));
     }
 
-    JsonLine put(final String key, final double value, final int decimals) {
+    /**
+     * Adds a member.
+     *
+     * @param key its name, not put before
+     * @param value a number; NaN becomes null
+     * @param decimals how many digits behind the point to keep, 0 or more
+     * @return this
+     */
+    public JsonLine put(final String key, final double value, final int decimals) {
         return putRaw(key, Double.isNaN(value) ? "null" : String.format(Locale.ROOT, "%." + decimals + "f", value));
     }
 
-    JsonLine put(final String key, final JsonLine object) {
+    /**
+     * Adds a member.
+     *
+     * @param key its name, not put before
+     * @param object an object
+     * @return this
+     */
+    public JsonLine put(final String key, final JsonLine object) {
         return putRaw(key, object.toString());
     }
 

@@ -1,0 +1,338 @@
+package io.outboard.bench;
+
+import io.outboard.bench.device.DeviceProbe;
+import io.outboard.bench.kernels.CasePlan;
+import io.outboard.bench.kernels.Contender;
+import io.outboard.bench.kernels.KernelCase;
+import io.outboard.bench.kernels.PreSplits;
+import io.outboard.bench.kernels.TestKind;
+import io.outboard.bench.kernels.Watchdog;
+import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.KernelResult;
+import io.outboard.cuda.CudaDevice;
+import io.outboard.cuda.CudaMemorySource;
+import io.outboard.cuda.CudaUnavailableException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code outboard kernels}: the test bench of in-kernel heaps. */
+@Command(
+        name = "kernels",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measures and checks the allocators that kernels can call, by the tests of Vinkler and Havran (2014). Needs a"
+                    + " GPU. Without options, a table and the points of the paper's figures, in some minutes.",
+            "Cases run in a process of their own; one that hangs is ended, and the next goes on."
+        })
+final class KernelsCommand implements Callable<Integer> {
+
+    private static final int MOST_RUNS = 1000;
+    private static final int MOST_SECONDS = 3600;
+    private static final long LEAST_HEAP = 64L << 10;
+    private static final long MOST_HEAP = 64L << 30;
+    private static final List<long[]> MIX_SIZES = List.of(new long[] {4, 1024});
+    private static final List<long[]> ONE_SIZE = List.of(new long[] {16, 16});
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(
+            names = "--allocator",
+            paramLabel = "NAME,...",
+            split = ",",
+            description = "What to measure: AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc;"
+                    + " or Empty, the kernels without any. Default: all.")
+    private List<String> allocators = List.of();
+
+    @Option(
+            names = "--coalesced",
+            paramLabel = "no|yes|both",
+            defaultValue = "both",
+            description = "Whether one claim serves the threads of a warp that allocate together."
+                    + " Default: ${DEFAULT-VALUE}.")
+    private String coalesced = "both";
+
+    @Option(
+            names = "--case",
+            paramLabel = "AD,ADF,ACD,P,MIX,OOM",
+            split = ",",
+            description =
+                    "AD: allocate in one kernel, free in the next. ADF: both in one. ACD: several allocations, then"
+                            + " as many frees. P: ten launches, each thread acts with probability 0.75. MIX: AD with sizes"
+                            + " uniform in a range. OOM: allocate until the first failure.")
+    private List<String> tests = List.of();
+
+    @Option(
+            names = "--threads",
+            paramLabel = "T10240,...",
+            split = ",",
+            description = "Threads to launch, 256 a block; W30720: only the first of each warp allocates.")
+    private List<String> threads = List.of();
+
+    @Option(
+            names = "--bytes",
+            paramLabel = "SIZE,...",
+            split = ",",
+            description = "Bytes of a request; 4..1024, a range, is for MIX.")
+    private List<String> bytes = List.of();
+
+    @Option(names = "--heap", paramLabel = "SIZE,...", split = ",", description = "Bytes of the heap, such as 2GiB.")
+    private List<String> heaps = List.of();
+
+    @Option(
+            names = "--iterations",
+            paramLabel = "N,...",
+            split = ",",
+            description = "Allocations of a thread before it frees, for ACD; launches, for P.")
+    private List<Integer> iterations = List.of();
+
+    @Option(
+            names = "--pre-split",
+            paramLabel = "SPLIT,...",
+            split = ",",
+            description =
+                    "Chunks that a heap starts with: default; none, one chunk; heap:SIZE, the paper's equation 1"
+                            + " down to this size; uniform:SIZE; and, but for the first, +end:SIZE, a large chunk kept at the end.")
+    private List<String> preSplits = List.of();
+
+    @Option(
+            names = "--quick",
+            description = "A short run of every test with a thousand threads, for memory checkers; with --allocator and"
+                    + " --coalesced alone.")
+    private boolean quick;
+
+    @Option(
+            names = "--runs",
+            paramLabel = "N",
+            defaultValue = "5",
+            description =
+                    "Runs that a median is taken of, after one to warm up; where one takes longer than a second, it"
+                            + " is the only one. Default: ${DEFAULT-VALUE}.")
+    private int runs;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "SECONDS",
+            defaultValue = "20",
+            description = "A case that takes longer is ended. Default: ${DEFAULT-VALUE}.")
+    private int limitSeconds;
+
+    @Option(
+            names = "--device",
+            paramLabel = "auto|N",
+            defaultValue = "auto",
+            description = "The GPU. Default: ${DEFAULT-VALUE}.")
+    private String device = "auto";
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Override
+    public Integer call() throws Exception {
+        final List<KernelCase> cases = cases();
+        output.check();
+        final CudaDevice gpu = gpu();
+        final List<String> results;
+        try (Progress progress = new Progress(cases.size())) {
+            results = new Watchdog(gpu.ordinal(), Duration.ofSeconds(limitSeconds)).run(cases, work -> {
+                progress.step(1);
+                progress.stage(work.contender().label() + ", " + work.name());
+            });
+        }
+        final String origin = new JsonLine()
+                .put("gpu", gpu.toString())
+                .put("jdk", Environment.jdk())
+                .put("commit", Environment.commit())
+                .toString();
+        print(results.stream().map(line -> joined(line, origin)).toList(), gpu);
+        return 0;
+    }
+
+    /** What the options ask for. */
+    List<KernelCase> cases() {
+        checkRange("--runs", runs, MOST_RUNS);
+        checkRange("--limit", limitSeconds, MOST_SECONDS);
+        final List<Contender> contenders = contenders();
+        final boolean chosen = !(tests.isEmpty()
+                && threads.isEmpty()
+                && bytes.isEmpty()
+                && heaps.isEmpty()
+                && iterations.isEmpty()
+                && preSplits.isEmpty());
+        if (quick) {
+            if (chosen) {
+                throw new WrongUseException(
+                        "--quick must stand without --case, --threads, --bytes, --heap, --iterations and --pre-split");
+            }
+            return CasePlan.quick(contenders);
+        }
+        if (!chosen) {
+            return CasePlan.usual(contenders, runs);
+        }
+        iterations.forEach(count -> checkRange("--iterations", count, MOST_RUNS));
+        final List<TestKind> kinds = testKinds();
+        final List<KernelCase> cases = CasePlan.combinations(
+                contenders, kinds, threadCounts(), sizes(kinds), heapSizes(), iterations, splits(), runs);
+        if (cases.stream().allMatch(work -> work.test() == TestKind.REGISTERS)) {
+            throw new WrongUseException("--bytes=" + String.join(",", bytes)
+                    + " must have a range such as 4..1024 for MIX, and a size for other cases");
+        }
+        return cases;
+    }
+
+    private List<Contender> contenders() {
+        final List<String> names = Contender.names();
+        final Set<Contender> contenders = new LinkedHashSet<>();
+        if (!List.of("no", "yes", "both").contains(coalesced)) {
+            throw new WrongUseException("--coalesced=" + coalesced + " must be no, yes or both");
+        }
+        for (final String name : allocators.isEmpty() ? names : allocators) {
+            if (!names.contains(name)) {
+                throw new WrongUseException("--allocator=" + name + " must be one of: " + String.join(", ", names));
+            }
+            final boolean isEmpty = name.equals(Contender.EMPTY);
+            if (isEmpty || !coalesced.equals("yes")) {
+                contenders.add(new Contender(name, false));
+            }
+            if (!isEmpty && !coalesced.equals("no")) {
+                contenders.add(new Contender(name, true));
+            }
+        }
+        return List.copyOf(contenders);
+    }
+
+    private List<TestKind> testKinds() {
+        final List<TestKind> all = Arrays.stream(TestKind.values())
+                .filter(kind -> kind != TestKind.REGISTERS)
+                .toList();
+        if (tests.isEmpty()) {
+            return all;
+        }
+        final List<TestKind> kinds = new ArrayList<>();
+        for (final String test : tests) {
+            kinds.add(all.stream()
+                    .filter(kind -> kind.name().equalsIgnoreCase(test))
+                    .findFirst()
+                    .orElseThrow(() ->
+                            new WrongUseException("--case=" + test + " must be one of: AD, ADF, ACD, P, MIX, OOM")));
+        }
+        return kinds;
+    }
+
+    private List<String> threadCounts() {
+        for (final String count : threads) {
+            if (CasePlan.threads(count) == 0) {
+                throw new WrongUseException("--threads=" + count
+                        + " must be T or W and a number from 1 to 67108864, such as T10240 or W30720");
+            }
+        }
+        return threads.isEmpty() ? List.of("T102400") : threads;
+    }
+
+    private List<long[]> sizes(final List<TestKind> kinds) {
+        final List<long[]> sizes = new ArrayList<>();
+        for (final String text : bytes) {
+            final int dots = text.indexOf("..");
+            final String least = dots < 0 ? text : text.substring(0, dots);
+            final String most = dots < 0 ? text : text.substring(dots + 2);
+            final long[] size = {ByteSize.parse("--bytes", least), ByteSize.parse("--bytes", most)};
+            if (size[0] > size[1] || (dots >= 0 && size[0] == size[1])) {
+                throw new WrongUseException("--bytes=" + text + " must rise from the first to the second");
+            }
+            if (size[0] < Long.BYTES && kinds.contains(TestKind.OOM)) {
+                throw new WrongUseException("--bytes=" + text + " must be >= 8 for OOM, which links the blocks");
+            }
+            sizes.add(size);
+        }
+        if (sizes.isEmpty()) {
+            sizes.addAll(ONE_SIZE);
+            sizes.addAll(MIX_SIZES);
+        }
+        return sizes;
+    }
+
+    private List<String> splits() {
+        final List<String> splits = new ArrayList<>();
+        for (final String text : preSplits) {
+            final String split = Pattern.compile("(?<=:)[^+]*")
+                    .matcher(text)
+                    .replaceAll(size -> String.valueOf(ByteSize.parse("--pre-split", size.group())));
+            if (!PreSplits.isValid(split)) {
+                throw new WrongUseException("--pre-split=" + text
+                        + " must be default, none, heap:SIZE or uniform:SIZE, the last three also with +end:SIZE");
+            }
+            splits.add(split);
+        }
+        return splits.isEmpty() ? List.of(PreSplits.DEFAULT) : splits;
+    }
+
+    private CudaDevice gpu() {
+        try (DeviceProbe probe = DeviceProbe.open(device)) {
+            return probe.source()
+                    .map(CudaMemorySource::device)
+                    .orElseThrow(
+                            () -> new WrongUseException("--device=" + device + " must be a GPU: " + probe.reason()));
+        } catch (final CudaUnavailableException e) {
+            throw new WrongUseException("--device=" + device + " must be a GPU that works: " + e.getMessage());
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(e);
+        }
+    }
+
+    private void print(final List<String> lines, final CudaDevice gpu) throws Exception {
+        final PrintWriter out = spec.commandLine().getOut();
+        if (output.json()) {
+            lines.forEach(out::println);
+        } else {
+            final List<KernelResult> results = IntStream.range(0, lines.size())
+                    .mapToObj(i -> KernelResult.parse("results", i + 1, lines.get(i)))
+                    .toList();
+            new KernelTables(results, gpu.toString()).print(out);
+        }
+        final Path folder = output.out();
+        if (folder != null) {
+            final Path page = ResultFolderWriter.writeKernels(folder, lines, Environment.facts(gpu, ""));
+            if (!output.json()) {
+                out.println("report: " + page);
+            }
+        }
+        out.flush();
+    }
+
+    /** Two objects as one. */
+    private static String joined(final String first, final String second) {
+        return first.substring(0, first.length() - 1) + "," + second.substring(1);
+    }
+
+    private List<Long> heapSizes() {
+        final List<Long> sizes = new ArrayList<>();
+        for (final String text : heaps) {
+            final long size = ByteSize.parse("--heap", text);
+            if (size < LEAST_HEAP || size > MOST_HEAP) {
+                throw new WrongUseException("--heap=" + text + " must be from 64KiB to 64GiB");
+            }
+            sizes.add(size);
+        }
+        return sizes.isEmpty() ? List.of(KernelCase.HEAP_BYTES) : sizes;
+    }
+
+    private static void checkRange(final String option, final int value, final int most) {
+        if (value < 1 || value > most) {
+            throw new WrongUseException(option + "=" + value + " must be >= 1 and <= " + most);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.outboard.bench.kernels;
+
+import io.outboard.cuda.DeviceHeap;
+import io.outboard.cuda.DeviceHeapBuilder;
+import io.outboard.cuda.DeviceHeapStatistics;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The heap of a case: an in-kernel heap; or, where nothing allocates or the driver has the heap, bare memory. Confined to one
+ * thread.
+ */
+final class BenchHeap implements AutoCloseable {
+
+    private final Contender contender;
+    private final long memory;
+    private final @Nullable DeviceHeap heap;
+
+    BenchHeap(final KernelCase work, final long memory, final boolean trackRequests) {
+        this.contender = work.contender();
+        this.memory = memory;
+        this.heap = contender
+                .allocator()
+                .filter(allocator -> contender.hasBounds())
+                .map(allocator -> {
+                    final DeviceHeapBuilder builder = DeviceHeap.over(memory, work.heapBytes())
+                            .allocator(allocator)
+                            .trackRequests(trackRequests);
+                    PreSplits.parse(work.preSplit()).ifPresent(builder::preSplit);
+                    return builder.build();
+                })
+                .orElse(null);
+    }
+
+    /** Where it begins. */
+    long address() {
+        return memory;
+    }
+
+    /** What kernels are told of it: its control block, zeroes where it has none. */
+    ByteBuffer control() {
+        return heap == null
+                ? ByteBuffer.allocate(DeviceHeap.CONTROL_BYTES)
+                : heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES);
+    }
+
+    /** Makes it empty, if frees don't. */
+    void resetUnlessFreed() {
+        if (heap != null && !contender.canFree()) {
+            heap.reset();
+        }
+    }
+
+    /** What is in it now; nothing where it has no chunks. */
+    Optional<DeviceHeapStatistics> statistics() {
+        return heap == null || !contender.hasChunks() ? Optional.empty() : Optional.of(heap.statistics());
+    }
+
+    @Override
+    public void close() {
+        if (heap != null) {
+            heap.close();
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package io.outboard.bench.kernels;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+
+/**
+ * Which cases a run consists of. The usual run is the table that published allocators were measured by, and the points of
+ * the figures of Vinkler and Havran (2014).
+ */
+public final class CasePlan {
+
+    /** Sizes of figures 3(a), 4 and 5: 4 bytes to 128 KiB. */
+    static final List<Long> FIGURE_BYTES =
+            List.of(4L, 16L, 64L, 256L, 1024L, 4096L, 8192L, 16384L, 32768L, 65536L, 131072L);
+
+    /** What figure 4 compares, beside the usual pre-splitting. */
+    static final List<String> FIGURE_SPLITS = List.of("none", "uniform:4096", "uniform:262144", "heap:65536");
+
+    private static final int PAPER_THREADS = 30720;
+    private static final int BLOCK = 256;
+    private static final int MILLION = 1 << 20;
+    private static final long SMALL_HEAP = 64L << 20;
+
+    private final List<Contender> contenders;
+    private final int runs;
+    private final Set<KernelCase> cases = new LinkedHashSet<>();
+
+    private CasePlan(final List<Contender> contenders, final int runs) {
+        this.contenders = contenders;
+        this.runs = runs;
+    }
+
+    /**
+     * The usual run.
+     *
+     * @param contenders what to measure
+     * @param runs how many runs medians are taken of
+     * @return the cases, those of a row of a table together
+     */
+    public static List<KernelCase> usual(final List<Contender> contenders, final int runs) {
+        final CasePlan plan = new CasePlan(contenders, runs);
+        plan.addTable();
+        plan.addFigures();
+        return plan.result();
+    }
+
+    /**
+     * A short run of every test with a thousand threads, for memory checkers, under which kernels are slow.
+     *
+     * @param contenders what to measure
+     * @return the cases
+     */
+    public static List<KernelCase> quick(final List<Contender> contenders) {
+        final CasePlan plan = new CasePlan(contenders, 1);
+        for (final boolean perWarp : new boolean[] {false, true}) {
+            for (final long bytes : new long[] {16, 1001}) {
+                for (final TestKind test : List.of(TestKind.AD, TestKind.ADF, TestKind.ACD, TestKind.P, TestKind.OOM)) {
+                    plan.addSmall(test, perWarp, bytes, bytes);
+                }
+            }
+            plan.addSmall(TestKind.MIX, perWarp, 4, 1024);
+        }
+        return plan.result();
+    }
+
+    /**
+     * Every combination.
+     *
+     * @param contenders what to measure
+     * @param tests what is done
+     * @param threads numbers of threads, as {@link #threads} reads them
+     * @param sizes {@code {least, most}} bytes of a request; {@link TestKind#MIX} takes those that differ, others the rest
+     * @param heapBytes sizes of the heap
+     * @param iterations of {@link TestKind#ACD} and {@link TestKind#P}; empty: the usual number
+     * @param preSplits see {@link PreSplits}
+     * @param runs how many runs medians are taken of
+     * @return the cases, those of a row of a table together
+     */
+    public static List<KernelCase> combinations(
+            final List<Contender> contenders,
+            final List<TestKind> tests,
+            final List<String> threads,
+            final List<long[]> sizes,
+            final List<Long> heapBytes,
+            final List<Integer> iterations,
+            final List<String> preSplits,
+            final int runs) {
+        final CasePlan plan = new CasePlan(contenders, runs);
+        for (final TestKind test : tests) {
+            final boolean repeats = KernelCase.usualIterations(test) > 1;
+            final List<Integer> counts =
+                    repeats && !iterations.isEmpty() ? iterations : List.of(KernelCase.usualIterations(test));
+            for (final String text : threads) {
+                for (final long[] size : sizes) {
+                    if (size[0] < size[1] == (test == TestKind.MIX)) {
+                        for (final long heap : heapBytes) {
+                            for (final int count : counts) {
+                                preSplits.forEach(split -> plan.add(
+                                        test,
+                                        text,
+                                        size[0],
+                                        size[1],
+                                        each -> each.withHeap(heap, split).withIterations(count)));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return plan.result();
+    }
+
+    /**
+     * Reads a number of threads: {@code T10240}, or {@code W30720} for one that allocates in each warp.
+     *
+     * @param text what a user typed
+     * @return how many; 0 if the text isn't such a number
+     */
+    public static int threads(final String text) {
+        if (!text.matches("[TW][0-9]{1,9}")) {
+            return 0;
+        }
+        final int threads = Integer.parseInt(text.substring(1));
+        return threads <= 1 << 26 ? threads : 0;
+    }
+
+    /** The rows of the table in which published allocators were measured. */
+    private void addTable() {
+        for (final long bytes : new long[] {16, 8192, 65536}) {
+            add(TestKind.AD, "T10240", bytes);
+        }
+        for (final long bytes : new long[] {16, 256, 8192}) {
+            add(TestKind.AD, "T102400", bytes);
+        }
+        add(TestKind.AD, "T" + MILLION, 16);
+        add(TestKind.AD, "T" + MILLION, 256);
+        add(TestKind.AD, "W" + MILLION, 256);
+        add(TestKind.ADF, "W" + PAPER_THREADS, 16);
+        add(TestKind.ADF, "W" + PAPER_THREADS, 65536);
+        addMix("T10240", 65536);
+        addMix("T102400", 1024);
+        addMix("T" + MILLION, 1024);
+        addMix("W" + MILLION, 65536);
+        add(TestKind.ACD, "W" + PAPER_THREADS, 16);
+        add(TestKind.ACD, "T102400", 16);
+        add(TestKind.P, "T102400", 16);
+        // CUDA's own takes minutes for the millions of blocks that the smaller sizes come to.
+        final CasePlan others = with(each -> !each.isCuda());
+        others.add(TestKind.OOM, "T10240", 64);
+        others.add(TestKind.OOM, "T10240", 1024);
+        cases.addAll(others.cases);
+        add(TestKind.OOM, "T10240", 65536);
+    }
+
+    /** One allocating thread a warp, for which coalescing changes nothing: only without. */
+    private void addFigures() {
+        final CasePlan plain = with(each -> !each.coalesced());
+        plain.addFigure3();
+        plain.addFigures4And5();
+        cases.addAll(plain.cases);
+    }
+
+    private void addFigure3() {
+        final String threads = "W" + PAPER_THREADS;
+        FIGURE_BYTES.forEach(bytes -> add(TestKind.ADF, threads, bytes));
+        for (long heap = 128L << 10; heap <= KernelCase.HEAP_BYTES; heap *= 4) {
+            final long heapBytes = heap;
+            add(TestKind.ACD, threads, 4, 4, each -> each.withHeap(heapBytes, PreSplits.DEFAULT));
+        }
+        for (final int iterations : new int[] {10, 20, 40, 60, 80, 100}) {
+            add(TestKind.ACD, threads, 4, 4, each -> each.withIterations(iterations));
+        }
+        for (final int blocks : new int[] {1, 15, 30, 60, 90, 120}) {
+            add(TestKind.P, "W" + blocks * BLOCK, 4);
+        }
+    }
+
+    private void addFigures4And5() {
+        final String threads = "W" + PAPER_THREADS;
+        final CasePlan lists = with(Contender::hasChunks);
+        final CasePlan fused = with(each -> each.name().equals("CFMMalloc"));
+        for (final long bytes : FIGURE_BYTES) {
+            lists.add(TestKind.ACD, threads, bytes);
+            lists.add(TestKind.AD, threads, bytes);
+            for (final String split : FIGURE_SPLITS) {
+                fused.add(TestKind.ACD, threads, bytes, bytes, each -> each.withHeap(KernelCase.HEAP_BYTES, split));
+            }
+        }
+        cases.addAll(lists.cases);
+        cases.addAll(fused.cases);
+    }
+
+    private void addSmall(final TestKind test, final boolean perWarp, final long least, final long most) {
+        add(
+                test,
+                (perWarp ? "W" : "T") + 1024,
+                least,
+                most,
+                each -> each.withHeap(SMALL_HEAP >> (test == TestKind.OOM ? 4 : 0), PreSplits.DEFAULT));
+    }
+
+    private void addMix(final String threads, final long most) {
+        add(TestKind.MIX, threads, 4, most, each -> each);
+    }
+
+    private void add(final TestKind test, final String threads, final long bytes) {
+        add(test, threads, bytes, bytes, each -> each);
+    }
+
+    private void add(
+            final TestKind test,
+            final String threads,
+            final long least,
+            final long most,
+            final UnaryOperator<KernelCase> change) {
+        for (final Contender contender : contenders) {
+            if (isPossible(test, contender)) {
+                cases.add(change.apply(new KernelCase(
+                        contender,
+                        test,
+                        threads.startsWith("W"),
+                        threads(threads),
+                        least,
+                        most,
+                        KernelCase.usualIterations(test),
+                        KernelCase.HEAP_BYTES,
+                        PreSplits.DEFAULT,
+                        runs)));
+            }
+        }
+    }
+
+    /** Who never fails can't be exhausted: no allocator at all, and the one that wraps. */
+    private static boolean isPossible(final TestKind test, final Contender contender) {
+        return test != TestKind.OOM || !(contender.isEmpty() || contender.overwrites());
+    }
+
+    /** An empty plan for some of the contenders. */
+    private CasePlan with(final Predicate<Contender> filter) {
+        return new CasePlan(contenders.stream().filter(filter).toList(), runs);
+    }
+
+    /** With the registers of each contender, and of none, against which they are compared. */
+    private List<KernelCase> result() {
+        final Set<KernelCase> all = new LinkedHashSet<>();
+        all.add(KernelCase.registers(Contender.empty()));
+        contenders.forEach(contender -> all.add(KernelCase.registers(contender)));
+        all.addAll(cases);
+        return List.copyOf(all);
+    }
+}

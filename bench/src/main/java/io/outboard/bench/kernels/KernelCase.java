@@ -1,0 +1,161 @@
+package io.outboard.bench.kernels;
+
+import io.outboard.bench.report.JsonLine;
+import java.util.List;
+
+/**
+ * One thing to measure. Immutable, so safe for any number of threads.
+ *
+ * @param contender what allocates
+ * @param test what is done
+ * @param perWarp whether only the first thread of each warp allocates, as in the paper
+ * @param threads threads to launch, in blocks of 256, {@code 0 < threads}
+ * @param leastBytes smallest request
+ * @param mostBytes largest request; sizes are uniform between the two
+ * @param iterations allocations of a thread before it frees, or launches of {@link TestKind#P}
+ * @param heapBytes size of the heap
+ * @param preSplit how the heap is pre-split, see {@link PreSplits}
+ * @param runs how many runs the median is taken of, {@code 0 < runs}; one, if one takes longer than a second
+ */
+public record KernelCase(
+        Contender contender,
+        TestKind test,
+        boolean perWarp,
+        int threads,
+        long leastBytes,
+        long mostBytes,
+        int iterations,
+        long heapBytes,
+        String preSplit,
+        int runs) {
+
+    /** Allocations of a thread in {@link TestKind#ACD}, and launches in {@link TestKind#P}, unless a case says otherwise. */
+    public static final int ITERATIONS = 10;
+
+    /** The paper's heap: 2 GiB. */
+    public static final long HEAP_BYTES = 2L << 30;
+
+    private static final int WARP = 32;
+
+    /** The case of how many registers the kernels of a contender take. */
+    static KernelCase registers(final Contender contender) {
+        return new KernelCase(contender, TestKind.REGISTERS, false, 1, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, 1);
+    }
+
+    /** The same on another heap. */
+    KernelCase withHeap(final long bytes, final String split) {
+        return new KernelCase(contender, test, perWarp, threads, leastBytes, mostBytes, iterations, bytes, split, runs);
+    }
+
+    /** The same with other iterations. */
+    KernelCase withIterations(final int count) {
+        return new KernelCase(
+                contender, test, perWarp, threads, leastBytes, mostBytes, count, heapBytes, preSplit, runs);
+    }
+
+    /** How many threads allocate. */
+    int slots() {
+        return perWarp ? (threads + WARP - 1) / WARP : threads;
+    }
+
+    /** Most that can be requested without a free, padded as allocators do. */
+    long demandBytes() {
+        return (long) slots() * iterations * ((mostBytes + 15) / 16 * 16);
+    }
+
+    /** Every so many threads, one allocates. */
+    int stride() {
+        return perWarp ? WARP : 1;
+    }
+
+    /**
+     * What it is, without the contender, as tables name rows; what is as usual isn't said.
+     *
+     * @return for example {@code AD T10k 16 B}, or {@code ACD W30k 4 B, 128 KiB heap}
+     */
+    public String name() {
+        if (test == TestKind.REGISTERS) {
+            return test.label();
+        }
+        final String size = leastBytes == mostBytes ? bytes(leastBytes) : leastBytes + ".." + mostBytes;
+        return test.label() + " " + threads(perWarp, threads) + " " + size
+                + (iterations == usualIterations(test) ? "" : ", " + iterations + " iterations")
+                + (heapBytes == HEAP_BYTES ? "" : ", " + bytes(heapBytes) + " heap")
+                + (preSplit.equals(PreSplits.DEFAULT) ? "" : ", " + preSplit);
+    }
+
+    /** Iterations of a test, unless a case says otherwise. */
+    static int usualIterations(final TestKind test) {
+        return test == TestKind.ACD || test == TestKind.P ? ITERATIONS : 1;
+    }
+
+    /** What was asked for, by the keys of a result. */
+    JsonLine json() {
+        return new JsonLine()
+                .put("name", name())
+                .put("allocator", contender.name())
+                .put("coalesced", contender.coalesced() ? "yes" : "no")
+                .put("case", test.name())
+                .put("threads", (long) threads)
+                .put("allocatingThreads", (long) slots())
+                .put("leastBytes", leastBytes)
+                .put("mostBytes", mostBytes)
+                .put("iterations", (long) iterations)
+                .put("heapBytes", heapBytes)
+                .put("preSplit", preSplit);
+    }
+
+    /** The line that {@link #parse} reads. */
+    String line() {
+        return String.join(
+                " ",
+                List.of(
+                        contender.name(),
+                        String.valueOf(contender.coalesced()),
+                        test.name(),
+                        String.valueOf(perWarp),
+                        String.valueOf(threads),
+                        String.valueOf(leastBytes),
+                        String.valueOf(mostBytes),
+                        String.valueOf(iterations),
+                        String.valueOf(heapBytes),
+                        preSplit,
+                        String.valueOf(runs)));
+    }
+
+    /** Reads what {@link #line} wrote. */
+    static KernelCase parse(final String line) {
+        final String[] words = line.split(" ", -1);
+        return new KernelCase(
+                new Contender(words[0], Boolean.parseBoolean(words[1])),
+                TestKind.valueOf(words[2]),
+                Boolean.parseBoolean(words[3]),
+                Integer.parseInt(words[4]),
+                Long.parseLong(words[5]),
+                Long.parseLong(words[6]),
+                Integer.parseInt(words[7]),
+                Long.parseLong(words[8]),
+                words[9],
+                Integer.parseInt(words[10]));
+    }
+
+    /** Powers of 1024, exactly. */
+    private static String bytes(final long bytes) {
+        final String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
+        long number = bytes;
+        int unit = 0;
+        while (number % 1024 == 0 && number > 0 && unit < units.length - 1) {
+            number /= 1024;
+            unit++;
+        }
+        return number + " " + units[unit];
+    }
+
+    private static String threads(final boolean perWarp, final int threads) {
+        final String letter = perWarp ? "W" : "T";
+        if (threads % (1 << 20) == 0) {
+            return letter + (threads >> 20) + "M";
+        }
+        return threads % 1024 == 0 ? letter + (threads >> 10) + "k" : letter + threads;
+    }
+}

@@ -1,0 +1,181 @@
+package io.outboard.bench.report;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * One line of {@code kernels.json}: what one in-kernel allocator did in one case of the test bench. Immutable, so safe for
+ * any number of threads.
+ */
+public final class KernelResult {
+
+    /** CUDA's own allocator, against which speed-ups are told. */
+    static final String CUDA_MALLOC = "CudaMalloc";
+
+    /** Kernels without an allocator. */
+    static final String EMPTY = "Empty";
+
+    private static final String COALESCED = " coalesced";
+
+    /** Counts of which each must be 0. */
+    private static final List<String> CHECKS =
+            List.of("misaligned", "outside", "mismatches", "leakedChunks", "misuses");
+
+    private final JsonObject values;
+
+    private KernelResult(final JsonObject values) {
+        this.values = values;
+    }
+
+    /**
+     * Reads a line.
+     *
+     * @param file name of the file, for error messages
+     * @param line number of the line, from 1
+     * @param text the line
+     * @return the result
+     * @throws IllegalArgumentException if it isn't one; names file, line and rule
+     */
+    public static KernelResult parse(final String file, final int line, final String text) {
+        final JsonObject values = JsonReader.read(file, line, text);
+        for (final String key : List.of("name", "allocator", "case", "status")) {
+            values.requiredText(key);
+        }
+        return new KernelResult(values);
+    }
+
+    /**
+     * What was done, as rows of tables name it.
+     *
+     * @return for example {@code AD T10k 16 B}
+     */
+    public String name() {
+        return values.text("name");
+    }
+
+    /**
+     * What allocated.
+     *
+     * @return the paper's name of the allocator
+     */
+    public String allocator() {
+        return values.text("allocator");
+    }
+
+    /**
+     * Whether one claim served a warp.
+     *
+     * @return false for every thread by itself
+     */
+    public boolean isCoalesced() {
+        return values.text("coalesced").equals("yes");
+    }
+
+    /**
+     * Allocator and coalescing in one.
+     *
+     * @return for example {@code CFMMalloc coalesced}
+     */
+    public String contender() {
+        return isCoalesced() ? allocator() + COALESCED : allocator();
+    }
+
+    /**
+     * The test.
+     *
+     * @return its abbreviation, such as {@code ADF}
+     */
+    public String test() {
+        return values.text("case");
+    }
+
+    /**
+     * Whether the case came to its end.
+     *
+     * @return false if it hung or crashed
+     */
+    public boolean isComplete() {
+        return values.text("status").equals("ok");
+    }
+
+    /**
+     * A text of the line.
+     *
+     * @param key its name
+     * @return the text, empty if there is none
+     */
+    public String text(final String key) {
+        return values.text(key);
+    }
+
+    /**
+     * A number of the line.
+     *
+     * @param key its name
+     * @return the number, NaN if it wasn't measured
+     */
+    public double number(final String key) {
+        return values.number(key);
+    }
+
+    /**
+     * Allocate and free together.
+     *
+     * @return microseconds; NaN if the case wasn't measured to its end
+     */
+    public double microseconds() {
+        final double free = number("freeUs");
+        return number("allocateUs") + (Double.isNaN(free) ? 0 : free);
+    }
+
+    /** The same, unless requests failed: then a point in a figure would compare what isn't alike. */
+    double comparableMicroseconds() {
+        return number("nulls") > 0 ? Double.NaN : microseconds();
+    }
+
+    /**
+     * The result as tables show it: microseconds for {@code allocate/free}, or for both in one kernel, with {@code !} if
+     * requests failed and {@code ?} if a check did; or {@code hang} or {@code crash}.
+     *
+     * @return a few characters
+     */
+    public String cell() {
+        if (!isComplete()) {
+            return values.text("status");
+        }
+        final double free = number("freeUs");
+        return digits(number("allocateUs"))
+                + (Double.isNaN(free) ? "" : "/" + digits(free))
+                + (number("nulls") > 0 ? "!" : "")
+                + (failedChecks().isEmpty() ? "" : "?");
+    }
+
+    /**
+     * The fraction of the heap that was served before the first failure.
+     *
+     * @return as {@link #cell}, but for the fraction in place of times
+     */
+    public String servedCell() {
+        return isComplete()
+                ? String.format(
+                        Locale.ROOT, "%.2f%s", number("served"), failedChecks().isEmpty() ? "" : "?")
+                : values.text("status");
+    }
+
+    /**
+     * Which checks found something.
+     *
+     * @return for example {@code mismatches 12}; empty if none did
+     */
+    public String failedChecks() {
+        return CHECKS.stream()
+                .filter(key -> number(key) > 0)
+                .map(key -> key + " " + Units.count(number(key)))
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String digits(final double microseconds) {
+        return String.format(Locale.ROOT, microseconds < 9.95 ? "%.1f" : "%.0f", microseconds);
+    }
+}

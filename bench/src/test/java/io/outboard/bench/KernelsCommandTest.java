@@ -1,0 +1,119 @@
+package io.outboard.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.outboard.bench.kernels.KernelCase;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** {@code outboard kernels} as users call it, as far as it goes without a GPU. */
+class KernelsCommandTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--allocator  | Gallatin   | --allocator=Gallatin must be one of: Empty, AtomicMalloc, AWMalloc,",
+                "--coalesced  | maybe      | --coalesced=maybe must be no, yes or both",
+                "--case       | DS         | --case=DS must be one of: AD, ADF, ACD, P, MIX, OOM",
+                "--case       | REGISTERS  | --case=REGISTERS must be one of: AD, ADF, ACD, P, MIX, OOM",
+                "--threads    | 1024       | --threads=1024 must be T or W and a number from 1 to 67108864",
+                "--threads    | T0         | --threads=T0 must be T or W and a number from 1 to 67108864",
+                "--bytes      | many       | --bytes=many must be a size",
+                "--bytes      | 64..4      | --bytes=64..4 must rise from the first to the second",
+                "--bytes      | 4          | --bytes=4 must be >= 8 for OOM",
+                "--heap       | 1KiB       | --heap=1KiB must be from 64KiB to 64GiB",
+                "--iterations | 0          | --iterations=0 must be >= 1 and <= 1000",
+                "--pre-split  | buddy:64   | --pre-split=buddy:64 must be default, none, heap:SIZE or uniform:SIZE",
+                "--pre-split  | heap:x     | --pre-split=x must be a size",
+                "--runs       | 0          | --runs=0 must be >= 1 and <= 1000",
+                "--limit      | 0          | --limit=0 must be >= 1 and <= 3600",
+                "--device     | none       | --device=none must be a GPU: device=none was asked for",
+                "--device     | first      | device=first must be auto, none or a number >= 0",
+                "--device     | 999        | --device=999 must be a GPU that works:"
+            })
+    void shouldNameAWrongArgumentInOneLine(final String option, final String value, final String message) {
+        final Outcome outcome = Outcome.of("kernels", option, value);
+
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.err().contains(message), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+    }
+
+    @Test
+    void shouldRefuseSizesThatNoCaseTakes() {
+        final Outcome outcome = Outcome.of("kernels", "--case", "MIX", "--bytes", "16");
+
+        assertEquals(2, outcome.exitCode());
+        assertTrue(outcome.err().contains("--bytes=16 must have a range such as 4..1024 for MIX"), outcome.err());
+    }
+
+    @Test
+    void shouldRefuseAQuickRunOfSomethingElse() {
+        final Outcome outcome = Outcome.of("kernels", "--quick", "--threads", "T1024");
+
+        assertEquals(2, outcome.exitCode());
+        assertTrue(outcome.err().contains("--quick must stand without --case, --threads"), outcome.err());
+    }
+
+    @Test
+    void shouldSayThatItNeedsAGpu() {
+        final Outcome outcome = Outcome.of("kernels", "--quick", "--allocator", "Empty");
+        assumeTrue(outcome.exitCode() != 0, "skipped, needs a machine without a GPU");
+
+        assertEquals(2, outcome.exitCode());
+        assertTrue(outcome.err().startsWith("outboard: --device=auto must be a GPU: "), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+    }
+
+    @Test
+    void shouldTakeWhatIsGivenAndTheUsualForTheRest() {
+        assertEquals(
+                List.of("CFMMalloc AD T1k 16 B", "CFMMalloc AD T1k 64 B", "CFMMalloc MIX T1k 4..512"),
+                cases(
+                        "--allocator",
+                        "CFMMalloc",
+                        "--coalesced",
+                        "no",
+                        "--case",
+                        "ad,mix",
+                        "--threads",
+                        "T1024",
+                        "--bytes",
+                        "16,64,4..512"));
+        assertEquals(
+                List.of("CMalloc coalesced P T100k 16 B, 3 iterations, 1 GiB heap, uniform:4096+end:65536"),
+                cases(
+                        "--allocator",
+                        "CMalloc",
+                        "--coalesced",
+                        "yes",
+                        "--case",
+                        "P",
+                        "--iterations",
+                        "3",
+                        "--heap",
+                        "1g",
+                        "--pre-split",
+                        "uniform:4k+end:64KiB"));
+    }
+
+    /** Its registers apart. */
+    private static List<String> cases(final String... arguments) {
+        final KernelsCommand command = new KernelsCommand();
+        new CommandLine(command).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
+        return command.cases().stream()
+                .filter(work -> !work.name().equals("registers"))
+                .map(KernelsCommandTest::label)
+                .toList();
+    }
+
+    private static String label(final KernelCase work) {
+        return work.contender().label() + " " + work.name();
+    }
+}

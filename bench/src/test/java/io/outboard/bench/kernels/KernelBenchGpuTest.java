@@ -1,0 +1,97 @@
+package io.outboard.bench.kernels;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.report.KernelResult;
+import io.outboard.cuda.CudaMemorySource;
+import io.outboard.cuda.CudaUnavailableException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The quick run on a device, through the process that cases run in. */
+@Tag("gpu")
+class KernelBenchGpuTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    @BeforeEach
+    void needsAGpu() {
+        try (CudaMemorySource source = CudaMemorySource.open(0)) {
+            assertEquals(0, source.device().ordinal());
+        } catch (final CudaUnavailableException e) {
+            Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
+        }
+    }
+
+    @Test
+    void shouldRunEveryTestOnEveryAllocatorWithoutAFailedCheck() throws Exception {
+        final List<Contender> contenders = Contender.names().stream()
+                .flatMap(name -> name.equals(Contender.EMPTY)
+                        ? Stream.of(Contender.empty())
+                        : Stream.of(new Contender(name, false), new Contender(name, true)))
+                .toList();
+
+        for (final KernelResult result : run(CasePlan.quick(contenders))) {
+            final String what = result.contender() + ", " + result.name() + ": " + result.text("message");
+            assertTrue(result.isComplete(), what);
+            assertEquals("", result.failedChecks(), what);
+            if (result.test().equals("REGISTERS")) {
+                assertTrue(result.number("registers") > 0, what);
+            } else {
+                assertTrue(result.microseconds() > 0, what);
+                assertEquals(0, result.number("nulls"), what);
+            }
+            if (result.test().equals("OOM")) {
+                assertTrue(
+                        result.number("served") > 0.1 && result.number("served") <= 1, what + result.number("served"));
+            }
+        }
+    }
+
+    /** A heap with room for a third of the requests. */
+    @Test
+    void shouldCountTheRequestsThatFail() throws Exception {
+        final KernelCase work = new KernelCase(
+                new Contender("CFMMalloc", false),
+                TestKind.AD,
+                false,
+                1024,
+                3072,
+                3072,
+                1,
+                1 << 20,
+                PreSplits.DEFAULT,
+                1);
+
+        final KernelResult result = run(List.of(work)).get(0);
+
+        assertTrue(result.isComplete(), result.text("message"));
+        assertTrue(result.number("nulls") >= 2 * 600, "in two runs: " + result.number("nulls"));
+        assertEquals("", result.failedChecks());
+    }
+
+    @Test
+    void shouldMeasureFragmentation() throws Exception {
+        final KernelCase work = new KernelCase(
+                new Contender("CMalloc", false), TestKind.AD, true, 1024, 4, 4, 1, 1 << 24, PreSplits.DEFAULT, 1);
+
+        final KernelResult result = run(List.of(work)).get(0);
+
+        assertTrue(result.number("internalFragmentation") >= 0.75, "4 of 16 bytes and more");
+        assertTrue(result.number("internalFragmentation") < 1, "4 bytes of something");
+        assertTrue(result.number("externalFragmentation") <= result.number("externalFragmentationOfChunks"), "joined");
+    }
+
+    private static List<KernelResult> run(final List<KernelCase> cases) throws Exception {
+        return new Watchdog(0, LIMIT)
+                .run(cases, ignored -> {}).stream()
+                        .map(line -> KernelResult.parse("results", 1, line))
+                        .toList();
+    }
+}
