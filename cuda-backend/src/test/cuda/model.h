@@ -77,7 +77,12 @@ inline std::vector<u32> expectedSizes(const Heap* heap, const Split& split) {
         }
     } else if (split.scheme == SPLIT_BINARY_HEAP && main != 0) {
         u64 region = main / heap->startCount;
-        region -= region % (region < REGION_ALIGNMENT ? WORD_UNITS : REGION_ALIGNMENT);
+        // Four to seven times a power of two.
+        u64 round = 1;
+        while (region / round >= 8) {
+            round *= 2;
+        }
+        region -= region % round;
         u64 smallest = 1;
         while (smallest < wanted) {
             smallest *= 2;

@@ -3,7 +3,8 @@
 //
 //   stress ALLOCATOR SCENARIO SEED THREADS OPERATIONS STALLS
 //
-// ALLOCATOR: the paper's name, or with -coalesced. STALLS: of 65536 accesses so many are stalled.
+// ALLOCATOR: the paper's name, or with -coalesced. STALLS: of 65536 accesses so many are stalled, or
+// "turns": one thread runs at a time (turns.h), and the same seed shows the same again.
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again.
 #include "model.h"
 
@@ -29,6 +30,7 @@ Block filled(const Settings& settings, void* pointer, size_t size) {
 
 void run(const Settings& settings, u32 lanes, const std::function<void(u32)>& body) {
     std::vector<Warp> warps(settings.threads / lanes + 1);
+    Turns turns(settings.threads, settings.seed);
     std::vector<std::thread> threads;
     for (u32 i = 0; i < settings.threads; ++i) {
         threads.emplace_back([&, i] {
@@ -36,7 +38,15 @@ void run(const Settings& settings, u32 lanes, const std::function<void(u32)>& bo
             self.multiprocessor = i / lanes;
             self.warp = lanes > 1 ? &warps[i / lanes] : nullptr;
             self.stalls = settings.stalls;
-            body(i);
+            if (settings.turns) {
+                self.turns = &turns;
+                self.place = i;
+                turns.begin(i);
+                body(i);
+                turns.end(i);
+            } else {
+                body(i);
+            }
         });
     }
     for (std::thread& thread : threads) {
@@ -185,6 +195,29 @@ void misuse(const Settings& settings) {
     requireWhole<A>(settings, heap, wrong.size() + static_cast<u64>(settings.operations) * (settings.threads - 1));
 }
 
+// Each block is freed by several threads, while others allocate. Such a free may hit the next owner's block, which nobody
+// can tell from a right one, but the heap stays whole.
+template <class A>
+void careless(const Settings& settings) {
+    const TestHeap heap(1 << 13, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 64, 0});
+    std::vector<std::atomic<void*>> blocks(4);
+    run(settings, Traits<A>::LANES, [&](u32) {
+        A allocator{heap.heap};
+        for (u32 i = 0; i < settings.operations; ++i) {
+            std::atomic<void*>& block = blocks[self.next() % blocks.size()];
+            if ((self.next() & 1) == 0) {
+                allocator.free(block.load());
+            } else {
+                allocator.free(block.exchange(allocator.malloc(1 + self.next() % 128)));
+            }
+        }
+    });
+    for (const auto& block : blocks) {
+        typename Traits<A>::Plain{heap.heap}.free(block.load());
+    }
+    requireWhole<A>(settings, heap, heap.statistics().misuses());
+}
+
 // Addresses beyond 32 bits, in a heap of 64 GiB of which little is touched.
 template <class A>
 void large(const Settings& settings) {
@@ -269,7 +302,7 @@ template <class A>
 int scenario(const std::string& name, const Settings& settings) {
     std::vector<std::pair<std::string, void (*)(const Settings&)>> scenarios;
     if constexpr (A::CAN_FREE) {
-        scenarios = {{"mix", mix<A>},       {"narrow", narrow<A>}, {"exact", exact<A>}, {"exhaust", exhaust<A>}, {"misuse", misuse<A>},
+        scenarios = {{"mix", mix<A>},       {"narrow", narrow<A>}, {"exact", exact<A>}, {"exhaust", exhaust<A>}, {"misuse", misuse<A>}, {"careless", careless<A>},
                      {"large", large<A>},   {"model", model<A>}, {"split", split<A>}};
     } else {
         scenarios = {{"bump", bump<A>}, {"wrap", wrap<A>}};
@@ -299,6 +332,7 @@ int main(int argc, char** argv) {
     settings.seed = std::strtoull(argv[3], nullptr, 10);
     settings.threads = static_cast<u32>(std::strtoul(argv[4], nullptr, 10));
     settings.operations = static_cast<u32>(std::strtoul(argv[5], nullptr, 10));
+    settings.turns = std::strcmp(argv[6], "turns") == 0;
     settings.stalls = static_cast<u32>(std::strtoul(argv[6], nullptr, 10));
     self.random = settings.seed;
 #define OUTBOARD_RUN(name)                                                  \

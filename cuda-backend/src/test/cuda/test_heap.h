@@ -31,6 +31,7 @@ struct Settings {
     u32 threads;
     u32 operations;
     u32 stalls;
+    bool turns;
 };
 
 [[noreturn]] inline void fail(const Settings& settings, const std::string& what) {

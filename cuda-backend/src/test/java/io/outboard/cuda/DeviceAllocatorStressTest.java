@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of memory, 4 32 bits,
  * 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
  *
- * <p>A seed fixes what threads ask for, not how they meet: what failed once may need some tries to fail again.
+ * <p>Threads run all at once, stalled now and then before they touch what they share, or in turns that the seed decides.
+ * What fails in turns fails again with the same command; the rest may need some tries.
  * {@code -Doutboard.stress.seeds=7,8} tries more seeds.
  */
 class DeviceAllocatorStressTest {
@@ -38,24 +39,29 @@ class DeviceAllocatorStressTest {
     private static final Path FOLDER = Path.of("target/stress");
     private static final String EMPTY = "int main() { return 0; }\n";
     private static final int THREADS = 8;
-    private static final int STALLS = 2000;
+    private static final String STALLED = "2000";
+    private static final String IN_TURNS = "turns";
     /** Of a scenario that takes two seconds at most. */
     private static final long LIMIT_SECONDS = 60;
 
     private static final Map<Build, CompletableFuture<Built>> BUILDS = new EnumMap<>(Build.class);
 
     enum Build {
-        PLAIN(1, "-O2 -Wall -Wextra -Werror"),
-        THREAD_SANITIZER(5, "-O1 -g -fsanitize=thread"),
+        PLAIN(1, "-O2 -Wall -Wextra -Werror", STALLED, IN_TURNS),
+        // In turns no two threads race.
+        THREAD_SANITIZER(10, "-O1 -g -fsanitize=thread", STALLED),
         // Without optimisation: it is compiled in a third of the time.
-        ADDRESS_SANITIZER(5, "-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all");
+        ADDRESS_SANITIZER(
+                10, "-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DOUTBOARD_CHECKED", IN_TURNS);
 
         private final int slowdown;
         private final String options;
+        private final String orders;
 
-        Build(final int slowdown, final String options) {
+        Build(final int slowdown, final String options, final String... orders) {
             this.slowdown = slowdown;
             this.options = options;
+            this.orders = String.join(" ", orders);
         }
 
         Path program() {
@@ -65,11 +71,12 @@ class DeviceAllocatorStressTest {
 
     /** What {@code stress.cpp} offers. Operations are for one thread without coalescing; 0 where there is no such case. */
     enum Scenario {
-        MIX("1, 2, 6, 7", 3000, 300),
-        NARROW("1, 2, 3, 6, 7", 30_000, 300),
-        EXACT("1, 2, 3, 6, 7", 1000, 200),
+        MIX("1, 2, 6, 7", 3000, 200),
+        NARROW("1, 2, 6, 7", 10_000, 200),
+        EXACT("1, 2, 3, 6, 7", 1000, 100),
         EXHAUST("3, 7", 1, 1),
         MISUSE("3, 4, 8", 500, 0),
+        CARELESS("8", 5000, 0),
         LARGE("4, 5", 1, 0),
         MODEL("1, 3, 4, 6, 8", 50_000, 0),
         SPLIT("4, 5", 1, 0),
@@ -86,15 +93,18 @@ class DeviceAllocatorStressTest {
             this.coalescedOperations = coalescedOperations;
         }
 
-        boolean isFor(final Build build, final DeviceAllocator allocator) {
-            // One thread races with none.
-            if (build == Build.THREAD_SANITIZER && (this == LARGE || this == MODEL || this == SPLIT)) {
+        boolean isFor(final Build build, final String order, final DeviceAllocator allocator) {
+            final boolean oneThread = this == LARGE || this == MODEL || this == SPLIT;
+            if (oneThread && (build == Build.THREAD_SANITIZER || (build == Build.PLAIN && order.equals(IN_TURNS)))) {
                 return false;
+            }
+            if (this == CARELESS && build != Build.ADDRESS_SANITIZER) {
+                return false; // needs OUTBOARD_CHECKED
             }
             return switch (this) {
                 case BUMP -> allocator == DeviceAllocator.ATOMIC_MALLOC;
                 case WRAP -> allocator == DeviceAllocator.AW_MALLOC;
-                default -> allocator.canFree();
+                default -> allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC;
             };
         }
     }
@@ -102,7 +112,7 @@ class DeviceAllocatorStressTest {
     /** A program, or why there is none. */
     record Built(boolean isThere, String reason) {}
 
-    record Case(Build build, DeviceAllocator allocator, boolean coalesced, Scenario scenario, long seed) {
+    record Case(Build build, String order, DeviceAllocator allocator, boolean coalesced, Scenario scenario, long seed) {
 
         List<String> command() {
             final int operations = coalesced ? scenario.coalescedOperations : scenario.operations;
@@ -112,13 +122,15 @@ class DeviceAllocatorStressTest {
                     scenario.name().toLowerCase(Locale.ROOT),
                     Long.toString(seed),
                     Integer.toString(THREADS),
-                    Integer.toString(Math.max(1, operations / build.slowdown)),
-                    Integer.toString(STALLS));
+                    Integer.toString(
+                            Math.max(1, operations / (Math.max(build.slowdown, order.equals(IN_TURNS) ? 5 : 1)))),
+                    order);
         }
 
         @Override
         public String toString() {
-            return build + ": " + String.join(" ", command().subList(1, 4)) + " (faults " + scenario.faults + ")";
+            return build + " " + order + ": " + String.join(" ", command().subList(1, 4)) + " (faults "
+                    + scenario.faults + ")";
         }
     }
 
@@ -129,15 +141,16 @@ class DeviceAllocatorStressTest {
                 .forEach(seed -> seeds.add(Long.parseLong(seed.strip())));
         final List<Case> cases = new ArrayList<>();
         for (final Build build : Build.values()) {
-            for (final DeviceAllocator allocator : DeviceAllocator.values()) {
-                for (final Scenario scenario : Scenario.values()) {
-                    if (allocator == DeviceAllocator.CUDA_MALLOC || !scenario.isFor(build, allocator)) {
-                        continue;
-                    }
-                    for (final long seed : seeds) {
-                        cases.add(new Case(build, allocator, false, scenario, seed));
-                        if (scenario.coalescedOperations != 0) {
-                            cases.add(new Case(build, allocator, true, scenario, seed));
+            for (final String order : build.orders.split(" ", -1)) {
+                for (final DeviceAllocator allocator : DeviceAllocator.values()) {
+                    for (final Scenario scenario : Scenario.values()) {
+                        if (scenario.isFor(build, order, allocator)) {
+                            for (final long seed : seeds) {
+                                cases.add(new Case(build, order, allocator, false, scenario, seed));
+                                if (scenario.coalescedOperations != 0) {
+                                    cases.add(new Case(build, order, allocator, true, scenario, seed));
+                                }
+                            }
                         }
                     }
                 }
