@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "turns.h"
+
 #define OUTBOARD_DEVICE inline
 
 namespace outboard {
@@ -30,6 +32,9 @@ struct Self {
     Warp* warp = nullptr;
     // Of 65536 accesses so many yield the processor, and a 64th of these sleep.
     u32 stalls = 0;
+    // Or one thread runs at a time, and may lose its turn at any access.
+    Turns* turns = nullptr;
+    u32 place = 0;
 
     u32 next() {
         random += 0x9E3779B97F4A7C15ull;
@@ -43,6 +48,10 @@ struct Self {
 inline thread_local Self self;
 
 inline void stall() {
+    if (self.turns != nullptr) {
+        self.turns->access(self.place);
+        return;
+    }
     if (self.stalls == 0) {
         return;
     }
@@ -106,7 +115,7 @@ class Atomic {
     bool compare_exchange_weak(T& expected, T desired, int success, int failure) const {
         stall();
         // Fails for nothing now and then, as it may.
-        if (self.stalls != 0 && (self.next() & 15) == 0) {
+        if ((self.stalls != 0 || self.turns != nullptr) && (self.next() & 15) == 0) {
             expected = __atomic_load_n(&word, failure);
             return false;
         }
@@ -150,6 +159,19 @@ inline u32 scaled(u32 fraction, u32 limit) {
     return static_cast<u32>((static_cast<uint64_t>(fraction) * limit) >> 32);
 }
 
+template <class Condition>
+void await(std::unique_lock<std::mutex>& guard, std::condition_variable& changed, const Condition& condition) {
+    if (self.turns == nullptr) {
+        changed.wait(guard, condition);
+        return;
+    }
+    while (!condition()) {
+        guard.unlock();
+        self.turns->pass(self.place);
+        guard.lock();
+    }
+}
+
 // Threads that meet: those that come while the first one waits, a random time. So groups are any part of a warp, as
 // they may be on a GPU.
 class Meeting {
@@ -175,7 +197,7 @@ class Meeting {
             ++round;
             changed.notify_all();
         } else {
-            changed.wait(guard, [&] { return round != mine; });
+            await(guard, changed, [&] { return round != mine; });
         }
     }
 };
@@ -193,7 +215,13 @@ class Warp {
             meeting = mine;
             rank = mine->join();
             guard.unlock();
-            std::this_thread::sleep_for(std::chrono::microseconds(self.next() & 127));
+            if (self.turns == nullptr) {
+                std::this_thread::sleep_for(std::chrono::microseconds(self.next() & 127));
+            } else {
+                for (u32 i = self.next() & 15; i != 0; --i) {
+                    self.turns->pass(self.place);
+                }
+            }
             guard.lock();
             mine->open = false;
             meeting = nullptr;
@@ -202,7 +230,7 @@ class Warp {
         }
         const auto theirs = meeting;
         rank = theirs->join();
-        closed.wait(guard, [&] { return !theirs->open; });
+        await(guard, closed, [&] { return !theirs->open; });
         return theirs;
     }
 };

@@ -3,104 +3,12 @@
 //
 //   stress ALLOCATOR SCENARIO SEED THREADS OPERATIONS STALLS
 //
+// ALLOCATOR: the paper's name, or with -coalesced. STALLS: of 65536 accesses so many are stalled, or
+// "turns": one thread runs at a time (turns.h), and the same seed shows the same again.
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again.
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <string>
-
-#define OUTBOARD_PLATFORM "cpu_platform.h"
-#include "outboard/atomic_malloc.cuh"
-#include "outboard/aw_malloc.cuh"
-#include "outboard/c_malloc.cuh"
-#include "outboard/cf_malloc.cuh"
-#include "outboard/cfm_malloc.cuh"
-#include "outboard/cm_malloc.cuh"
-#include "outboard/heap_scan.cuh"
-#include "outboard/heap_setup.cuh"
-
-using namespace outboard;
+#include "model.h"
 
 namespace {
-
-struct Settings {
-    std::string command;
-    uint64_t seed;
-    u32 threads;
-    u32 operations;
-    u32 stalls;
-};
-
-[[noreturn]] void fail(const Settings& settings, const std::string& what) {
-    std::printf("%s\nagain with: %s\n", what.c_str(), settings.command.c_str());
-    std::exit(1);
-}
-
-void require(const Settings& settings, bool condition, const std::string& what) {
-    if (!condition) {
-        fail(settings, what);
-    }
-}
-
-struct Statistics {
-    u64 values[STATISTICS];
-
-    u64 capacity() const { return values[0]; }
-    u64 usedChunks() const { return values[1]; }
-    u64 usedBytes() const { return values[2]; }
-    u64 freeBytes() const { return values[4]; }
-    u64 largestFree() const { return values[5]; }
-    u64 misuses() const { return values[6]; }
-};
-
-// A heap in host memory, poisoned before it is made, between pages that can't be touched.
-class TestHeap {
-    static constexpr size_t GUARD = 1 << 16;
-    unsigned char* mapping;
-    size_t mapped;
-
-  public:
-    Heap* heap;
-
-    TestHeap(u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags, u32 scheme, u64 chunkBytes, u64 endBytes,
-             bool poison = true) {
-        mapped = bytes + 2 * GUARD;
-        mapping = static_cast<unsigned char*>(
-                mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-        if (mapping == MAP_FAILED || mprotect(mapping + GUARD, bytes, PROT_READ | PROT_WRITE) != 0) {
-            std::printf("no address space for %llu bytes\n", bytes);
-            std::exit(2);
-        }
-        heap = reinterpret_cast<Heap*>(mapping + GUARD);
-        if (poison) {
-            std::memset(static_cast<void*>(heap), 0xA5, bytes);
-        }
-        format(heap, bytes, multiprocessors, maxFragmentation, flags);
-        if (poison) {
-            clearTables(heap, 0, 1);
-        }
-        preSplit(heap, scheme, chunkBytes, endBytes, 0, 1);
-    }
-
-    ~TestHeap() {
-        munmap(mapping, mapped);
-    }
-
-    Statistics statistics(u32 segments = 7) const {
-        std::vector<Segment> parts(segments);
-        for (u32 i = 0; i < segments; ++i) {
-            scanSegment(heap, parts.data(), i, segments);
-        }
-        Statistics result;
-        summarise(heap, parts.data(), segments, result.values);
-        return result;
-    }
-};
 
 struct Block {
     unsigned char* bytes;
@@ -112,8 +20,17 @@ bool isIntact(const Block& block) {
     return std::all_of(block.bytes, block.bytes + block.size, [&](unsigned char b) { return b == block.tag; });
 }
 
+// With a tag of its own; no more than its first bytes if it is large.
+Block filled(const Settings& settings, void* pointer, size_t size) {
+    require(settings, (reinterpret_cast<uintptr_t>(pointer) & 15) == 0, "a pointer isn't aligned to 16 bytes");
+    const Block block{static_cast<unsigned char*>(pointer), std::min<size_t>(size, 65536), static_cast<unsigned char>(self.next())};
+    std::memset(block.bytes, block.tag, block.size);
+    return block;
+}
+
 void run(const Settings& settings, u32 lanes, const std::function<void(u32)>& body) {
     std::vector<Warp> warps(settings.threads / lanes + 1);
+    Turns turns(settings.threads, settings.seed);
     std::vector<std::thread> threads;
     for (u32 i = 0; i < settings.threads; ++i) {
         threads.emplace_back([&, i] {
@@ -121,7 +38,15 @@ void run(const Settings& settings, u32 lanes, const std::function<void(u32)>& bo
             self.multiprocessor = i / lanes;
             self.warp = lanes > 1 ? &warps[i / lanes] : nullptr;
             self.stalls = settings.stalls;
-            body(i);
+            if (settings.turns) {
+                self.turns = &turns;
+                self.place = i;
+                turns.begin(i);
+                body(i);
+                turns.end(i);
+            } else {
+                body(i);
+            }
         });
     }
     for (std::thread& thread : threads) {
@@ -129,130 +54,86 @@ void run(const Settings& settings, u32 lanes, const std::function<void(u32)>& bo
     }
 }
 
+// Blocks of random sizes, kept for a while, in a heap that is full now and then.
 template <class A>
-struct Traits {
-    static constexpr u32 LANES = 1;
-    using Plain = A;
-};
-
-template <class A>
-struct Traits<Coalesced<A>> {
-    static constexpr u32 LANES = 4;
-    using Plain = A;
-};
-
-template <class A>
-u32 flagsOf() {
-    using Plain = typename Traits<A>::Plain;
-    if (!A::CAN_FREE) {
-        return FLAG_BUMP;
-    }
-    return std::is_same<Plain, CMalloc>::value || std::is_same<Plain, CMMalloc>::value ? FLAG_START_BITS : 0;
-}
-
-template <class A>
-u32 multiprocessorsOf() {
-    using Plain = typename Traits<A>::Plain;
-    return std::is_same<Plain, CMMalloc>::value || std::is_same<Plain, CFMMalloc>::value ? 3 : 0;
-}
-
-size_t randomSize() {
-    const u32 kind = self.next() & 15;
-    const u32 limit = kind < 8 ? 64 : kind < 14 ? 1024 : kind < 15 ? 8192 : 65536;
-    return 1 + self.next() % limit;
-}
-
-Block filled(const Settings& settings, void* pointer, size_t size) {
-    require(settings, (reinterpret_cast<uintptr_t>(pointer) & 15) == 0, "a pointer isn't aligned to 16 bytes");
-    const Block block{static_cast<unsigned char*>(pointer), size, static_cast<unsigned char>(self.next())};
-    std::memset(block.bytes, block.tag, size);
-    return block;
-}
-
-// All free again: one chunk of the whole capacity can be had, so that all were joined.
-template <class A>
-void requireWhole(const Settings& settings, const TestHeap& heap, u64 misuses) {
-    const Statistics statistics = heap.statistics();
-    const u64 capacity = static_cast<u64>(heap.heap->units) * UNIT_BYTES;
-    require(settings, statistics.capacity() == capacity, "the chunks don't add up to the heap");
-    require(settings, statistics.usedChunks() == 0, "chunks are used after all were freed");
-    require(settings, statistics.largestFree() == capacity, "free memory doesn't lie in one row");
-    require(settings, statistics.misuses() == misuses, "misuses counted: " + std::to_string(statistics.misuses()));
-    typename Traits<A>::Plain allocator{heap.heap};
-    void* const whole = allocator.malloc(capacity);
-    require(settings, whole != nullptr, "the whole heap can't be allocated as one chunk");
-    require(settings, allocator.malloc(1) == nullptr, "memory was handed out twice");
-    allocator.free(whole);
-    require(settings, heap.statistics().freeBytes() == capacity, "the whole heap wasn't freed");
-}
-
-// Sizes of all kinds, kept for a while, in a heap that is full now and then.
-template <class A>
-void mix(const Settings& settings) {
-    const u32 lanes = Traits<A>::LANES;
-    for (const u32 fragmentation : {256u, 512u}) {
-        TestHeap heap(1 << 19, multiprocessorsOf<A>(), fragmentation, flagsOf<A>() | FLAG_TRACK, SPLIT_BINARY_HEAP, 512, 0);
-        run(settings, lanes, [&](u32) {
-            A allocator{heap.heap};
-            std::vector<Block> blocks;
-            for (u32 i = 0; i < settings.operations; ++i) {
-                if (blocks.size() > 40 || (!blocks.empty() && (self.next() & 1) == 0)) {
-                    std::swap(blocks[self.next() % blocks.size()], blocks.back());
-                    require(settings, isIntact(blocks.back()), "a block was overwritten");
-                    allocator.free(blocks.back().bytes);
-                    blocks.pop_back();
-                } else {
-                    const size_t size = randomSize();
-                    void* const pointer = allocator.malloc(size);
-                    if (pointer != nullptr) {
-                        blocks.push_back(filled(settings, pointer, size));
-                    }
+void mixed(const Settings& settings, const TestHeap& heap, size_t most, const std::function<size_t()>& size) {
+    run(settings, Traits<A>::LANES, [&](u32) {
+        A allocator{heap.heap};
+        std::vector<Block> blocks;
+        for (u32 i = 0; i < settings.operations; ++i) {
+            if (blocks.size() > most || (!blocks.empty() && (self.next() & 1) == 0)) {
+                std::swap(blocks[self.next() % blocks.size()], blocks.back());
+                require(settings, isIntact(blocks.back()), "a block was overwritten");
+                allocator.free(blocks.back().bytes);
+                blocks.pop_back();
+            } else {
+                const size_t bytes = size();
+                void* const pointer = allocator.malloc(bytes);
+                if (pointer != nullptr) {
+                    require(settings, allocator.chunkBytes(pointer) >= bytes, "a chunk is too small");
+                    blocks.push_back(filled(settings, pointer, bytes));
                 }
             }
-            for (const Block& block : blocks) {
-                require(settings, isIntact(block), "a block was overwritten");
-                require(settings, allocator.chunkBytes(block.bytes) >= block.size, "a chunk is too small");
-                allocator.free(block.bytes);
-            }
-        });
-        requireWhole<A>(settings, heap, 0);
+        }
+        for (const Block& block : blocks) {
+            require(settings, isIntact(block), "a block was overwritten");
+            allocator.free(block.bytes);
+        }
+    });
+    requireWhole<A>(settings, heap, 0);
+}
+
+template <class A>
+void mix(const Settings& settings) {
+    for (const u32 fragmentation : {256u, 512u}) {
+        const u32 flags = flagsOf<A>() | FLAG_TRACK;
+        const TestHeap heap(1 << 19, multiprocessorsOf<A>(), fragmentation, flags, {SPLIT_BINARY_HEAP, 512, 0});
+        mixed<A>(settings, heap, 40, randomSize);
     }
 }
 
-// As many blocks as threads and no more: there is room for each of them at any time, so none may be refused.
+// A heap of a few words: all threads divide and join the same chunks, and most requests are refused now and then.
+template <class A>
+void narrow(const Settings& settings) {
+    for (const u64 bytes : {2048u, 4096u}) {
+        const TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 16, 0});
+        mixed<A>(settings, heap, 2, [] { return 1 + self.next() % 192; });
+    }
+}
+
+// As many blocks as threads and no more: there is room for each of them at any time, so none may be refused. Sizes that
+// leave no gaps where chunks are divided; the two largest are one block for each word of level 1, and of level 2.
 template <class A>
 void exact(const Settings& settings) {
-    for (const u32 units : {1u, 7u, 32u, 100u}) {
+    for (const u32 units : {1u, 7u, 32u, 1024u, 32768u}) {
         const u64 blockBytes = units * UNIT_BYTES;
-        TestHeap sized(1 << 16, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_NONE, 0, 0);
-        // What is more than the threads need is taken away first, at the end.
-        typename Traits<A>::Plain setup{sized.heap};
-        const u64 capacity = static_cast<u64>(sized.heap->units) * UNIT_BYTES;
         const u64 needed = settings.threads * blockBytes;
-        require(settings, needed < capacity, "threads=" + std::to_string(settings.threads) + " are too many");
+        TestHeap heap(needed + needed / 16 + (1 << 16), multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_NONE, 0, 0});
+        // What is more than the threads need is taken away first, at the end.
+        typename Traits<A>::Plain setup{heap.heap};
         void* const front = setup.malloc(needed);
-        void* const rest = setup.malloc(capacity - needed);
+        void* const rest = setup.malloc(heap.capacity() - needed);
         require(settings, front != nullptr && rest != nullptr, "the heap can't be filled");
         setup.free(front);
         run(settings, Traits<A>::LANES, [&](u32) {
-            A allocator{sized.heap};
+            A allocator{heap.heap};
             for (u32 i = 0; i < settings.operations; ++i) {
                 void* const pointer = allocator.malloc(blockBytes);
                 require(settings, pointer != nullptr, "null, though the heap has room");
-                const Block block = filled(settings, pointer, blockBytes);
+                const Block block = filled(settings, pointer, std::min<u64>(blockBytes, 1024));
                 require(settings, isIntact(block), "a block was overwritten");
                 allocator.free(pointer);
             }
         });
         setup.free(rest);
-        requireWhole<A>(settings, sized, 0);
+        requireWhole<A>(settings, heap, 0);
     }
 }
 
 // Until there is no more. Every unit is served, and every thread is told in the end.
 template <class A>
 void exhaust(const Settings& settings) {
-    TestHeap heap(1 << 18, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_BINARY_HEAP, 1024, 8192);
+    TestHeap heap(1 << 18, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_BINARY_HEAP, 1024, 8192});
     std::atomic<u64> served{0};
     run(settings, Traits<A>::LANES, [&](u32 thread) {
         A allocator{heap.heap};
@@ -266,17 +147,16 @@ void exhaust(const Settings& settings) {
         }
         served += mine;
     });
-    const u64 capacity = static_cast<u64>(heap.heap->units) * UNIT_BYTES;
-    require(settings, served == capacity, "served " + std::to_string(served) + " of " + std::to_string(capacity));
-    if (A::CAN_FREE) {
-        require(settings, heap.statistics().usedBytes() == capacity, "the chunks don't add up to the heap");
+    if (served != heap.capacity()) {
+        fail(settings, "served " + std::to_string(served) + " bytes of " + std::to_string(heap.capacity()));
     }
+    require(settings, heap.statistics().usedBytes() == heap.capacity(), "the chunks don't add up to the heap");
 }
 
 // Second frees and pointers that no malloc gave, among threads that do it right.
 template <class A>
 void misuse(const Settings& settings) {
-    TestHeap heap(1 << 18, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_UNIFORM, 4096, 0);
+    TestHeap heap(1 << 18, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 4096, 0});
     typename Traits<A>::Plain single{heap.heap};
     unsigned char* const kept = static_cast<unsigned char*>(single.malloc(64));
     void* const freed = single.malloc(5000);
@@ -296,14 +176,45 @@ void misuse(const Settings& settings) {
     require(settings, single.malloc(0) == nullptr, "a chunk for 0 bytes");
     require(settings, single.malloc(~static_cast<size_t>(0)) == nullptr, "a chunk for all that size_t can say");
     require(settings, single.malloc(1ull << 36) == nullptr, "a chunk for 64 GiB");
-    // Several threads free the same pointer at once: one of them is right.
-    for (u32 i = 0; i < settings.operations; ++i) {
-        void* const shared = single.malloc(64);
-        const u64 before = heap.statistics().misuses();
-        run(settings, 1, [&](u32) { single.free(shared); });
-        require(settings, heap.statistics().misuses() == before + settings.threads - 1, "frees at once miscounted");
-    }
+    // All threads free the same pointer at once: one of them is right.
+    Meeting all;
+    all.members = settings.threads;
+    void* shared = nullptr;
+    run(settings, 1, [&](u32 thread) {
+        self.stalls *= 8;
+        for (u32 i = 0; i < settings.operations; ++i) {
+            if (thread == 0) {
+                shared = single.malloc(64);
+            }
+            all.barrier();
+            single.free(shared);
+            all.barrier();
+        }
+    });
     single.free(kept);
+    requireWhole<A>(settings, heap, wrong.size() + static_cast<u64>(settings.operations) * (settings.threads - 1));
+}
+
+// Each block is freed by several threads, while others allocate. Such a free may hit the next owner's block, which nobody
+// can tell from a right one, but the heap stays whole.
+template <class A>
+void careless(const Settings& settings) {
+    const TestHeap heap(1 << 13, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 64, 0});
+    std::vector<std::atomic<void*>> blocks(4);
+    run(settings, Traits<A>::LANES, [&](u32) {
+        A allocator{heap.heap};
+        for (u32 i = 0; i < settings.operations; ++i) {
+            std::atomic<void*>& block = blocks[self.next() % blocks.size()];
+            if ((self.next() & 1) == 0) {
+                allocator.free(block.load());
+            } else {
+                allocator.free(block.exchange(allocator.malloc(1 + self.next() % 128)));
+            }
+        }
+    });
+    for (const auto& block : blocks) {
+        typename Traits<A>::Plain{heap.heap}.free(block.load());
+    }
     requireWhole<A>(settings, heap, heap.statistics().misuses());
 }
 
@@ -311,9 +222,9 @@ void misuse(const Settings& settings) {
 template <class A>
 void large(const Settings& settings) {
     const u64 bytes = 64ull << 30;
-    TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), SPLIT_NONE, 0, 0, false);
+    TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_NONE, 0, 0});
     typename Traits<A>::Plain allocator{heap.heap};
-    require(settings, static_cast<u64>(heap.heap->units) * UNIT_BYTES > bytes / 100 * 95, "the tables are too large");
+    require(settings, heap.capacity() > bytes / 100 * 95, "the tables are too large");
     std::vector<Block> blocks;
     for (int i = 0; i < 15; ++i) {
         const size_t size = (4ull << 30) + 16 * static_cast<size_t>(i);
@@ -330,7 +241,7 @@ void large(const Settings& settings) {
     for (size_t i = 0; i < blocks.size(); i += 2) {
         allocator.free(blocks[i].bytes);
     }
-    void* const most = allocator.malloc(static_cast<u64>(heap.heap->units) * UNIT_BYTES);
+    void* const most = allocator.malloc(heap.capacity());
     require(settings, most != nullptr, "64 GiB can't be had again");
     allocator.free(most);
 }
@@ -338,7 +249,7 @@ void large(const Settings& settings) {
 // Requests too large for what is left, among those that fit: the counter ends where the last block does.
 template <class A>
 void bump(const Settings& settings) {
-    TestHeap heap(1 << 18, 0, 256, FLAG_BUMP, SPLIT_NONE, 0, 0);
+    TestHeap heap(1 << 18, 0, 256, FLAG_BUMP, {SPLIT_NONE, 0, 0});
     std::atomic<u64> served{0};
     std::vector<std::vector<Block>> blocks(settings.threads);
     run(settings, Traits<A>::LANES, [&](u32 thread) {
@@ -363,19 +274,25 @@ void bump(const Settings& settings) {
     require(settings, served == heap.heap->units && heap.heap->counters->bump == heap.heap->units, "the counter isn't exact");
 }
 
-// Wraps, and never leaves the heap.
+// Wraps, never leaves the heap, and hands out nothing twice before it has handed out the rest.
 template <class A>
 void wrap(const Settings& settings) {
-    TestHeap heap(1 << 16, 0, 256, FLAG_BUMP, SPLIT_NONE, 0, 0);
+    TestHeap heap(1 << 16, 0, 256, FLAG_BUMP, {SPLIT_NONE, 0, 0});
+    const u32 most = static_cast<u32>(heap.capacity() / (2 * settings.threads + 2));
+    Meeting all;
+    all.members = settings.threads;
     run(settings, Traits<A>::LANES, [&](u32) {
         A allocator{heap.heap};
         for (u32 i = 0; i < settings.operations; ++i) {
-            const size_t size = 1 + self.next() % 20000;
+            const size_t size = 1 + self.next() % most;
             unsigned char* const pointer = static_cast<unsigned char*>(allocator.malloc(size));
-            require(settings, pointer != nullptr && (reinterpret_cast<uintptr_t>(pointer) & 15) == 0, "no pointer");
-            require(settings, pointer >= heap.heap->area
-                            && pointer + size <= heap.heap->area + static_cast<u64>(heap.heap->units) * UNIT_BYTES,
+            require(settings, pointer != nullptr, "null");
+            require(settings, pointer >= heap.heap->area && pointer + size <= heap.heap->area + heap.capacity(),
                     "a block leaves the heap");
+            const Block block = filled(settings, pointer, size);
+            all.barrier();
+            require(settings, isIntact(block), "a block was overwritten");
+            all.barrier();
         }
         require(settings, allocator.malloc(1 << 17) == nullptr, "more than the heap has");
     });
@@ -383,30 +300,21 @@ void wrap(const Settings& settings) {
 
 template <class A>
 int scenario(const std::string& name, const Settings& settings) {
+    std::vector<std::pair<std::string, void (*)(const Settings&)>> scenarios;
     if constexpr (A::CAN_FREE) {
-        if (name == "mix") {
-            mix<A>(settings);
-        } else if (name == "exact") {
-            exact<A>(settings);
-        } else if (name == "exhaust") {
-            exhaust<A>(settings);
-        } else if (name == "misuse") {
-            misuse<A>(settings);
-        } else if (name == "large") {
-            large<A>(settings);
-        } else {
-            std::printf("scenario=%s must be mix, exact, exhaust, misuse or large\n", name.c_str());
-            return 2;
-        }
-    } else if (name == "bump") {
-        bump<A>(settings);
-    } else if (name == "wrap") {
-        wrap<A>(settings);
+        scenarios = {{"mix", mix<A>},       {"narrow", narrow<A>}, {"exact", exact<A>}, {"exhaust", exhaust<A>}, {"misuse", misuse<A>}, {"careless", careless<A>},
+                     {"large", large<A>},   {"model", model<A>}, {"split", split<A>}};
     } else {
-        std::printf("scenario=%s must be bump or wrap\n", name.c_str());
-        return 2;
+        scenarios = {{"bump", bump<A>}, {"wrap", wrap<A>}};
     }
-    return 0;
+    for (const auto& known : scenarios) {
+        if (known.first == name) {
+            known.second(settings);
+            return 0;
+        }
+    }
+    std::printf("scenario=%s must be one of this allocator's\n", name.c_str());
+    return 2;
 }
 
 }  // namespace
@@ -418,13 +326,15 @@ int main(int argc, char** argv) {
     }
     Settings settings;
     for (int i = 0; i < argc; ++i) {
-        settings.command += (i == 0 ? "" : " ") + std::string(i == 0 ? "stress" : argv[i]);
+        settings.command += (i == 0 ? "" : " ") + std::string(argv[i]);
     }
     const std::string allocator = argv[1];
     settings.seed = std::strtoull(argv[3], nullptr, 10);
     settings.threads = static_cast<u32>(std::strtoul(argv[4], nullptr, 10));
     settings.operations = static_cast<u32>(std::strtoul(argv[5], nullptr, 10));
+    settings.turns = std::strcmp(argv[6], "turns") == 0;
     settings.stalls = static_cast<u32>(std::strtoul(argv[6], nullptr, 10));
+    self.random = settings.seed;
 #define OUTBOARD_RUN(name)                                                  \
     if (allocator == #name) {                                               \
         return scenario<name>(argv[2], settings);                           \

@@ -1,0 +1,253 @@
+package io.outboard.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The in-kernel allocators on CPU threads ({@code stress.cpp}), built plainly and with sanitizers. Each scenario names the
+ * faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of memory, 4 32 bits,
+ * 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
+ *
+ * <p>Threads run all at once, stalled now and then before they touch what they share, or in turns that the seed decides.
+ * What fails in turns fails again with the same command; the rest may need some tries.
+ * {@code -Doutboard.stress.seeds=7,8} tries more seeds.
+ */
+class DeviceAllocatorStressTest {
+
+    private static final Path SOURCE = Path.of("src/test/cuda/stress.cpp");
+    private static final Path FOLDER = Path.of("target/stress");
+    private static final String EMPTY = "int main() { return 0; }\n";
+    private static final int THREADS = 8;
+    private static final String STALLED = "2000";
+    private static final String IN_TURNS = "turns";
+    /** Of a scenario that takes two seconds at most. */
+    private static final long LIMIT_SECONDS = 60;
+
+    private static final Map<Build, CompletableFuture<Built>> BUILDS = new EnumMap<>(Build.class);
+
+    enum Build {
+        PLAIN(1, "-O2 -Wall -Wextra -Werror", STALLED, IN_TURNS),
+        // In turns no two threads race.
+        THREAD_SANITIZER(10, "-O1 -g -fsanitize=thread", STALLED),
+        // Without optimisation: it is compiled in a third of the time.
+        ADDRESS_SANITIZER(
+                10, "-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DOUTBOARD_CHECKED", IN_TURNS);
+
+        private final int slowdown;
+        private final String options;
+        private final String orders;
+
+        Build(final int slowdown, final String options, final String... orders) {
+            this.slowdown = slowdown;
+            this.options = options;
+            this.orders = String.join(" ", orders);
+        }
+
+        Path program() {
+            return FOLDER.resolve(name().toLowerCase(Locale.ROOT));
+        }
+    }
+
+    /** What {@code stress.cpp} offers. Operations are for one thread without coalescing; 0 where there is no such case. */
+    enum Scenario {
+        MIX("1, 2, 6, 7", 3000, 200),
+        NARROW("1, 2, 6, 7", 10_000, 200),
+        EXACT("1, 2, 3, 6, 7", 1000, 100),
+        EXHAUST("3, 7", 1, 1),
+        MISUSE("3, 4, 8", 500, 0),
+        CARELESS("8", 5000, 0),
+        LARGE("4, 5", 1, 0),
+        MODEL("1, 3, 4, 6, 8", 50_000, 0),
+        SPLIT("4, 5", 1, 0),
+        BUMP("2, 3, 5, 7", 2000, 200),
+        WRAP("3, 5, 7", 500, 100);
+
+        private final String faults;
+        private final int operations;
+        private final int coalescedOperations;
+
+        Scenario(final String faults, final int operations, final int coalescedOperations) {
+            this.faults = faults;
+            this.operations = operations;
+            this.coalescedOperations = coalescedOperations;
+        }
+
+        boolean isFor(final Build build, final String order, final DeviceAllocator allocator) {
+            final boolean oneThread = this == LARGE || this == MODEL || this == SPLIT;
+            if (oneThread && (build == Build.THREAD_SANITIZER || (build == Build.PLAIN && order.equals(IN_TURNS)))) {
+                return false;
+            }
+            if (this == CARELESS && build != Build.ADDRESS_SANITIZER) {
+                return false; // needs OUTBOARD_CHECKED
+            }
+            return switch (this) {
+                case BUMP -> allocator == DeviceAllocator.ATOMIC_MALLOC;
+                case WRAP -> allocator == DeviceAllocator.AW_MALLOC;
+                default -> allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC;
+            };
+        }
+    }
+
+    /** A program, or why there is none. */
+    record Built(boolean isThere, String reason) {}
+
+    record Case(Build build, String order, DeviceAllocator allocator, boolean coalesced, Scenario scenario, long seed) {
+
+        List<String> command() {
+            final int operations = coalesced ? scenario.coalescedOperations : scenario.operations;
+            return List.of(
+                    build.program().toAbsolutePath().toString(),
+                    allocator.paperName() + (coalesced ? "-coalesced" : ""),
+                    scenario.name().toLowerCase(Locale.ROOT),
+                    Long.toString(seed),
+                    Integer.toString(THREADS),
+                    Integer.toString(
+                            Math.max(1, operations / (Math.max(build.slowdown, order.equals(IN_TURNS) ? 5 : 1)))),
+                    order);
+        }
+
+        @Override
+        public String toString() {
+            return build + " " + order + ": " + String.join(" ", command().subList(1, 4)) + " (faults "
+                    + scenario.faults + ")";
+        }
+    }
+
+    static List<Case> cases() {
+        final List<Long> seeds = new ArrayList<>(List.of(1L));
+        Stream.of(System.getProperty("outboard.stress.seeds", "").split(",", -1))
+                .filter(seed -> !seed.isBlank())
+                .forEach(seed -> seeds.add(Long.parseLong(seed.strip())));
+        final List<Case> cases = new ArrayList<>();
+        for (final Build build : Build.values()) {
+            for (final String order : build.orders.split(" ", -1)) {
+                for (final DeviceAllocator allocator : DeviceAllocator.values()) {
+                    for (final Scenario scenario : Scenario.values()) {
+                        if (scenario.isFor(build, order, allocator)) {
+                            for (final long seed : seeds) {
+                                cases.add(new Case(build, order, allocator, false, scenario, seed));
+                                if (scenario.coalescedOperations != 0) {
+                                    cases.add(new Case(build, order, allocator, true, scenario, seed));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return cases;
+    }
+
+    @BeforeAll
+    static void compile() throws IOException {
+        Files.createDirectories(FOLDER);
+        Files.writeString(FOLDER.resolve("empty.cpp"), EMPTY);
+        for (final Build build : Build.values()) {
+            BUILDS.put(build, CompletableFuture.supplyAsync(() -> compile(build)));
+        }
+    }
+
+    @AfterAll
+    static void forget() {
+        BUILDS.clear();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("cases")
+    void shouldHold(final Case each) throws IOException {
+        final Built built = Objects.requireNonNull(BUILDS.get(each.build)).join();
+        Assumptions.assumeTrue(built.isThere, built.reason);
+
+        final Run run = Run.of(each.build.program() + ".txt", each.command());
+
+        Assumptions.assumeFalse(
+                run.output.contains("unexpected memory mapping"),
+                "skipped, the thread sanitizer doesn't work with this kernel's address space layout");
+        assertEquals(0, run.status, () -> run.told(each.command()));
+    }
+
+    private static Built compile(final Build build) {
+        if (!System.getProperty("os.name").equals("Linux")) {
+            return new Built(false, "skipped, needs Linux");
+        }
+        if (Run.of(build.program() + "-g++.txt", List.of("g++", "--version")).status != 0) {
+            return new Built(false, "skipped, needs g++");
+        }
+        // A sanitizer's library may be missing, or not work here.
+        final Path empty = FOLDER.resolve(build.program().getFileName() + "-empty");
+        final Run probe = Run.of(build.program() + "-g++.txt", compiler(build, FOLDER.resolve("empty.cpp"), empty));
+        if (probe.status != 0
+                || Run.of(empty + ".txt", List.of(empty.toAbsolutePath().toString())).status != 0) {
+            return new Built(false, "skipped, g++ can't make programs with " + build.options + ": " + probe.output);
+        }
+        final List<String> command = compiler(build, SOURCE, build.program());
+        final Run compilation = Run.of(build.program() + "-g++.txt", command);
+        assertTrue(compilation.status == 0, () -> compilation.told(command));
+        return new Built(true, "");
+    }
+
+    private static List<String> compiler(final Build build, final Path source, final Path program) {
+        final List<String> command = new ArrayList<>(List.of("g++", "-std=c++17", "-pthread"));
+        command.addAll(List.of("-I", "src/main/cuda", "-I", "src/test/cuda"));
+        command.addAll(List.of(build.options.split(" ", -1)));
+        command.addAll(List.of(source.toString(), "-o", program.toString()));
+        return command;
+    }
+
+    /** A program that has ended; status -1 if it couldn't be started. */
+    private record Run(int status, String output) {
+
+        static Run of(final String outputFile, final List<String> command) {
+            final Path file = Path.of(outputFile);
+            final Process process;
+            try {
+                final ProcessBuilder builder =
+                        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(file.toFile());
+                // What the scenarios themselves leave behind is of no interest, and the search needs rights.
+                builder.environment().put("ASAN_OPTIONS", "detect_leaks=0");
+                process = builder.start();
+            } catch (final IOException e) {
+                return new Run(-1, e.toString());
+            }
+            try {
+                final boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+                final String output = Files.readString(file, StandardCharsets.UTF_8);
+                return ended
+                        ? new Run(process.exitValue(), output)
+                        : new Run(-1, output + "no end after " + LIMIT_SECONDS + " s");
+            } catch (final IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (final InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return fail("interrupted: " + String.join(" ", command), e);
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+
+        String told(final List<String> command) {
+            return "exit status " + status + " of " + String.join(" ", command) + "\n" + output;
+        }
+    }
+}
