@@ -123,7 +123,7 @@ class DeviceAllocatorStressTest {
                     Long.toString(seed),
                     Integer.toString(THREADS),
                     Integer.toString(
-                            Math.max(1, operations / (Math.max(build.slowdown, order.equals(IN_TURNS) ? 5 : 1)))),
+                            Math.max(1, operations / Math.max(build.slowdown, order.equals(IN_TURNS) ? 5 : 1))),
                     order);
         }
 
