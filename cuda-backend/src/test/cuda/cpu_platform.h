@@ -277,14 +277,17 @@ class Group {
         return exchange(value, true, 0);
     }
 
-    template <class T>
-    T from(u32 rank, T value) const {
-        return exchange(value, false, rank);
+    u32 fromFirst(u32 value) const {
+        return exchange(value, false, 0);
+    }
+
+    u32 fromLast(u32 value) const {
+        return exchange(value, false, size() - 1);
     }
 
     bool any(bool condition) const {
         const u32 lower = sumOfLowerRanks(condition ? 1 : 0);
-        return from(size() - 1, lower + (condition ? 1 : 0)) != 0;
+        return fromLast(lower + (condition ? 1 : 0)) != 0;
     }
 
     void sync() const {

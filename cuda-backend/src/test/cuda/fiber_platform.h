@@ -277,9 +277,16 @@ class Group {
         return 0;
     }
 
-    template <class T>
-    T from(u32, T value) const {
+    u32 fromFirst(u32 value) const {
         return value;
+    }
+
+    u32 fromLast(u32 value) const {
+        return value;
+    }
+
+    bool any(bool condition) const {
+        return condition;
     }
 
     void sync() const {}

@@ -6,6 +6,10 @@
 
 namespace outboard {
 
+// Compile it into the kernel. In functions that are called, and not inlined, threads of a warp were seen to hang and to
+// get memory of others on an H200 (nvcc 13.0): there a group of threads that are on their way together isn't one that
+// stays so.
+//
 // An allocator that takes one chunk for all threads of a warp that allocate together. Those of large requests go alone,
 // since a chunk for all of them is hard to find, and all do where none is found soon.
 template <class Allocator>
@@ -20,15 +24,15 @@ struct Coalesced : Allocator {
             units = 0;
         }
         const u32 before = group.sumOfLowerRanks(units);
-        const u32 total = group.from(group.size() - 1, before + units);
+        const u32 total = group.fromLast(before + units);
         void* pointer = nullptr;
         if (group.size() > 1 && total != 0 && total <= LIMIT_UNITS) {
             Chunk chunk = {};
             if (group.rank() == 0) {
                 chunk = this->template take<LOOKS>(total);
             }
-            chunk.unit = group.from(0, chunk.unit);
-            chunk.end = group.from(0, chunk.end);
+            chunk.unit = group.fromFirst(chunk.unit);
+            chunk.end = group.fromFirst(chunk.end);
             if (chunk.unit != NO_UNIT) {
                 // The chunk's end is written before those of its parts, some in the same place.
                 group.sync();
@@ -44,8 +48,7 @@ struct Coalesced : Allocator {
                 group.sync();
             }
         }
-        // One after another: threads of a warp that search at the same time hold one another up, and were seen to do so for
-        // ever on an H200, in a full heap, where this function was called and not inlined.
+        // One after another, so that the threads of a warp stay together for the next request.
         if (group.any(pointer == nullptr)) {
             for (u32 turn = 0; turn < group.size(); ++turn) {
                 if (group.rank() == turn && pointer == nullptr) {

@@ -35,13 +35,15 @@ struct Coalesced<CudaMalloc> {
         // A part: its distance from the block, padded to 16 bytes, then the caller's.
         const u32 size = bytes == 0 || bytes > LIMIT_BYTES ? 0 : static_cast<u32>((bytes + 15) & ~15ull) + HEADER_BYTES;
         const u32 before = group.sumOfLowerRanks(size);
-        const u32 total = group.from(group.size() - 1, before + size);
-        const u32 parts = group.from(group.size() - 1, group.sumOfLowerRanks(size != 0) + (size != 0));
+        const u32 total = group.fromLast(before + size);
+        const u32 parts = group.fromLast(group.sumOfLowerRanks(size != 0) + (size != 0));
         unsigned char* block = nullptr;
         if (group.rank() == 0 && total != 0) {
             block = allocate(total, parts);
         }
-        block = reinterpret_cast<unsigned char*>(group.from(0, reinterpret_cast<u64>(block)));
+        const u64 address = reinterpret_cast<u64>(block);
+        const u64 upper = group.fromFirst(static_cast<u32>(address >> 32));
+        block = reinterpret_cast<unsigned char*>(upper << 32 | group.fromFirst(static_cast<u32>(address)));
         group.sync();  // the number of parts is written before one is freed
         if (block != nullptr && size != 0) {
             return part(block, HEADER_BYTES + before);

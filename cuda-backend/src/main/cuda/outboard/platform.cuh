@@ -1,5 +1,5 @@
 // What the allocators need of the machine under them: atomics, the number of the multiprocessor, and the threads of a
-// warp that run together. On a GPU these are cuda::atomic_ref and cooperative groups. The tests compile the same
+// warp that run together. On a GPU these are cuda::atomic_ref and intrinsics with masks. The tests compile the same
 // allocators for the CPU with a header of their own in place of this part (OUTBOARD_PLATFORM).
 #pragma once
 
@@ -15,9 +15,6 @@ using u64 = unsigned long long;
 #ifdef OUTBOARD_PLATFORM
 #include OUTBOARD_PLATFORM
 #else
-
-#include <cooperative_groups.h>
-#include <cooperative_groups/scan.h>
 
 #include <cuda/atomic>
 
@@ -89,35 +86,58 @@ OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
     return __umulhi(fraction, limit);
 }
 
-// The threads of this warp that reached this line together. Each call names its members explicitly.
+// The threads of this warp that reached this line together. Each call names its members. Not a coalesced_group of
+// cooperative groups: with that one, and nvcc 13.0, threads of a warp waited for one another for ever on an H200 where
+// the caller was not inlined.
 class Group {
-    cooperative_groups::coalesced_group threads = cooperative_groups::coalesced_threads();
+    u32 mask = __ballot_sync(__activemask(), 1);
 
   public:
     OUTBOARD_DEVICE u32 rank() const {
-        return threads.thread_rank();
+        u32 lower;
+        asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(lower));
+        return __popc(mask & lower);
     }
 
     OUTBOARD_DEVICE u32 size() const {
-        return threads.size();
+        return __popc(mask);
     }
 
     OUTBOARD_DEVICE u32 sumOfLowerRanks(u32 value) const {
-        return cooperative_groups::exclusive_scan(threads, value);
+        const u32 lower = rank();
+        u32 sum = 0;
+        if (mask == ~0u) {
+            sum = value;
+            for (u32 distance = 1; distance < 32; distance *= 2) {
+                const u32 other = __shfl_up_sync(~0u, sum, distance);
+                sum += lower >= distance ? other : 0;
+            }
+            return sum - value;
+        }
+        for (u32 left = mask, other = 0; left != 0; left &= left - 1, ++other) {
+            const u32 theirs = __shfl_sync(mask, value, static_cast<int>(lowestBit(left)));
+            sum += other < lower ? theirs : 0;
+        }
+        return sum;
     }
 
-    template <class T>
-    OUTBOARD_DEVICE T from(u32 rank, T value) const {
-        return threads.shfl(value, rank);
+    // What the first thread has.
+    OUTBOARD_DEVICE u32 fromFirst(u32 value) const {
+        return __shfl_sync(mask, value, static_cast<int>(lowestBit(mask)));
+    }
+
+    // What the last thread has.
+    OUTBOARD_DEVICE u32 fromLast(u32 value) const {
+        return __shfl_sync(mask, value, static_cast<int>(highestBit(mask)));
     }
 
     OUTBOARD_DEVICE bool any(bool condition) const {
-        return threads.any(condition);
+        return __any_sync(mask, condition) != 0;
     }
 
     // Orders what the threads did before, as each of them and who hears of it from them sees it.
     OUTBOARD_DEVICE void sync() const {
-        threads.sync();
+        __syncwarp(mask);
     }
 };
 

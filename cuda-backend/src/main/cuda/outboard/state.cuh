@@ -70,8 +70,9 @@ struct SeparateState {
     static OUTBOARD_DEVICE bool release(const Heap* heap, u32 word, u32 mask, u64& seen) {
         const Atomic<u64> state(heap->level[0][word]);
 #ifdef OUTBOARD_CHECKED
-        // Claimed first: one of two frees does that, and then nobody else changes the chunk. What this misses is a second
-        // free during which the chunk is joined to another and that one divided at the same place; FusedState doesn't.
+        // Claimed first: one of two frees does that, and then nobody else changes the chunk. What this misses is a
+        // second free during which the chunk is joined to another and that one divided at the same place; FusedState
+        // doesn't.
         seen = state.fetch_or(mask, RELEASE);
         if ((low(seen) & mask) == 0 && (starts(heap, word, seen) & mask) == 0) {
             state.fetch_and(~static_cast<u64>(mask), RELAXED);

@@ -19,14 +19,11 @@ record DevicePtx(String name, String source, List<String> options) {
     static final DevicePtx HEAP = new DevicePtx("device_heap", "device_heap.cu", List.of());
 
     /** {@code outboardMalloc} and {@code outboardFree} for kernels that are linked with them. */
-    static DevicePtx of(final DeviceAllocator allocator, final boolean coalesced) {
-        final String type = "outboard::" + allocator.paperName();
+    static DevicePtx of(final DeviceAllocator allocator) {
         return new DevicePtx(
-                allocator.paperName() + (coalesced ? "-coalesced" : ""),
+                allocator.paperName(),
                 "allocator.cu",
-                List.of(
-                        "--relocatable-device-code=true",
-                        "-DOUTBOARD_ALLOCATOR=" + (coalesced ? "outboard::Coalesced<" + type + ">" : type)));
+                List.of("--relocatable-device-code=true", "-DOUTBOARD_ALLOCATOR=outboard::" + allocator.paperName()));
     }
 
     String text() {

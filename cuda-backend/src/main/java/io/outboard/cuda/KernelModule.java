@@ -93,24 +93,25 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Links kernels with an in-kernel allocator and loads what comes of it.
+     * Links kernels with an in-kernel allocator and loads what comes of it. Each thread makes its own claim: one claim for a
+     * warp needs the headers, see {@link DeviceHeaders}, since it must be compiled into its caller.
      *
      * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be
-     * @param coalesced whether one claim serves the threads of a warp that allocate together
      * @param userPtx texts of relocatable PTX, at least one
      * @return the module
-     * @throws IllegalArgumentException if {@code userPtx} is empty; nothing is loaded
+     * @throws IllegalArgumentException if {@code userPtx} is empty, or calls functions of Outboard's that there are not;
+     *     nothing is loaded
      * @throws CudaUnavailableException if JCuda's native library doesn't load; or if the driver is too old for the
      *     allocator's PTX and there is no NVRTC to compile it, and the message says what to install; nothing is loaded
      * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says or which symbols are
      *     missing, and nothing is loaded
      */
-    public static KernelModule link(final DeviceAllocator allocator, final boolean coalesced, final String... userPtx) {
+    public static KernelModule link(final DeviceAllocator allocator, final String... userPtx) {
         Objects.requireNonNull(allocator, "allocator");
         if (userPtx.length == 0) {
             throw new IllegalArgumentException("userPtx=[] must have one text at least");
         }
-        return link(KernelDriver.load(), DevicePtx.of(allocator, coalesced), userPtx);
+        return link(KernelDriver.load(), DevicePtx.of(allocator), userPtx);
     }
 
     static KernelModule link(final KernelDriver driver, final DevicePtx ours, final String... userPtx) {

@@ -31,8 +31,8 @@ class DeviceHeapGpuTest {
 
     private final CUdeviceptr memory = new CUdeviceptr();
 
-    /** An allocator with or without coalescing. */
-    record Variant(DeviceAllocator allocator, boolean coalesced) {
+    /** An allocator, linked. */
+    record Variant(DeviceAllocator allocator) {
 
         /** Whether the host can look into the heap, and a free does something. */
         boolean isList() {
@@ -40,13 +40,12 @@ class DeviceHeapGpuTest {
         }
 
         HeapKernels kernels() {
-            return new HeapKernels(allocator, coalesced);
+            return new HeapKernels(allocator);
         }
     }
 
     static Stream<Variant> all() {
-        return Stream.of(DeviceAllocator.values())
-                .flatMap(allocator -> Stream.of(new Variant(allocator, false), new Variant(allocator, true)));
+        return Stream.of(DeviceAllocator.values()).map(Variant::new);
     }
 
     static Stream<Variant> lists() {

@@ -23,8 +23,8 @@ final class HeapKernels implements AutoCloseable {
     private final KernelModule module;
     private final CUdeviceptr counts = new CUdeviceptr();
 
-    HeapKernels(final DeviceAllocator allocator, final boolean coalesced) {
-        module = KernelModule.link(allocator, coalesced, DevicePtx.read("heap-threads.ptx"));
+    HeapKernels(final DeviceAllocator allocator) {
+        module = KernelModule.link(allocator, DevicePtx.read("heap-threads.ptx"));
         succeed(JCudaDriver.cuMemAlloc(counts, (long) COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));
     }

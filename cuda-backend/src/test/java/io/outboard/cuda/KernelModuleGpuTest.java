@@ -18,8 +18,6 @@ import jcuda.driver.JCudaDriver;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Loading and linking by the driver. The CPU twin is {@link KernelModuleTest}. */
 @Tag("gpu")
@@ -33,15 +31,13 @@ class KernelModuleGpuTest {
     }
 
     /** The example of the README, its list seen from the device. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldBuildALinkedListInAKernel(final boolean coalesced) {
+    @Test
+    void shouldBuildALinkedListInAKernel() {
         final CUdeviceptr list = HeapKernels.pointers(2);
         try (CudaMemorySource source = CudaMemorySource.open(0);
                 Pool pool = Pool.over(source).firstRegionBytes(64L << 20).build();
                 DeviceHeap heap = DeviceHeap.in(pool, 16L << 20).build();
-                KernelModule kernels =
-                        KernelModule.link(heap.allocator(), coalesced, DevicePtx.read("linked-list.ptx"))) {
+                KernelModule kernels = KernelModule.link(heap.allocator(), DevicePtx.read("linked-list.ptx"))) {
             final Pointer address = Pointer.to(new long[] {heap.address()});
             final Pointer sum = Pointer.to(DevicePointers.pointerTo(DevicePointers.address(list) + Long.BYTES));
 
@@ -64,7 +60,7 @@ class KernelModuleGpuTest {
     /** The driver itself refuses what it is given as too new, and takes what NVRTC made. */
     @Test
     void shouldLinkWhatNvrtcCompiles() {
-        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC, true));
+        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC));
         final JCudaKernelCalls calls = new JCudaKernelCalls();
         final List<Integer> codes = new ArrayList<>();
         final KernelCalls tooOld = (KernelCalls) Proxy.newProxyInstance(
@@ -81,8 +77,8 @@ class KernelModuleGpuTest {
                 });
         final KernelDriver driver = new KernelDriver(Gpu.require(), tooOld, new Nvrtc());
 
-        try (KernelModule module = KernelModule.link(
-                driver, DevicePtx.of(DeviceAllocator.CF_MALLOC, true), DevicePtx.read("linked-list.ptx"))) {
+        try (KernelModule module =
+                KernelModule.link(driver, DevicePtx.of(DeviceAllocator.CF_MALLOC), DevicePtx.read("linked-list.ptx"))) {
             assertTrue(module.registers("build") > 0);
         }
         assertEquals(3, codes.size());
@@ -103,8 +99,8 @@ class KernelModuleGpuTest {
     void shouldSayWhatTheCompilerSays() {
         final String wrong = DevicePtx.read("linked-list.ptx").replace("ret;", "retern;");
 
-        final CudaFailureException linked = assertThrows(
-                CudaFailureException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, true, wrong));
+        final CudaFailureException linked =
+                assertThrows(CudaFailureException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));
         final CudaFailureException loaded =
                 assertThrows(CudaFailureException.class, () -> KernelModule.load("wrong", wrong));
 
@@ -118,10 +114,10 @@ class KernelModuleGpuTest {
     void shouldNameAFunctionThatIsMissing() {
         final String wrong = DevicePtx.read("linked-list.ptx").replace("outboardFree", "outboardRelease");
 
-        final CudaFailureException thrown = assertThrows(
-                CudaFailureException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, true, wrong));
+        final IllegalArgumentException thrown = assertThrows(
+                IllegalArgumentException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));
 
-        assertTrue(messageOf(thrown).contains("no text defines: [outboardRelease]"), messageOf(thrown));
+        assertTrue(messageOf(thrown).contains("userPtx calls [outboardRelease]"), messageOf(thrown));
     }
 
     @Test
