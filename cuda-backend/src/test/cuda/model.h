@@ -184,7 +184,7 @@ class Model {
         require(settings, end <= heap->units, "a chunk leaves the area");
         const auto next = used.lower_bound(unit);
         require(settings, next == used.end() || next->first >= end, "a chunk overlaps the next");
-        require(settings, next == used.begin() || std::prev(next)->second.end <= unit, "a chunk overlaps the one before");
+        require(settings, next == used.begin() || std::prev(next)->second.end <= unit, "a chunk overlaps another");
         used[unit] = {end, requested};
     }
 
@@ -222,7 +222,8 @@ class Model {
         for (const auto& chunk : used) {
             const u64 size = chunk.second.end - chunk.first;
             units += size;
-            slack += static_cast<double>(size * UNIT_BYTES - chunk.second.requested) / static_cast<double>(size * UNIT_BYTES);
+            const double bytes = static_cast<double>(size * UNIT_BYTES);
+            slack += (bytes - static_cast<double>(chunk.second.requested)) / bytes;
         }
         const u64 row = static_cast<u64>(longestRow()) * UNIT_BYTES;
         const Statistics whole = real.statistics(1);
@@ -231,15 +232,15 @@ class Model {
             require(settings, found.capacity() == real.capacity(), "capacity isn't as in the model");
             require(settings, found.usedChunks() == used.size(), "used chunks aren't as in the model");
             require(settings, found.usedBytes() == units * UNIT_BYTES, "used bytes aren't as in the model");
-            require(settings, found.freeBytes() == real.capacity() - units * UNIT_BYTES, "free bytes aren't as in the model");
+            require(settings, found.freeBytes() + found.usedBytes() == found.capacity(), "free and used aren't all");
             require(settings, found.largestFree() == row, "the largest free row isn't as in the model");
             require(settings, found.misuses() == misuses, "misuses aren't as in the model");
             require(settings, found.freeChunks() == whole.freeChunks(), "free chunks depend on the scan's segments");
-            require(settings, found.largestFreeChunk() == whole.largestFreeChunk(), "the largest depends on the segments");
-            require(settings, found.largestFreeChunk() <= row && (row == 0) == (found.freeChunks() == 0), "free chunks");
+            require(settings, found.largestFreeChunk() == whole.largestFreeChunk(), "the largest depends on them");
+            require(settings, found.largestFreeChunk() <= row, "a chunk is larger than the largest row");
             if (real.heap->slack != nullptr) {
                 require(settings, found.trackedChunks() == used.size(), "tracked chunks aren't as in the model");
-                require(settings, std::abs(found.slack() - slack) < 1e-6, "internal fragmentation isn't as in the model");
+                require(settings, std::abs(found.slack() - slack) < 1e-6, "internal fragmentation is another");
             }
         }
         requireLevels(settings, real.heap);
@@ -268,7 +269,7 @@ void model(const Settings& settings) {
                 const size_t size = kind == 0 ? row * 16ull + 1 : kind == 1 ? row * 16ull : randomSize();
                 void* const pointer = allocator.malloc(size);
                 if (pointer == nullptr) {
-                    require(settings, size == 0 || model.longestRow() * 16ull < size, "null, though there is a free row");
+                    require(settings, size == 0 || model.longestRow() * 16ull < size, "null, though there is room");
                     continue;
                 }
                 const u32 first = heap.heap->unitAt(pointer);

@@ -23,7 +23,8 @@ bool isIntact(const Block& block) {
 // With a tag of its own; no more than its first bytes if it is large.
 Block filled(const Settings& settings, void* pointer, size_t size) {
     require(settings, (reinterpret_cast<uintptr_t>(pointer) & 15) == 0, "a pointer isn't aligned to 16 bytes");
-    const Block block{static_cast<unsigned char*>(pointer), std::min<size_t>(size, 65536), static_cast<unsigned char>(self.next())};
+    const unsigned char tag = static_cast<unsigned char>(self.next());
+    const Block block{static_cast<unsigned char*>(pointer), std::min<size_t>(size, 65536), tag};
     std::memset(block.bytes, block.tag, block.size);
     return block;
 }
@@ -130,6 +131,32 @@ void exact(const Settings& settings) {
     }
 }
 
+// One block of random size for each thread. The heap is 2 * threads - 1 times the largest, and a block lies in two of
+// these places at most: one at least is wholly free at any time, so none may be refused, however it is divided.
+template <class A>
+void room(const Settings& settings) {
+    for (const u32 most : {8u, 200u, 3000u}) {
+        const u64 needed = (2 * settings.threads - 1) * static_cast<u64>(most) * UNIT_BYTES;
+        const u64 bytes = needed + needed / 16 + (1 << 16);
+        const TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 64, 0});
+        typename Traits<A>::Plain setup{heap.heap};
+        void* const front = setup.malloc(needed);
+        void* const rest = setup.malloc(heap.capacity() - needed);
+        require(settings, front != nullptr && rest != nullptr, "the heap can't be filled");
+        setup.free(front);
+        run(settings, Traits<A>::LANES, [&](u32) {
+            A allocator{heap.heap};
+            for (u32 i = 0; i < settings.operations; ++i) {
+                void* const pointer = allocator.malloc((1 + self.next() % most) * UNIT_BYTES);
+                require(settings, pointer != nullptr, "null, though the heap has room");
+                allocator.free(pointer);
+            }
+        });
+        setup.free(rest);
+        requireWhole<A>(settings, heap, 0);
+    }
+}
+
 // Until there is no more. Every unit is served, and every thread is told in the end.
 template <class A>
 void exhaust(const Settings& settings) {
@@ -195,8 +222,8 @@ void misuse(const Settings& settings) {
     requireWhole<A>(settings, heap, wrong.size() + static_cast<u64>(settings.operations) * (settings.threads - 1));
 }
 
-// Each block is freed by several threads, while others allocate. Such a free may hit the next owner's block, which nobody
-// can tell from a right one, but the heap stays whole.
+// Each block is freed by several threads, while others allocate. Such a free may hit the next owner's block, which
+// nobody can tell from a right one, but the heap stays whole, if OUTBOARD_CHECKED is defined.
 template <class A>
 void careless(const Settings& settings) {
     const TestHeap heap(1 << 13, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 64, 0});
@@ -227,11 +254,12 @@ void large(const Settings& settings) {
     require(settings, heap.capacity() > bytes / 100 * 95, "the tables are too large");
     std::vector<Block> blocks;
     for (int i = 0; i < 15; ++i) {
-        const size_t size = (4ull << 30) + 16 * static_cast<size_t>(i);
+        const size_t size = (4ull << 30) + 48 - 16 * static_cast<size_t>(i);
         unsigned char* const pointer = static_cast<unsigned char*>(allocator.malloc(size));
         require(settings, pointer != nullptr, "no 4 GiB in 64");
-        require(settings, pointer >= heap.heap->area && pointer + size <= reinterpret_cast<unsigned char*>(heap.heap) + bytes,
+        require(settings, pointer >= heap.heap->area && pointer + size <= heap.heap->area + heap.capacity(),
                 "a chunk outside the heap");
+        require(settings, allocator.chunkBytes(pointer) == size, "a chunk of another size");
         blocks.push_back(filled(settings, pointer, 4096));
         blocks.push_back(filled(settings, pointer + size - 4096, 4096));
     }
@@ -244,34 +272,55 @@ void large(const Settings& settings) {
     void* const most = allocator.malloc(heap.capacity());
     require(settings, most != nullptr, "64 GiB can't be had again");
     allocator.free(most);
+    // Less of it, since its tables are read.
+    const TestHeap scanned(6ull << 30, 0, 256, flagsOf<A>(), {SPLIT_NONE, 0, 0});
+    const Statistics statistics = scanned.statistics();
+    require(settings, statistics.capacity() == scanned.capacity(), "a scan can't count 6 GiB");
+    require(settings, statistics.largestFree() == scanned.capacity(), "a scan can't count a row of 6 GiB");
+    require(settings, statistics.largestFreeChunk() == scanned.capacity(), "a scan can't count a chunk of 6 GiB");
 }
 
 // Requests too large for what is left, among those that fit: the counter ends where the last block does.
 template <class A>
 void bump(const Settings& settings) {
-    TestHeap heap(1 << 18, 0, 256, FLAG_BUMP, {SPLIT_NONE, 0, 0});
-    std::atomic<u64> served{0};
-    std::vector<std::vector<Block>> blocks(settings.threads);
-    run(settings, Traits<A>::LANES, [&](u32 thread) {
-        A allocator{heap.heap};
-        for (u32 i = 0; i < settings.operations; ++i) {
-            const size_t size = (self.next() & 1) == 0 ? 16 * (1 + self.next() % 4) : 100000 + self.next() % 100000;
-            void* const pointer = allocator.malloc(size);
-            if (pointer != nullptr) {
-                blocks[thread].push_back(filled(settings, pointer, size));
-                served += (size + 15) / 16;
+    for (u32 round = 0; round < settings.operations; ++round) {
+        Settings own = settings;
+        own.seed += round;
+        own.stalls *= 4;
+        const TestHeap heap(1 << 12, 0, 256, FLAG_BUMP, {SPLIT_NONE, 0, 0});
+        std::atomic<u64> served{0};
+        std::atomic<bool> full{false};
+        std::vector<std::vector<Block>> blocks(settings.threads);
+        run(own, Traits<A>::LANES, [&](u32 thread) {
+            A allocator{heap.heap};
+            u32 refused = 0;
+            while (refused < 20) {
+                const bool seen = full;
+                const size_t size = 1 + self.next() % ((self.next() & 1) == 0 ? 64 : 4000);
+                void* const pointer = allocator.malloc(size);
+                if (pointer == nullptr) {
+                    ++refused;
+                    full = full || size <= 16;
+                } else {
+                    require(settings, !seen, "null before the heap was full");
+                    blocks[thread].push_back(filled(settings, pointer, size));
+                    served += (size + 15) / 16;
+                }
+            }
+            for (bool seen = full; allocator.malloc(16) != nullptr; seen = full) {
+                require(settings, !seen, "null before the heap was full");
+                ++served;
+            }
+            full = true;
+        });
+        for (const auto& mine : blocks) {
+            for (const Block& block : mine) {
+                require(settings, isIntact(block), "a block was overwritten");
             }
         }
-        while (allocator.malloc(16) != nullptr) {
-            ++served;
-        }
-    });
-    for (const auto& mine : blocks) {
-        for (const Block& block : mine) {
-            require(settings, isIntact(block), "a block was overwritten");
-        }
+        const bool exact = served == heap.heap->units && heap.heap->counters->bump == served;
+        require(settings, exact, "the counter isn't where the blocks end");
     }
-    require(settings, served == heap.heap->units && heap.heap->counters->bump == heap.heap->units, "the counter isn't exact");
 }
 
 // Wraps, never leaves the heap, and hands out nothing twice before it has handed out the rest.
@@ -302,8 +351,10 @@ template <class A>
 int scenario(const std::string& name, const Settings& settings) {
     std::vector<std::pair<std::string, void (*)(const Settings&)>> scenarios;
     if constexpr (A::CAN_FREE) {
-        scenarios = {{"mix", mix<A>},       {"narrow", narrow<A>}, {"exact", exact<A>}, {"exhaust", exhaust<A>}, {"misuse", misuse<A>}, {"careless", careless<A>},
-                     {"large", large<A>},   {"model", model<A>}, {"split", split<A>}};
+        scenarios = {
+                {"mix", mix<A>},         {"narrow", narrow<A>}, {"exact", exact<A>},       {"room", room<A>},
+                {"exhaust", exhaust<A>}, {"misuse", misuse<A>}, {"careless", careless<A>}, {"large", large<A>},
+                {"model", model<A>},     {"split", split<A>}};
     } else {
         scenarios = {{"bump", bump<A>}, {"wrap", wrap<A>}};
     }

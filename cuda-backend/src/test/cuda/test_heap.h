@@ -1,5 +1,5 @@
-// What the scenarios share: a heap in host memory, what is known of each allocator, and what must hold of a heap while no
-// thread works on it.
+// What the scenarios share: a heap in host memory, what is known of each allocator, and what must hold of a heap while
+// no thread works on it.
 #pragma once
 
 #include <sys/mman.h>
@@ -112,7 +112,8 @@ class TestHeap {
         return static_cast<u64>(heap->units) * UNIT_BYTES;
     }
 
-    // From now on a touch of the memory that is handed out ends the program: nothing of the allocator's may stand there.
+    // From now on a touch of the memory that is handed out ends the program: nothing of the allocator's may stand
+    // there.
     void closeArea() const {
         const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
         const uintptr_t from = (reinterpret_cast<uintptr_t>(heap->area) + page - 1) / page * page;
@@ -177,7 +178,7 @@ inline void requireLevels(const Settings& settings, const Heap* heap) {
         }
         entries = (entries >> WORD_LOG2) + 1;
     }
-    require(settings, heap->counters->updatesBegun == heap->counters->updatesDone, "an update of the levels never ends");
+    require(settings, heap->counters->updatesBegun == heap->counters->updatesDone, "an update never ends");
 }
 
 // All free again: one chunk of the whole capacity can be had, so that all were joined.

@@ -210,6 +210,6 @@ class KernelModuleTest {
         assertEquals(
                 "userPtx=[] must have one text at least",
                 messageOf(assertThrows(
-                        IllegalArgumentException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, true))));
+                        IllegalArgumentException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC))));
     }
 }
