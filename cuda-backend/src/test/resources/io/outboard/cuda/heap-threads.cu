@@ -111,7 +111,9 @@ extern "C" __global__ void release(void* heap, unsigned bytes, void** blocks, un
 
 // Frees one address, by one thread.
 extern "C" __global__ void freeOne(void* heap, void* pointer) {
-    outboardFree(heap, pointer);
+    if (thread() == 0) {
+        outboardFree(heap, pointer);
+    }
 }
 
 // Each thread allocates until it gets nothing, then frees all.
