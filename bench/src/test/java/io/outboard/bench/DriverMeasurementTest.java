@@ -33,7 +33,8 @@ class DriverMeasurementTest {
 
     @Test
     void shouldNotCountItsOwnGarbageAsTheDrivers() {
-        assertEquals(0.0, measure(new FakeDriver(Long.MAX_VALUE, OUT_OF_MEMORY)).gcBytesPerOp(), 0.01);
+        // An object an operation is 16 bytes or more; what the JVM allocates once, by chance in between, is far less.
+        assertEquals(0.0, measure(new FakeDriver(Long.MAX_VALUE, OUT_OF_MEMORY)).gcBytesPerOp(), 0.5);
     }
 
     @Test
