@@ -71,22 +71,13 @@ make() {
     mv "$scratch/made.ptx" "$target"
 }
 
-# make_each SOURCE PREFIX [OPTION...]: for all allocators, PREFIX<allocator>.ptx
+# make_each SOURCE PREFIX [OPTION...]: for all allocators, PREFIX<allocator>.ptx and PREFIX<allocator>-coalesced.ptx
 make_each() {
     from=$1
     prefix=$2
     shift 2
     for allocator in $ALLOCATORS; do
         make "$from" "$prefix$allocator.ptx" "$@" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
-    done
-}
-
-# make_coalesced SOURCE PREFIX [OPTION...]: for all allocators, PREFIX<allocator>-coalesced.ptx
-make_coalesced() {
-    from=$1
-    prefix=$2
-    shift 2
-    for allocator in $ALLOCATORS; do
         make "$from" "$prefix$allocator-coalesced.ptx" "$@" \
             "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
     done
@@ -101,7 +92,6 @@ for kernels in bench/src/main/cuda/*.cu; do
     if [ -f "$kernels" ]; then
         prefix=bench/src/main/resources/io/outboard/bench/kernels/$(basename "$kernels" .cu)-
         make_each "$kernels" "$prefix"
-        make_coalesced "$kernels" "$prefix"
         # What the kernels are without an allocator.
         make "$kernels" "${prefix}Empty.ptx" -DOUTBOARD_ALLOCATOR=EmptyMalloc
     fi

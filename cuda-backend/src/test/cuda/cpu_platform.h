@@ -285,11 +285,6 @@ class Group {
         return exchange(value, false, size() - 1);
     }
 
-    bool any(bool condition) const {
-        const u32 lower = sumOfLowerRanks(condition ? 1 : 0);
-        return fromLast(lower + (condition ? 1 : 0)) != 0;
-    }
-
     void sync() const {
         meeting->barrier();
     }

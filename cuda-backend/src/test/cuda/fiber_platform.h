@@ -285,10 +285,6 @@ class Group {
         return value;
     }
 
-    bool any(bool condition) const {
-        return condition;
-    }
-
     void sync() const {}
 };
 

@@ -81,34 +81,33 @@ struct CircularMalloc {
     template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
         u32 at = Atomic<u32>(*Start::mine(heap)).load(RELAXED);
-        u32 looks = LOOKS;
         u32 updates = 0;
-        bool disturbed = true;
-        bool lost = false;
+        // What happened on the way, and above that the looks that are left: in one register.
+        u32 way = LOOKS * LOOK | DISTURBED;
         while (true) {
             Sight sight = nextOpen(heap, at);
             if (sight.unit == NO_UNIT) {
-                if (!disturbed && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
+                if ((way & DISTURBED) == 0 && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
                     return none();
                 }
                 // Once more, from the begin: what others leave of a chunk lies after it, so a search upwards meets it.
                 updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
-                disturbed = false;
+                way &= ~DISTURBED;
                 at = 0;
                 continue;
             }
-            at = endOfFree(sight.unit, units, sight.state, disturbed);
+            at = endOfFree(sight.unit, units, sight.state, way);
             if (at - sight.unit < units && at != sight.unit) {
-                if (LOOKS != 0 && --looks == 0) {
+                if (LOOKS != 0 && (way -= LOOK) < LOOK) {
                     return none();
                 }
                 continue;
             }
-            disturbed = true;
-            if (at == sight.unit || !State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state)) {
+            way |= DISTURBED;
+            if (at == sight.unit || State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state) == 0) {
                 // Another thread holds it. Elsewhere there are fewer: at a multiple of the request's power of two, so
                 // that requests of round sizes leave no gaps.
-                lost = true;
+                way |= LOST;
                 at = scaled(scatter(), heap->units) & (~0u << highestBit(units));
                 continue;
             }
@@ -118,7 +117,7 @@ struct CircularMalloc {
             if (chunk.end - chunk.unit >= units) {
                 // Within the loop: after it, threads of a warp may wait for one another, and one that still searches
                 // may wait for this chunk.
-                divide(chunk, units, lost);
+                divide(chunk, units, (way & LOST) != 0);
                 return chunk;
             }
             // Another thread took what seemed free.
@@ -142,6 +141,10 @@ struct CircularMalloc {
     }
 
   private:
+    static constexpr u32 DISTURBED = 1;
+    static constexpr u32 LOST = 2;
+    static constexpr u32 LOOK = 4;
+
     OUTBOARD_DEVICE u64 state(u32 word) const {
         return Atomic<u64>(heap->level[0][word]).load(RELAXED);
     }
@@ -189,20 +192,22 @@ struct CircularMalloc {
     }
 
     // The end of the free chunks in a row from this one on, or a unit beyond the wanted number. A guess: others change
-    // what is read here; `disturbed` says that they did. The unit itself if its chunk isn't free.
-    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units, u64 seen, bool& disturbed) const {
+    // what is read here; `way` says that they did. The unit itself if its chunk isn't free.
+    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units, u64 seen, u32& way) const {
         u32 end = unit;
         while (true) {
             const u32 word = wordOf(end);
             const u32 others = State::starts(heap, word, seen) & ~(low(seen) & high(seen)) & bitsFrom(end);
             if (others != 0) {
                 // Claimed by another, or no longer as it was: there may be more than this.
-                disturbed |= (low(seen) & others & (0u - others)) != 0 || state(word) != seen;
+                if ((low(seen) & others & (0u - others)) != 0 || state(word) != seen) {
+                    way |= DISTURBED;
+                }
                 return (word << WORD_LOG2) + lowestBit(others);
             }
             const u32 next = Atomic<u32>(heap->ends[word]).load(RELAXED);
             if (next <= end || next > heap->units) {
-                disturbed = true;
+                way |= DISTURBED;
                 return end;
             }
             end = next;
@@ -227,15 +232,19 @@ struct CircularMalloc {
         const u32 from = bitsFrom(chunk.end);
         const u32 free = low(seen) & high(seen) & from;
         u32 row = before(free, State::starts(heap, word, seen) & ~free & from);
-        if ((row & bitOf(chunk.end)) == 0 || !State::claim(heap, word, row, seen)) {
+        if (row == 0) {
             return false;
         }
-        // Since they were seen, chunks of the row may have been allocated, divided and freed again. Only now, with all
-        // of them claimed, it is sure which follow one another: those before what starts among them.
-        const u32 apart = row & ~before(row, State::starts(heap, word, seen) & ~row & from);
-        if (apart != 0) {
-            State::giveBack(heap, word, apart);
-            row ^= apart;
+        row = State::claim(heap, word, row, seen);
+        // Since they were seen, chunks of the row may have been allocated, divided and freed again. Only now, with what
+        // is left of them claimed, it is sure which follow one another: those before what else starts there.
+        const u32 claimed = row;
+        row = before(row, State::starts(heap, word, seen) & ~row & from);
+        if (row != claimed) {
+            State::giveBack(heap, word, claimed ^ row);
+        }
+        if (row == 0) {
+            return false;
         }
         chunk.end = endOf((word << WORD_LOG2) + highestBit(row), seen);
         State::erase(heap, word, row);

@@ -5,10 +5,9 @@
 //
 // unit        16 bytes of the area: what chunks are made of.
 // chunk       one or more units in a row: free, or used by a caller, or claimed for a moment by a thread that divides
-//             or
-// joins it. Chunks cover the whole area. There are no headers: all that is known about a chunk stands in the
-//             tables before the area, so that nothing a caller writes can be taken for it (Vinkler and Havran 2014 keep
-//             headers in the chunks, and a thread that walks them may hold one that is a user's data by now).
+//             or joins it. Chunks cover the whole area. There are no headers: all that is known about a chunk stands in
+//             the tables before the area, so that nothing a caller writes can be taken for it (Vinkler and Havran 2014
+//             keep headers in the chunks, and a thread that walks them may hold one that is a user's data by now).
 // word        32 units. Table "ends" holds, for each word, the unit after the last chunk that starts in the word, if
 //             that chunk leaves the word; the ends of all others are the next start in the word. One chunk at most
 //             leaves a word, so its owner alone writes the entry.

@@ -87,10 +87,18 @@ OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
 }
 
 // The threads of this warp that reached this line together. Each call names its members. Not a coalesced_group of
-// cooperative groups: with that one, and nvcc 13.0, threads of a warp waited for one another for ever on an H200 where
-// the caller was not inlined.
+// cooperative groups: in a function that isn't inlined, ptxas (CUDA 13.0) takes the result of a vote for one that all
+// threads of the warp share, though threads of other groups run there too. Its barriers and shuffles then let threads
+// through before their group is there: they hung, or got memory of others. With its own bit, which the vote has anyway,
+// each thread's mask is its own for ptxas, and right.
 class Group {
-    u32 mask = __ballot_sync(__activemask(), 1);
+    u32 mask = __ballot_sync(__activemask(), 1) | ownBit();
+
+    static OUTBOARD_DEVICE u32 ownBit() {
+        u32 bit;
+        asm volatile("mov.u32 %0, %%lanemask_eq;" : "=r"(bit));
+        return bit;
+    }
 
   public:
     OUTBOARD_DEVICE u32 rank() const {
@@ -129,10 +137,6 @@ class Group {
     // What the last thread has.
     OUTBOARD_DEVICE u32 fromLast(u32 value) const {
         return __shfl_sync(mask, value, static_cast<int>(highestBit(mask)));
-    }
-
-    OUTBOARD_DEVICE bool any(bool condition) const {
-        return __any_sync(mask, condition) != 0;
     }
 
     // Orders what the threads did before, as each of them and who hears of it from them sees it.

@@ -26,16 +26,11 @@ struct SeparateState {
         return Atomic<u32>(heap->startBits[word]).load(RELAXED);
     }
 
-    // Free to claimed; all of the mask or nothing. `seen` is the word's state, as last seen; the next
-    // variant leaves in it what it was when it was claimed.
-    static OUTBOARD_DEVICE bool claim(const Heap* heap, u32 word, u32 mask, u64&) {
-        const Atomic<u64> state(heap->level[0][word]);
+    // Free to claimed, where it is so. Returns what it has claimed. `seen` is the word's state, as last seen; the next
+    // variant claims all or nothing, and leaves in it what the state was then.
+    static OUTBOARD_DEVICE u32 claim(const Heap* heap, u32 word, u32 mask, u64&) {
         // Acquire; pairs with the release of who made them free.
-        const u32 got = high(state.fetch_and(~(static_cast<u64>(mask) << 32), ACQUIRE)) & mask;
-        if (got != mask && got != 0) {
-            state.fetch_or(static_cast<u64>(got) << 32, RELEASE);
-        }
-        return got == mask;
+        return high(Atomic<u64>(heap->level[0][word]).fetch_and(~(static_cast<u64>(mask) << 32), ACQUIRE)) & mask;
     }
 
     // Claimed to free.
@@ -97,15 +92,15 @@ struct FusedState {
         return low(state) | high(state);
     }
 
-    static OUTBOARD_DEVICE bool claim(const Heap* heap, u32 word, u32 mask, u64& seen) {
+    static OUTBOARD_DEVICE u32 claim(const Heap* heap, u32 word, u32 mask, u64& seen) {
         const Atomic<u64> state(heap->level[0][word]);
         while ((low(seen) & high(seen) & mask) == mask) {
             // Acquire; pairs with the release of who made them free.
             if (state.compare_exchange_weak(seen, seen & ~(static_cast<u64>(mask) << 32), ACQUIRE, RELAXED)) {
-                return true;
+                return mask;
             }
         }
-        return false;
+        return 0;
     }
 
     static OUTBOARD_DEVICE void giveBack(const Heap* heap, u32 word, u32 mask) {

@@ -19,11 +19,14 @@ record DevicePtx(String name, String source, List<String> options) {
     static final DevicePtx HEAP = new DevicePtx("device_heap", "device_heap.cu", List.of());
 
     /** {@code outboardMalloc} and {@code outboardFree} for kernels that are linked with them. */
-    static DevicePtx of(final DeviceAllocator allocator) {
+    static DevicePtx of(final DeviceAllocator allocator, final boolean coalesced) {
+        final String type = "outboard::" + allocator.paperName();
         return new DevicePtx(
-                allocator.paperName(),
+                allocator.paperName() + (coalesced ? "-coalesced" : ""),
                 "allocator.cu",
-                List.of("--relocatable-device-code=true", "-DOUTBOARD_ALLOCATOR=outboard::" + allocator.paperName()));
+                List.of(
+                        "--relocatable-device-code=true",
+                        "-DOUTBOARD_ALLOCATOR=" + (coalesced ? "outboard::Coalesced<" + type + ">" : type)));
     }
 
     String text() {

@@ -93,8 +93,7 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Links kernels with an in-kernel allocator and loads what comes of it. Each thread makes its own claim: one claim for a
-     * warp needs the headers, see {@link DeviceHeaders}, since it must be compiled into its caller.
+     * Links kernels with an in-kernel allocator and loads what comes of it. Each thread makes its own claim.
      *
      * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be
      * @param userPtx texts of relocatable PTX, at least one
@@ -107,11 +106,31 @@ public final class KernelModule implements AutoCloseable {
      *     missing, and nothing is loaded
      */
     public static KernelModule link(final DeviceAllocator allocator, final String... userPtx) {
+        return link(allocator, false, userPtx);
+    }
+
+    /**
+     * The same, but one claim serves all threads of a warp that allocate together: faster where many do. Each thread's
+     * memory is freed on its own, by any thread.
+     *
+     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be
+     * @param userPtx texts of relocatable PTX, at least one
+     * @return the module
+     * @throws IllegalArgumentException as {@link #link}
+     * @throws CudaUnavailableException as {@link #link}
+     * @throws CudaFailureException as {@link #link}
+     */
+    public static KernelModule linkCoalesced(final DeviceAllocator allocator, final String... userPtx) {
+        return link(allocator, true, userPtx);
+    }
+
+    private static KernelModule link(
+            final DeviceAllocator allocator, final boolean coalesced, final String... userPtx) {
         Objects.requireNonNull(allocator, "allocator");
         if (userPtx.length == 0) {
             throw new IllegalArgumentException("userPtx=[] must have one text at least");
         }
-        return link(KernelDriver.load(), DevicePtx.of(allocator), userPtx);
+        return link(KernelDriver.load(), DevicePtx.of(allocator, coalesced), userPtx);
     }
 
     static KernelModule link(final KernelDriver driver, final DevicePtx ours, final String... userPtx) {

@@ -31,8 +31,8 @@ class DeviceHeapGpuTest {
 
     private final CUdeviceptr memory = new CUdeviceptr();
 
-    /** An allocator, linked. */
-    record Variant(DeviceAllocator allocator) {
+    /** An allocator with or without coalescing. */
+    record Variant(DeviceAllocator allocator, boolean coalesced) {
 
         /** Whether the host can look into the heap, and a free does something. */
         boolean isList() {
@@ -40,12 +40,13 @@ class DeviceHeapGpuTest {
         }
 
         HeapKernels kernels() {
-            return new HeapKernels(allocator);
+            return new HeapKernels(allocator, coalesced);
         }
     }
 
     static Stream<Variant> all() {
-        return Stream.of(DeviceAllocator.values()).map(Variant::new);
+        return Stream.of(DeviceAllocator.values())
+                .flatMap(allocator -> Stream.of(new Variant(allocator, false), new Variant(allocator, true)));
     }
 
     static Stream<Variant> lists() {
@@ -105,6 +106,30 @@ class DeviceHeapGpuTest {
             } else if (variant.allocator() == DeviceAllocator.ATOMIC_MALLOC) {
                 assertTrue(heap.statistics().usedBytes() >= kernels.counts().servedBytes());
             }
+        }
+    }
+
+    /**
+     * Groups of cooperative groups, and masks of votes alone, fail here where they are linked: threads get memory of others,
+     * or hang. The heap is half full, so some threads search for longer, which parts those of a warp.
+     */
+    @ParameterizedTest
+    @MethodSource("lists")
+    void shouldServeGroupsOfAnyThreadsOfAWarp(final Variant variant) {
+        final long smallBytes = 1 << 20;
+        try (DeviceHeap heap = DeviceHeap.over(DevicePointers.address(memory), smallBytes)
+                        .allocator(variant.allocator())
+                        .preSplit(PreSplit.binaryHeap(64))
+                        .build();
+                HeapKernels kernels = variant.kernels()) {
+            kernels.partWays(heap, THREADS, 256, 2000);
+
+            final HeapKernels.Counts counts = kernels.counts();
+            assertAll(
+                    () -> assertTrue(counts.served() > counts.nulls(), counts::toString),
+                    () -> assertEquals(0, counts.misaligned(), counts::toString),
+                    () -> assertEquals(0, counts.overwritten(), counts::toString));
+            assertAllFree(heap.statistics(), 0);
         }
     }
 

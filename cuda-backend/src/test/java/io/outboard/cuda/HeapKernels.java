@@ -23,8 +23,9 @@ final class HeapKernels implements AutoCloseable {
     private final KernelModule module;
     private final CUdeviceptr counts = new CUdeviceptr();
 
-    HeapKernels(final DeviceAllocator allocator) {
-        module = KernelModule.link(allocator, DevicePtx.read("heap-threads.ptx"));
+    HeapKernels(final DeviceAllocator allocator, final boolean coalesced) {
+        final String ptx = DevicePtx.read("heap-threads.ptx");
+        module = coalesced ? KernelModule.linkCoalesced(allocator, ptx) : KernelModule.link(allocator, ptx);
         succeed(JCudaDriver.cuMemAlloc(counts, (long) COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));
     }
@@ -40,6 +41,10 @@ final class HeapKernels implements AutoCloseable {
 
     void useAndFree(final DeviceHeap heap, final int threads, final int largestBytes, final int rounds) {
         run("useAndFree", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
+    }
+
+    void partWays(final DeviceHeap heap, final int threads, final int largestBytes, final int rounds) {
+        run("partWays", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
     }
 
     void exhaust(final DeviceHeap heap, final int threads, final int bytes) {

@@ -18,6 +18,8 @@ import jcuda.driver.JCudaDriver;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Loading and linking by the driver. The CPU twin is {@link KernelModuleTest}. */
 @Tag("gpu")
@@ -31,13 +33,16 @@ class KernelModuleGpuTest {
     }
 
     /** The example of the README, its list seen from the device. */
-    @Test
-    void shouldBuildALinkedListInAKernel() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldBuildALinkedListInAKernel(final boolean coalesced) {
         final CUdeviceptr list = HeapKernels.pointers(2);
         try (CudaMemorySource source = CudaMemorySource.open(0);
                 Pool pool = Pool.over(source).firstRegionBytes(64L << 20).build();
                 DeviceHeap heap = DeviceHeap.in(pool, 16L << 20).build();
-                KernelModule kernels = KernelModule.link(heap.allocator(), DevicePtx.read("linked-list.ptx"))) {
+                KernelModule kernels = coalesced
+                        ? KernelModule.linkCoalesced(heap.allocator(), DevicePtx.read("linked-list.ptx"))
+                        : KernelModule.link(heap.allocator(), DevicePtx.read("linked-list.ptx"))) {
             final Pointer address = Pointer.to(new long[] {heap.address()});
             final Pointer sum = Pointer.to(DevicePointers.pointerTo(DevicePointers.address(list) + Long.BYTES));
 
@@ -60,7 +65,7 @@ class KernelModuleGpuTest {
     /** The driver itself refuses what it is given as too new, and takes what NVRTC made. */
     @Test
     void shouldLinkWhatNvrtcCompiles() {
-        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC));
+        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC, true));
         final JCudaKernelCalls calls = new JCudaKernelCalls();
         final List<Integer> codes = new ArrayList<>();
         final KernelCalls tooOld = (KernelCalls) Proxy.newProxyInstance(
@@ -77,8 +82,8 @@ class KernelModuleGpuTest {
                 });
         final KernelDriver driver = new KernelDriver(Gpu.require(), tooOld, new Nvrtc());
 
-        try (KernelModule module =
-                KernelModule.link(driver, DevicePtx.of(DeviceAllocator.CF_MALLOC), DevicePtx.read("linked-list.ptx"))) {
+        try (KernelModule module = KernelModule.link(
+                driver, DevicePtx.of(DeviceAllocator.CF_MALLOC, true), DevicePtx.read("linked-list.ptx"))) {
             assertTrue(module.registers("build") > 0);
         }
         assertEquals(3, codes.size());

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Over a fake driver; {@link KernelModuleGpuTest} has the real one. */
 class KernelModuleTest {
 
-    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC);
+    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC, true);
     private static final String USER = ".visible .entry user(\n)\n{\n}\n";
     private static final String COMPILED = "// compiled here\n";
 
@@ -49,7 +49,7 @@ class KernelModuleTest {
 
         try (KernelModule module = KernelModule.link(driver, OURS, USER)) {
             assertEquals(List.of(COMPILED + USER), kernels.loaded());
-            assertEquals(List.of("CFMMalloc"), compiled);
+            assertEquals(List.of("CFMMalloc-coalesced"), compiled);
             assertEquals(1, kernels.live());
             assertEquals(4, module.registers("user"));
         }
@@ -100,7 +100,7 @@ class KernelModuleTest {
 
         assertAll(
                 () -> assertEquals(
-                        "install CFMMalloc",
+                        "install CFMMalloc-coalesced",
                         messageOf(assertThrows(
                                 CudaUnavailableException.class, () -> KernelModule.link(without, OURS, USER)))),
                 () -> assertEquals(
@@ -169,7 +169,7 @@ class KernelModuleTest {
     void shouldNameAKernelThatIsNotThere() {
         try (KernelModule module = KernelModule.link(driver, OURS, USER)) {
             assertEquals(
-                    "kernel=other must be a kernel of the module CFMMalloc and kernels",
+                    "kernel=other must be a kernel of the module CFMMalloc-coalesced and kernels",
                     messageOf(assertThrows(IllegalArgumentException.class, () -> module.function("other"))));
         }
     }

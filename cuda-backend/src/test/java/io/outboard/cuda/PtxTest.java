@@ -44,21 +44,21 @@ class PtxTest {
     static List<Made> all() {
         final List<Made> all = new ArrayList<>();
         all.add(new Made(RESOURCES.resolve("ptx/device_heap.ptx"), CUDA.resolve("device_heap.cu")));
-        all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", CUDA.resolve("allocator.cu"), List.of("")));
+        all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", CUDA.resolve("allocator.cu")));
         for (final Path source : files(TESTS, ".cu")) {
             all.add(new Made(TESTS.resolve(stemOf(source) + ".ptx"), source));
         }
         for (final Path source : files(BENCH, ".cu")) {
-            all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source, List.of("", "-coalesced")));
+            all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source));
             all.add(new Made(KERNELS.resolve(stemOf(source) + "-Empty.ptx"), source));
         }
         return all;
     }
 
-    private static List<Made> ofEachAllocator(
-            final Path folder, final String prefix, final Path source, final List<String> endings) {
+    private static List<Made> ofEachAllocator(final Path folder, final String prefix, final Path source) {
         return Stream.of(DeviceAllocator.values())
-                .flatMap(allocator -> endings.stream().map(ending -> allocator.paperName() + ending))
+                .flatMap(allocator -> Stream.of(false, true)
+                        .map(coalesced -> DevicePtx.of(allocator, coalesced).name()))
                 .map(name -> new Made(folder.resolve(prefix + name + ".ptx"), source))
                 .toList();
     }

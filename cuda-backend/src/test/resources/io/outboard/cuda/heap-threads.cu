@@ -91,6 +91,21 @@ extern "C" __global__ void useAndFree(void* heap, unsigned largestBytes, unsigne
     }
 }
 
+// Each thread holds one block for a while, and again. By and by the threads of a warp come in groups of any kind.
+extern "C" __global__ void partWays(void* heap, unsigned largestBytes, unsigned rounds, Counts* counts) {
+    for (unsigned round = 0; round < rounds; ++round) {
+        const unsigned tag = thread() * rounds + round;
+        const unsigned bytes = 4 + mixed(tag) % (largestBytes - 3);
+        void* block = allocate(heap, bytes, counts);
+        if (block != nullptr) {
+            fill(block, bytes, tag);
+            __nanosleep(mixed(~tag) % 256);
+            check(block, bytes, tag, counts);
+            outboardFree(heap, block);
+        }
+    }
+}
+
 // One block for each of the first threads, filled.
 extern "C" __global__ void hold(void* heap, unsigned bytes, void** blocks, unsigned count, Counts* counts) {
     if (thread() < count) {

@@ -42,6 +42,12 @@ public record KernelCase(
         return new KernelCase(contender, TestKind.REGISTERS, false, 1, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, 1);
     }
 
+    /** Launches and timing alone. */
+    static KernelCase warmUp(final int runs) {
+        return new KernelCase(
+                Contender.empty(), TestKind.AD, false, WARP, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, runs);
+    }
+
     /** The same on another heap. */
     KernelCase withHeap(final long bytes, final String split) {
         return new KernelCase(contender, test, perWarp, threads, leastBytes, mostBytes, iterations, bytes, split, runs);
