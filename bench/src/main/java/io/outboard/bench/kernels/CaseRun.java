@@ -19,6 +19,9 @@ final class CaseRun {
 
     private static final int BLOCK = 256;
 
+    /** More than the host takes for a launch, in nanoseconds. */
+    private static final int LAUNCH_NS = 20_000;
+
     /** Where one run takes longer than this, it is the only one. */
     private static final double LONG_RUN_US = 1e6;
 
@@ -130,22 +133,22 @@ final class CaseRun {
 
     private Times twoKernels(
             final String allocate, final String free, final boolean check, final String fill, final String read) {
-        final double allocateUs = stopwatch.microseconds(() -> launch(allocate, 1));
+        final double allocateUs = timed(1, () -> launch(allocate, 1));
         if (check) {
             launch(fill, 1);
             launch(read, 1);
             stopwatch.synchronize();
         }
-        return new Times(allocateUs, stopwatch.microseconds(() -> launch(free, 1)));
+        return new Times(allocateUs, timed(1, () -> launch(free, 1)));
     }
 
     private Times oneKernel(final String kernel) {
-        return new Times(stopwatch.microseconds(() -> launch(kernel, work.iterations())), Double.NaN);
+        return new Times(timed(1, () -> launch(kernel, work.iterations())), Double.NaN);
     }
 
     /** Every launch draws anew; what is held in the end is freed, untimed. */
     private Times manyLaunches(final boolean check) {
-        final double us = stopwatch.microseconds(() -> {
+        final double us = timed(work.iterations(), () -> {
             for (int i = 0; i < work.iterations(); i++) {
                 launch("probability", i);
                 if (check) {
@@ -185,13 +188,22 @@ final class CaseRun {
                 .putLong(work.mostBytes());
     }
 
+    /** What the device takes for work of so many launches, in microseconds. The device waits for the host before. */
+    private double timed(final int launches, final Runnable timed) {
+        launch("hold", launches * LAUNCH_NS, 1, 1);
+        return stopwatch.microseconds(timed);
+    }
+
     private void launch(final String kernel, final int iterations) {
+        launch(kernel, iterations, (work.threads() + BLOCK - 1) / BLOCK, BLOCK);
+    }
+
+    private void launch(final String kernel, final int iterations, final int gridBlocks, final int blockThreads) {
         parameter.putLong(parameter.position(), iterations);
-        final int grid = (work.threads() + BLOCK - 1) / BLOCK;
         module.launch(
                 kernel,
-                grid,
-                BLOCK,
+                gridBlocks,
+                blockThreads,
                 stopwatch.stream(),
                 Pointer.to(parameter.duplicate().rewind()));
     }

@@ -65,7 +65,8 @@ final class KernelBench implements AutoCloseable {
         }
         if (!isWarm) {
             isWarm = true;
-            measure(KernelCase.warmUp(WARM_UP_RUNS));
+            measure(KernelCase.warmUp(TestKind.AD, WARM_UP_RUNS));
+            measure(KernelCase.warmUp(TestKind.ADF, WARM_UP_RUNS));
         }
         final Region blocks = source.take((long) work.slots() * work.iterations() * Long.BYTES);
         final long heap = memory(work.contender().hasBounds() ? work.heapBytes() : 1);

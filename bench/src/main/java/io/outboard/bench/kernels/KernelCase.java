@@ -43,9 +43,8 @@ public record KernelCase(
     }
 
     /** Launches and timing alone. */
-    static KernelCase warmUp(final int runs) {
-        return new KernelCase(
-                Contender.empty(), TestKind.AD, false, WARP, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, runs);
+    static KernelCase warmUp(final TestKind test, final int runs) {
+        return new KernelCase(Contender.empty(), test, false, WARP, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, runs);
     }
 
     /** The same on another heap. */
