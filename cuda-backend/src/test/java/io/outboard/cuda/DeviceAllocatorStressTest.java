@@ -1,13 +1,5 @@
 package io.outboard.cuda;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
-
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -15,11 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,19 +23,17 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class DeviceAllocatorStressTest {
 
-    private static final Path SOURCE = Path.of("src/test/cuda/stress.cpp");
     private static final Path FOLDER = Path.of("target/stress");
-    private static final String EMPTY = "int main() { return 0; }\n";
     private static final int THREADS = 8;
     private static final String STALLED = "2000";
     private static final String IN_TURNS = "turns";
     /** Of a scenario that takes two seconds at most. */
     private static final long LIMIT_SECONDS = 60;
 
-    private static final Map<Build, CompletableFuture<Built>> BUILDS = new EnumMap<>(Build.class);
+    private static final Map<Build, CpuProgram> PROGRAMS = new EnumMap<>(Build.class);
 
     enum Build {
-        PLAIN(1, "-O2 -Wall -Wextra -Werror", STALLED, IN_TURNS),
+        PLAIN(1, "-O2", STALLED, IN_TURNS),
         // In turns no two threads race.
         THREAD_SANITIZER(10, "-O1 -g -fsanitize=thread", STALLED),
         // Without optimisation: it is compiled in a third of the time.
@@ -62,10 +48,6 @@ class DeviceAllocatorStressTest {
             this.slowdown = slowdown;
             this.options = options;
             this.orders = String.join(" ", orders);
-        }
-
-        Path program() {
-            return FOLDER.resolve(name().toLowerCase(Locale.ROOT));
         }
     }
 
@@ -111,28 +93,25 @@ class DeviceAllocatorStressTest {
         }
     }
 
-    /** A program, or why there is none. */
-    record Built(boolean isThere, String reason) {}
-
     record Case(Build build, String order, DeviceAllocator allocator, boolean coalesced, Scenario scenario, long seed) {
 
-        List<String> command() {
+        String[] arguments() {
             final int most = coalesced ? scenario.coalescedOperations : scenario.operations;
             final int slowdown = Math.max(build.slowdown, order.equals(IN_TURNS) ? 5 : 1);
-            return List.of(
-                    build.program().toAbsolutePath().toString(),
-                    allocator.paperName() + (coalesced ? "-coalesced" : ""),
-                    scenario.name().toLowerCase(Locale.ROOT),
-                    Long.toString(seed),
-                    Integer.toString(THREADS),
-                    Integer.toString(Math.max(1, most / slowdown)),
-                    order);
+            return new String[] {
+                allocator.paperName() + (coalesced ? "-coalesced" : ""),
+                scenario.name().toLowerCase(Locale.ROOT),
+                Long.toString(seed),
+                Integer.toString(THREADS),
+                Integer.toString(Math.max(1, most / slowdown)),
+                order
+            };
         }
 
         @Override
         public String toString() {
-            return build + " " + order + ": " + String.join(" ", command().subList(1, 4)) + " (faults "
-                    + scenario.faults + ")";
+            return build + " " + order + ": "
+                    + String.join(" ", List.of(arguments()).subList(0, 3)) + " (faults " + scenario.faults + ")";
         }
     }
 
@@ -162,94 +141,16 @@ class DeviceAllocatorStressTest {
     }
 
     @BeforeAll
-    static void compile() throws IOException {
-        Files.createDirectories(FOLDER);
-        Files.writeString(FOLDER.resolve("empty.cpp"), EMPTY);
+    static void compile() {
         for (final Build build : Build.values()) {
-            BUILDS.put(build, CompletableFuture.supplyAsync(() -> compile(build)));
+            final Path program = FOLDER.resolve(build.name().toLowerCase(Locale.ROOT));
+            PROGRAMS.put(build, new CpuProgram("stress.cpp", program, build.options.split(" ", -1)));
         }
-    }
-
-    @AfterAll
-    static void forget() {
-        BUILDS.clear();
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("cases")
-    void shouldHold(final Case each) throws IOException {
-        final Built built = Objects.requireNonNull(BUILDS.get(each.build)).join();
-        Assumptions.assumeTrue(built.isThere, built.reason);
-
-        final Run run = Run.of(each.build.program() + ".txt", each.command());
-
-        Assumptions.assumeFalse(
-                run.output.contains("unexpected memory mapping"),
-                "skipped, the thread sanitizer doesn't work with this kernel's address space layout");
-        assertEquals(0, run.status, () -> run.told(each.command()));
-    }
-
-    private static Built compile(final Build build) {
-        if (!System.getProperty("os.name").equals("Linux")) {
-            return new Built(false, "skipped, needs Linux");
-        }
-        if (Run.of(build.program() + "-g++.txt", List.of("g++", "--version")).status != 0) {
-            return new Built(false, "skipped, needs g++");
-        }
-        // A sanitizer's library may be missing, or not work here.
-        final Path empty = FOLDER.resolve(build.program().getFileName() + "-empty");
-        final Run probe = Run.of(build.program() + "-g++.txt", compiler(build, FOLDER.resolve("empty.cpp"), empty));
-        if (probe.status != 0
-                || Run.of(empty + ".txt", List.of(empty.toAbsolutePath().toString())).status != 0) {
-            return new Built(false, "skipped, g++ can't make programs with " + build.options + ": " + probe.output);
-        }
-        final List<String> command = compiler(build, SOURCE, build.program());
-        final Run compilation = Run.of(build.program() + "-g++.txt", command);
-        assertTrue(compilation.status == 0, () -> compilation.told(command));
-        return new Built(true, "");
-    }
-
-    private static List<String> compiler(final Build build, final Path source, final Path program) {
-        final List<String> command = new ArrayList<>(List.of("g++", "-std=c++17", "-pthread"));
-        command.addAll(List.of("-I", "src/main/cuda", "-I", "src/test/cuda"));
-        command.addAll(List.of(build.options.split(" ", -1)));
-        command.addAll(List.of(source.toString(), "-o", program.toString()));
-        return command;
-    }
-
-    /** A program that has ended; status -1 if it couldn't be started. */
-    private record Run(int status, String output) {
-
-        static Run of(final String outputFile, final List<String> command) {
-            final Path file = Path.of(outputFile);
-            final Process process;
-            try {
-                final ProcessBuilder builder =
-                        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(file.toFile());
-                // What the scenarios themselves leave behind is of no interest, and the search needs rights.
-                builder.environment().put("ASAN_OPTIONS", "detect_leaks=0");
-                process = builder.start();
-            } catch (final IOException e) {
-                return new Run(-1, e.toString());
-            }
-            try {
-                final boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
-                final String output = Files.readString(file, StandardCharsets.UTF_8);
-                return ended
-                        ? new Run(process.exitValue(), output)
-                        : new Run(-1, output + "no end after " + LIMIT_SECONDS + " s");
-            } catch (final IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (final InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return fail("interrupted: " + String.join(" ", command), e);
-            } finally {
-                process.destroyForcibly();
-            }
-        }
-
-        String told(final List<String> command) {
-            return "exit status " + status + " of " + String.join(" ", command) + "\n" + output;
-        }
+    void shouldHold(final Case each) {
+        Objects.requireNonNull(PROGRAMS.get(each.build)).run(LIMIT_SECONDS, each.arguments());
     }
 }
