@@ -27,7 +27,7 @@ class DeviceAllocatorInterleavingsTest {
     @ParameterizedTest
     @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
     void shouldKeepBlocksApartAndLoseNothing(final DeviceAllocator allocator) {
-        run(unchecked, allocator, "mix", 20_000);
+        run(unchecked, allocator, "mix", 40_000);
     }
 
     @ParameterizedTest
@@ -39,7 +39,7 @@ class DeviceAllocatorInterleavingsTest {
     @ParameterizedTest
     @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
     void shouldFindWhatNobodyElseCanTake(final DeviceAllocator allocator) {
-        run(unchecked, allocator, "null", 20_000);
+        run(unchecked, allocator, "null", 10_000);
     }
 
     private static void run(
