@@ -68,7 +68,7 @@ class DeviceAllocatorStressTest {
         LARGE("4", 1, 0),
         MODEL("1, 3, 4, 6, 8", 50_000, 0),
         SPLIT("4", 1, 0),
-        BUMP("3, 5, 7", 1000, 20),
+        BUMP("3, 5, 7", 1500, 20),
         WRAP("3, 5, 7", 500, 100);
 
         private final String faults;
