@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
@@ -19,6 +21,12 @@ final class CpuProgram {
 
     private static final Path SOURCES = Path.of("src/test/cuda");
     private static final long COMPILE_SECONDS = 120;
+    /** One program after another, so that the tests of the first run while the others are made. */
+    private static final Executor COMPILER = Executors.newSingleThreadExecutor(task -> {
+        final Thread thread = new Thread(task, "compiler");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private final Path program;
     /** Why there is no program; empty if there is one. */
@@ -27,7 +35,7 @@ final class CpuProgram {
     /** Starts the compiler; {@code options} are for g++. */
     CpuProgram(final String source, final Path program, final String... options) {
         this.program = program.toAbsolutePath();
-        obstacle = CompletableFuture.supplyAsync(() -> compile(SOURCES.resolve(source), options));
+        obstacle = CompletableFuture.supplyAsync(() -> compile(SOURCES.resolve(source), options), COMPILER);
     }
 
     /**
