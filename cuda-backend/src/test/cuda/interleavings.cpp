@@ -7,8 +7,9 @@
 //   double-free  Two threads free the same block while others allocate and free. Needs -DOUTBOARD_CHECKED.
 //   null         One thread has rows of free memory that all others ask too much for. It must never be refused.
 //
-// In all of them no two blocks overlap, every call ends, and when all is freed the heap can be had as one chunk. What
-// is freed twice and handed out between is the exception: the second free may be its next owner's.
+// In all of them no two blocks overlap, every call ends, no request is refused that would have fitted in memory which
+// was free all the time and that nobody else got, and when all is freed the heap can be had as one chunk. What is freed
+// twice and handed out between is the exception: the second free may be its next owner's.
 //
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
 #include <algorithm>
@@ -81,7 +82,21 @@ class Trial {
     std::vector<unsigned char> memory;
     Heap* heap;
     A allocator;
-    std::vector<char> owned;  // by unit
+    // By unit: when it was last given back, or OWNED, or, while it is given back, more than FREEING.
+    static constexpr u64 OWNED = ~0ull;
+    static constexpr u64 FREEING = 1ull << 32;
+    std::vector<u64> freeSince;
+    u64 now = 0;  // calls begun or ended
+
+    // Memory that was free from begin to end of a call that found none. Who calls malloc at that time may get it yet.
+    struct Missed {
+        u32 unit;
+        u32 end;
+        std::vector<u64> calls;
+    };
+
+    std::vector<Missed> missed;
+    std::vector<u64> searching;  // the calls of malloc that haven't ended
     std::vector<Block> kept;
     // What is freed twice. Once it was handed out again, nobody can tell the second free from the next owner's, so the
     // oracle tolerates that blocks overlap from then on; that the heap stays whole is asked for still.
@@ -100,12 +115,44 @@ class Trial {
         require(fibers.run(bodies, MOST_ACCESSES), "a call never ends");
     }
 
-    void own(u32 from, u32 to, char yes) {
-        std::fill(owned.begin() + from, owned.begin() + to, yes);
+    void mark(u32 from, u32 to, u64 what) {
+        std::fill(freeSince.begin() + from, freeSince.begin() + to, what);
     }
 
     // A block that nobody else owns.
     Block malloc(u32 units) {
+        const u64 begin = ++now;
+        searching.push_back(begin);
+        const Block block = take(units);
+        searching.erase(std::find(searching.begin(), searching.end(), begin));
+        if (block.units == 0 && !tolerant) {
+            noteMissed(units, begin);
+        }
+        for (size_t i = missed.size(); i-- != 0;) {
+            std::vector<u64>& others = missed[i].calls;
+            others.erase(std::remove(others.begin(), others.end(), begin), others.end());
+            if (block.unit < missed[i].end && missed[i].unit < block.unit + block.units) {
+                missed.erase(missed.begin() + i);
+            } else if (others.empty() && !tolerant) {
+                fail("null, though units " + std::to_string(missed[i].unit) + " to " + std::to_string(missed[i].end - 1)
+                     + " were free all the time");
+            }
+        }
+        return block;
+    }
+
+    void noteMissed(u32 units, u64 begin) {
+        for (u32 unit = 0, end = 0; unit < heap->units; unit = end + 1) {
+            for (end = unit; end < heap->units && freeSince[end] < begin;) {
+                ++end;
+            }
+            if (end - unit >= units) {
+                missed.push_back({unit, end, searching});
+            }
+        }
+    }
+
+    Block take(u32 units) {
         void* const pointer = allocator.malloc(static_cast<size_t>(units) * UNIT_BYTES);
         if (pointer == nullptr) {
             return {0, 0};
@@ -127,17 +174,21 @@ class Trial {
     void noteOwned(const Block& block, u32 from) {
         const u32 to = block.unit + block.units;
         require(block.unit < heap->units && to <= heap->units, "a block outside the heap");
-        if (!tolerant && std::find(owned.begin() + from, owned.begin() + to, 1) != owned.begin() + to) {
+        const auto last = freeSince.begin() + to;
+        if (!tolerant && std::find(freeSince.begin() + from, last, OWNED) != last) {
             fail("two blocks overlap: the second one has units " + std::to_string(block.unit) + " to "
                  + std::to_string(to - 1));
         }
-        own(from, to, 1);
+        mark(from, to, OWNED);
     }
 
-    // Noted before, since others may have the memory before free returns.
+    // Noted before, since others may have the memory before free returns, and may have freed it, too.
     void free(const Block& block) {
-        own(block.unit, block.unit + block.units, 0);
+        const u32 end = block.unit + block.units;
+        const u64 freeing = FREEING + ++now;
+        mark(block.unit, end, freeing);
         allocator.free(heap->address(block.unit));
+        std::replace(freeSince.begin() + block.unit, freeSince.begin() + end, freeing, ++now);
     }
 
     // Divides the fresh heap: the rows, each behind memory that is kept to the end. The chunks of the rows are blocks
@@ -242,7 +293,7 @@ class Trial {
         format(heap, memory.size() - ALIGNMENT, MANY_STARTS ? threads : 0, 256, START_BITS ? FLAG_START_BITS : 0);
         clearTables(heap, 0, 1);
         preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
-        owned.resize(heap->units);
+        freeSince.resize(heap->units);
     }
 
     void mix() {
@@ -260,7 +311,7 @@ class Trial {
         victim = blocks.back();
         blocks.pop_back();
         open(blocks);
-        own(victim.unit, victim.unit + victim.units, 0);
+        mark(victim.unit, victim.unit + victim.units, FREEING);
         std::vector<std::function<void()>> bodies(threads, [&] { use(1, 10); });
         bodies.insert(bodies.end(), 2, [&] { allocator.free(heap->address(victim.unit)); });
         together(bodies);
@@ -268,8 +319,8 @@ class Trial {
         requireWhole();
     }
 
-    // The one guarantee there is while others allocate: what is free when malloc is called, and that nobody else can
-    // take, is found. Memory that others free and take may always be where the search isn't (circular_malloc.cuh).
+    // What is free when malloc is called, and that nobody else can take, is found. Memory that others free and take may
+    // always be where the search isn't (circular_malloc.cuh).
     void null() {
         const u32 units = 1 + chance.below(8);
         std::vector<Row> rows = randomRows(1 + chance.below(3));

@@ -96,10 +96,15 @@ void mix(const Settings& settings) {
 // A heap of a few words: all threads divide and join the same chunks, and most requests are refused now and then.
 template <class A>
 void narrow(const Settings& settings) {
+    Settings own = settings;
+    own.stalls *= 8;
     for (const u64 bytes : {2048u, 4096u}) {
         const TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 16, 0});
-        mixed<A>(settings, heap, 2, [] { return 1 + self.next() % 192; });
+        mixed<A>(own, heap, 2, [] { return 1 + self.next() % 192; });
     }
+    // Large blocks among the smallest ones: chunks of several words are joined, and given back if one of them is lost.
+    const TestHeap heap(8192, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 16, 0});
+    mixed<A>(own, heap, 2, [] { return 1 + self.next() % (self.next() % 4 == 0 ? 3000 : 16); });
 }
 
 // As many blocks as threads and no more: there is room for each of them at any time, so none may be refused. Sizes that
@@ -164,7 +169,7 @@ void exhaust(const Settings& settings) {
     std::atomic<u64> served{0};
     run(settings, Traits<A>::LANES, [&](u32 thread) {
         A allocator{heap.heap};
-        const size_t size = thread % 2 == 0 ? 16 : 48;
+        const size_t size = thread % 2 == 0 ? 64 : 208;
         u64 mine = 0;
         for (const size_t part : {size, static_cast<size_t>(16)}) {
             while (void* const pointer = allocator.malloc(part)) {
@@ -269,6 +274,18 @@ void large(const Settings& settings) {
     for (size_t i = 0; i < blocks.size(); i += 2) {
         allocator.free(blocks[i].bytes);
     }
+    // The sum of a warp's requests doesn't fit in 32 bits.
+    Settings warp = settings;
+    warp.threads = 4;
+    run(warp, warp.threads, [&](u32 thread) {
+        Coalesced<A> coalesced{heap.heap};
+        for (int i = 0; i < 20; ++i) {
+            const size_t size = thread < 2 ? 32ull << 30 : 64;
+            void* const pointer = coalesced.malloc(size);
+            require(settings, pointer == nullptr || coalesced.chunkBytes(pointer) >= size, "a chunk is too small");
+            coalesced.free(pointer);
+        }
+    });
     void* const most = allocator.malloc(heap.capacity());
     require(settings, most != nullptr, "64 GiB can't be had again");
     allocator.free(most);
