@@ -6,6 +6,7 @@
 //   mix          Blocks of random sizes.
 //   double-free  Two threads free the same block while others allocate and free. Needs -DOUTBOARD_CHECKED.
 //   null         One thread has rows of free memory that all others ask too much for. It must never be refused.
+//   joined, emptied   Nor where it is hard to see: orders of accesses that once hid it.
 //
 // In all of them no two blocks overlap, every call ends, no request is refused that would have fitted in memory which
 // was free all the time and that nobody else got, and when all is freed the heap can be had as one chunk. What is freed
@@ -41,6 +42,11 @@ uint64_t seed;
                 static_cast<u64>(seed));
     std::fflush(stdout);
     std::_Exit(1);  // fibers haven't ended
+}
+
+[[noreturn]] void usage() {
+    std::printf("interleavings ALLOCATOR SCENARIO FIRST_SEED LAST_SEED, see interleavings.cpp\n");
+    std::exit(2);
 }
 
 void require(bool condition, const char* what) {
@@ -218,6 +224,12 @@ class Trial {
         return blocks;
     }
 
+    void startAt(const std::function<u32()>& unit) {
+        for (u32 i = 0; i < heap->startCount; ++i) {
+            heap->starts[i * START_STRIDE] = unit();
+        }
+    }
+
     // Frees what `divide` made and lets chance take over.
     void open(const std::vector<Block>& blocks) {
         together({[&] {
@@ -225,9 +237,7 @@ class Trial {
                 free(block);
             }
         }});
-        for (u32 i = 0; i < heap->startCount; ++i) {
-            heap->starts[i * START_STRIDE] = chance.below(heap->units + 1);
-        }
+        startAt([&] { return chance.below(heap->units + 1); });
         heap->maxFragmentation = chance.below(4) == 0 ? 512 : 256;
     }
 
@@ -348,6 +358,65 @@ class Trial {
         require(misuses() == 0, "a free was refused");
         requireWhole();
     }
+
+    // A search that stands on a chunk, used when it got there, that is freed, and joined together with all the free
+    // memory after it to a chunk before it.
+    void joined() {
+        Block between;
+        together({[&] {
+            const Block first = malloc(1);
+            between = malloc(1);
+            free(first);
+        }});
+        startAt([&] { return heap->units; });
+        together({[&] {
+                      free(between);
+                      free(malloc(2));
+                  },
+                  [&] { mallocThrice({NO_UNIT, 0}, heap->units / 16); }});
+        requireWhole();
+    }
+
+    // A word of level 1 that becomes empty after a thread has read that it isn't, and before it opens another entry.
+    void emptied() {
+        if (heap->units < 3000) {
+            return;  // one word of level 1, two are needed
+        }
+        Block opened;
+        Block last;
+        Block again;
+        together({[&] {
+            const auto keep = [&](u32 units) { kept.push_back(malloc(units)); };
+            keep(40 * WORD_UNITS);
+            opened = malloc(2);
+            keep(5 * WORD_UNITS);
+            again = malloc(1);
+            keep(5 * WORD_UNITS);
+            last = malloc(3);
+            keep(heap->units - last.unit - 3);
+            free(last);
+        }});
+        startAt([] { return 0; });
+        together({[&] { free(opened); },
+                  [&] {
+                      kept.push_back(malloc(3));
+                      malloc(3);  // null: closes what is open no more
+                  },
+                  [&] { mallocThrice(again, 1); }});
+        requireWhole();
+    }
+
+    // What is always there, as nobody else asks for as much or for as little.
+    void mallocThrice(Block block, u32 units) {
+        for (u32 i = 0; i < 3; ++i) {
+            if (block.unit != NO_UNIT) {
+                free(block);
+            }
+            block = malloc(units);
+            require(block.units != 0, "null, though there is free memory that nobody else can take");
+        }
+        free(block);
+    }
 };
 
 template <class A>
@@ -357,8 +426,14 @@ void run(const std::string& scenario) {
         trial.mix();
     } else if (scenario == "double-free") {
         trial.doubleFree();
-    } else {
+    } else if (scenario == "null") {
         trial.null();
+    } else if (scenario == "joined") {
+        trial.joined();
+    } else if (scenario == "emptied") {
+        trial.emptied();
+    } else {
+        usage();
     }
 }
 
@@ -372,9 +447,8 @@ int main(int count, char** arguments) {
             : allocator == "CMMalloc"                               ? run<CMMalloc>
             : allocator == "CFMMalloc"                              ? run<CFMMalloc>
                                                                     : nullptr;
-    if (once == nullptr || (scenario != "mix" && scenario != "double-free" && scenario != "null")) {
-        std::printf("interleavings ALLOCATOR SCENARIO FIRST_SEED LAST_SEED, see interleavings.cpp\n");
-        return 2;
+    if (once == nullptr) {
+        usage();
     }
     command = std::string(arguments[0]) + " " + allocator + " " + scenario;
     const uint64_t last = std::strtoull(arguments[4], nullptr, 10);

@@ -337,6 +337,7 @@ void bump(const Settings& settings) {
         }
         const bool exact = served == heap.heap->units && heap.heap->counters->bump == served;
         require(settings, exact, "the counter isn't where the blocks end");
+        require(settings, heap.statistics().freeChunks() == 0, "a full heap has a free chunk");
     }
 }
 

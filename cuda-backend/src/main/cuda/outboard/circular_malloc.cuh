@@ -7,8 +7,8 @@
 //   never fails because of how the free memory is divided. free is one atomic operation and joins nothing.
 // - free releases, claims acquire.
 // - A search ends: it goes from the start offset to the heap's end and then once over all of the heap. It is repeated
-//   only if another thread held a chunk on its way, so is being served, or changed the upper levels. Memory that is
-//   freed behind a search while as much is taken before it may be missed.
+//   only if another thread held or changed a chunk on its way, joined chunks, or changed the upper levels. Memory that
+//   is freed behind a search while as much is taken before it may be missed.
 // - Several levels of bits above the list skip what is used; the paper visits every chunk.
 // - A thread that loses a chunk to another goes on somewhere else, and divides what it doesn't need of the chunk that
 //   it gets in two, so that there are soon enough chunks for all threads that allocate at once.
@@ -81,17 +81,18 @@ struct CircularMalloc {
     template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
         u32 at = Atomic<u32>(*Start::mine(heap)).load(RELAXED);
-        u32 updates = 0;
+        u32 changes = 0;
         // What happened on the way, and above that the looks that are left: in one register.
         u32 way = LOOKS * LOOK | DISTURBED;
         while (true) {
             Sight sight = nextOpen(heap, at);
             if (sight.unit == NO_UNIT) {
-                if ((way & DISTURBED) == 0 && Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) == updates) {
+                if ((way & DISTURBED) == 0 && !mayHaveMissed(heap, changes)) {
                     return none();
                 }
-                // Once more, from the begin: what others leave of a chunk lies after it, so a search upwards meets it.
-                updates = Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE);
+                // Once more, from the begin: what others leave of a chunk lies after its start, so a search upwards
+                // that comes to it while they hold it meets that.
+                changes = changesSoFar(heap);
                 way &= ~DISTURBED;
                 at = 0;
                 continue;
@@ -112,7 +113,10 @@ struct CircularMalloc {
                 continue;
             }
             Chunk chunk = {sight.unit, endOf(sight.unit, sight.state)};
-            while (chunk.end - chunk.unit < units && join(chunk)) {
+            if (chunk.end - chunk.unit < units) {
+                Atomic<u32>(heap->counters->joins).fetch_add(1, RELAXED);
+                while (chunk.end - chunk.unit < units && join(chunk)) {
+                }
             }
             if (chunk.end - chunk.unit >= units) {
                 // Within the loop: after it, threads of a warp may wait for one another, and one that still searches

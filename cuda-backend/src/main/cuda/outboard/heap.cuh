@@ -13,8 +13,9 @@
 //             leaves a word, so its owner alone writes the entry.
 // level 0     for each word 64 bits, two for each unit; what they say is up to the allocator (state.cuh), but the low
 //             half is always: "a chunk starts here that is free, or claimed at this moment": an open chunk.
-// level k     for each 32 words of level k - 1 one word. Low half: which of them may have open chunks. High half: a
-//             count of the times that one was opened, by which who clears a bit sees that he came too late.
+// level k     for each 32 words of level k - 1 one word. Low half: which of them may have open chunks. High half: the
+//             highest bit, EMPTIED, and a count of the times that one was opened whose bit was set, by which who
+//             clears the bit sees that he came too late.
 // start       where a search begins (memOffset in the paper): one for all, or some a multiprocessor. Only a hint.
 #pragma once
 
@@ -32,6 +33,10 @@ constexpr u32 FLAG_START_BITS = 1;
 constexpr u32 FLAG_TRACK = 2;
 constexpr u32 FLAG_BUMP = 4;
 
+// In a word of level 1 or above: it became empty, and since then nobody has set a bit in it knowing that. Who sets one
+// tells the next level himself, whatever he finds there.
+constexpr u64 EMPTIED = 1ull << 63;
+
 // With so many the threads and warps of a multiprocessor seldom meet; the paper has one.
 constexpr u32 STARTS_PER_MULTIPROCESSOR = 32;
 
@@ -44,12 +49,13 @@ struct Chunk {
     u32 end;
 };
 
-// What kernels count.
+// What kernels count. By the last three a search knows whether it may have missed an open chunk (levels.cuh).
 struct alignas(32) Counters {
     u64 bump;          // AtomicMalloc, AWMalloc: units handed out
     u64 misuses;       // frees refused: a second one, or of what is no chunk
-    u32 updatesBegun;  // changes of level 2 and above, and clearings: while one is under way, a search may
-    u32 updatesDone;   // miss an open chunk
+    u32 updatesBegun;  // changes of level 2 and above, and clearings
+    u32 updatesDone;
+    u32 joins;         // of chunks, each counted between the claim of its first one and the end of any other
 };
 
 // The control block: where everything is. It never changes while the heap lives, so kernels take it by value, as a

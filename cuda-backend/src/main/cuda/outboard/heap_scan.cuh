@@ -94,7 +94,7 @@ OUTBOARD_DEVICE void summarise(const Heap* heap, const Segment* segments, u32 co
     if ((heap->flags & FLAG_BUMP) != 0) {
         usedUnits = heap->counters->bump < heap->units ? heap->counters->bump : heap->units;
         freeUnits = heap->units - usedUnits;
-        freeChunks = 1;
+        freeChunks = freeUnits != 0;
         largestRow = freeUnits;
         largestChunk = static_cast<u32>(freeUnits);
     }

@@ -48,7 +48,8 @@ OUTBOARD_DEVICE u64 place(Heap* heap, u32 words) {
 // A start offset for so many bytes of the heap at least.
 constexpr u64 BYTES_PER_START = 128 << 10;
 
-// Writes the control block. One thread. For allocators with start offsets for each multiprocessor their number, else 0.
+// Writes the control block of a heap of 64 KiB to 64 GiB, which the host checks. One thread. For allocators with start
+// offsets for each multiprocessor their number, else 0.
 OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags) {
     heap->bytes = bytes;
     const u32 starts = multiprocessors == 0 ? 1 : multiprocessors * STARTS_PER_MULTIPROCESSOR;

@@ -7,6 +7,24 @@
 
 namespace outboard {
 
+// To be taken before a search of all of the heap, and given to mayHaveMissed after it.
+OUTBOARD_DEVICE u32 changesSoFar(const Heap* heap) {
+    return Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE) + Atomic<u32>(heap->counters->joins).load(ACQUIRE);
+}
+
+// Whether an open chunk may have been out of the search's sight: because an update was under way, as fewer were done at
+// its begin than are begun by now; or because it stood on what became part of a chunk before it. A join that was
+// counted before the search began is no danger: the search comes to its first chunk, claimed, or as it is then.
+OUTBOARD_DEVICE bool mayHaveMissed(const Heap* heap, u32 changes) {
+    return Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) + Atomic<u32>(heap->counters->joins).load(ACQUIRE)
+            != changes;
+}
+
+// Whether the level above that word's has heard of its open entries, or will in an update that is counted.
+OUTBOARD_DEVICE bool isKnownAbove(u64 word) {
+    return low(word) != 0 && (word & EMPTIED) == 0;
+}
+
 // Tells the levels above that entry `index` of level - 1 has open chunks.
 OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
     bool begun = false;
@@ -16,27 +34,25 @@ OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
         if ((low(before) & bitOf(index)) != 0) {
             // The entry was opened before. By the count, the compare-and-swap of who saw it closed fails.
             before = word.fetch_add(1ull << 32, AFTER_RESULT);
-            if ((low(before) & bitOf(index)) != 0) {
-                break;
+            if ((low(before) & bitOf(index)) == 0) {
+                continue;
             }
-            before += 1ull << 32;
-        }
-        if (low(before) != 0) {
+        } else if (low(before) != 0) {
             before = word.fetch_or(bitOf(index), AFTER_RESULT);
-            if (low(before) != 0) {
-                break;
-            }
         } else {
             // The first bit of the word: the next level must hear of it, and until it has, no search may be sure.
             if (!begun) {
                 begun = true;
+                // No release after it, which took a tenth of an allocation: where the count comes later than the bit, a
+                // search may end too early, and malloc return null.
                 Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
             }
-            // No release between the two: it took a tenth of an allocation, and all that could come of its lack is a
-            // search that isn't repeated.
-            if (!word.compare_exchange_strong(before, before | bitOf(index), AFTER_RESULT, RELAXED)) {
+            if (!word.compare_exchange_strong(before, (before | bitOf(index)) & ~EMPTIED, AFTER_RESULT, RELAXED)) {
                 continue;
             }
+        }
+        if (isKnownAbove(before)) {
+            break;
         }
         index >>= WORD_LOG2;
         ++level;
@@ -50,10 +66,13 @@ OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
 OUTBOARD_DEVICE void opened(const Heap* heap, u32 word, u64 before) {
     // If others are open in the word, then level 1 knows, or another thread is about to tell it. That one may be
     // stalled, so look; the bit is there nearly always.
-    if (low(before) == 0
-        || (low(Atomic<u64>(heap->level[1][word >> WORD_LOG2]).load(RELAXED)) & bitOf(word)) == 0) {
-        openAbove(heap, 1, word);
+    if (low(before) != 0) {
+        const u64 above = Atomic<u64>(heap->level[1][word >> WORD_LOG2]).load(RELAXED);
+        if ((low(above) & bitOf(word)) != 0 && isKnownAbove(above)) {
+            return;
+        }
     }
+    openAbove(heap, 1, word);
 }
 
 // Clears the bit of entry `index` of level - 1, which was seen without open chunks.
@@ -66,9 +85,14 @@ OUTBOARD_DEVICE void closeAbove(const Heap* heap, u32 level, u32 index) {
     const Atomic<u64> entry(heap->level[level - 1][index]);
     Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
     // The entry is read after the word, so whoever opens it later changes the word's count later.
-    if (low(entry.load(ACQUIRE)) == 0
-        && word.compare_exchange_strong(seen, seen & ~static_cast<u64>(bitOf(index)), ACQ_REL, RELAXED)) {
-        fullFence();  // pairs with the read in opened(), which doesn't count: one of the two sees the other
+    u64 closed = seen & ~static_cast<u64>(bitOf(index));
+    if (low(closed) == 0) {
+        closed |= EMPTIED;
+    }
+    if (low(entry.load(ACQUIRE)) == 0 && word.compare_exchange_strong(seen, closed, ACQ_REL, RELAXED)) {
+        // Pairs with the read in opened(), which doesn't count: one of the two sees the other. That one follows an
+        // operation whose result the thread has waited for, which orders the two on a GPU, not in its memory model.
+        fullFence();
         if (low(entry.load(RELAXED)) != 0) {
             openAbove(heap, level, index);
         }

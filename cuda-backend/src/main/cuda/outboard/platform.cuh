@@ -64,7 +64,7 @@ OUTBOARD_DEVICE u64 addTogether(u64& word, u64 value) {
     return atomicAdd(&word, value);
 }
 
-// A number that differs between threads that ask at the same time, and between one thread's questions.
+// A number that mostly differs between threads that ask at the same time, and between one thread's questions.
 OUTBOARD_DEVICE u32 scatter() {
     u32 lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));

@@ -22,6 +22,13 @@ namespace outboard {
 // CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim
 // needs no loop, and never fails because of a neighbour.
 struct SeparateState {
+#ifdef OUTBOARD_CHECKED
+    // Who finds a chunk closed, then finds out whether it still starts there.
+    static constexpr auto ERASED = RELEASE;
+#else
+    static constexpr auto ERASED = RELAXED;
+#endif
+
     static OUTBOARD_DEVICE u32 starts(const Heap* heap, u32 word, u64) {
         return Atomic<u32>(heap->startBits[word]).load(RELAXED);
     }
@@ -41,7 +48,7 @@ struct SeparateState {
     // Claimed to no start at all: the chunk belongs to the one before it.
     static OUTBOARD_DEVICE void erase(const Heap* heap, u32 word, u32 mask) {
         Atomic<u32>(heap->startBits[word]).fetch_and(~mask, RELAXED);
-        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELAXED);
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), ERASED);
     }
 
     // No start to free; the state before.
@@ -65,9 +72,9 @@ struct SeparateState {
     static OUTBOARD_DEVICE bool release(const Heap* heap, u32 word, u32 mask, u64& seen) {
         const Atomic<u64> state(heap->level[0][word]);
 #ifdef OUTBOARD_CHECKED
-        // Claimed first: one of two frees does that, and then nobody else changes the chunk. What this misses is a
-        // second free during which the chunk is joined to another and that one divided at the same place; FusedState
-        // doesn't.
+        // Claimed first: one of two frees does that, and then nobody else changes the chunk. What this misses, and
+        // may take for a free chunk's, is a second free during which the chunk is joined to another and that one
+        // divided at the same place; FusedState doesn't.
         seen = state.fetch_or(mask, RELEASE);
         if ((low(seen) & mask) == 0 && (starts(heap, word, seen) & mask) == 0) {
             state.fetch_and(~static_cast<u64>(mask), RELAXED);

@@ -42,6 +42,20 @@ class DeviceAllocatorInterleavingsTest {
         run(unchecked, allocator, "null", 10_000);
     }
 
+    /** Free memory that searches once passed: a chunk before it was joined with it. */
+    @ParameterizedTest
+    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    void shouldFindWhatBecomesPartOfAChunkBeforeIt(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "joined", 50_000);
+    }
+
+    /** Free memory that the upper levels once didn't show: its word there had been empty for a moment. */
+    @ParameterizedTest
+    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    void shouldFindWhatIsOpenedInAWordThatBecameEmpty(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "emptied", 100_000);
+    }
+
     private static void run(
             final CpuProgram program, final DeviceAllocator allocator, final String scenario, final long seeds) {
         program.run(LIMIT_SECONDS * TIMES, allocator.paperName(), scenario, "1", Long.toString(seeds * TIMES));
