@@ -114,7 +114,7 @@ struct CircularMalloc {
             }
             Chunk chunk = {sight.unit, endOf(sight.unit, sight.state)};
             if (chunk.end - chunk.unit < units) {
-                Atomic<u32>(heap->counters->joins).fetch_add(1, RELAXED);
+                addTogether(heap->counters->joins, 1);
                 while (chunk.end - chunk.unit < units && join(chunk)) {
                 }
             }

@@ -55,7 +55,7 @@ struct alignas(32) Counters {
     u64 misuses;       // frees refused: a second one, or of what is no chunk
     u32 updatesBegun;  // changes of level 2 and above, and clearings
     u32 updatesDone;
-    u32 joins;         // of chunks, each counted between the claim of its first one and the end of any other
+    u64 joins;         // of chunks, each counted between the claim of its first one and the end of any other
 };
 
 // The control block: where everything is. It never changes while the heap lives, so kernels take it by value, as a

@@ -9,14 +9,16 @@ namespace outboard {
 
 // To be taken before a search of all of the heap, and given to mayHaveMissed after it.
 OUTBOARD_DEVICE u32 changesSoFar(const Heap* heap) {
-    return Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE) + Atomic<u32>(heap->counters->joins).load(ACQUIRE);
+    return Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE)
+            + low(Atomic<u64>(heap->counters->joins).load(ACQUIRE));
 }
 
 // Whether an open chunk may have been out of the search's sight: because an update was under way, as fewer were done at
 // its begin than are begun by now; or because it stood on what became part of a chunk before it. A join that was
 // counted before the search began is no danger: the search comes to its first chunk, claimed, or as it is then.
 OUTBOARD_DEVICE bool mayHaveMissed(const Heap* heap, u32 changes) {
-    return Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE) + Atomic<u32>(heap->counters->joins).load(ACQUIRE)
+    return Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE)
+            + low(Atomic<u64>(heap->counters->joins).load(ACQUIRE))
             != changes;
 }
 
