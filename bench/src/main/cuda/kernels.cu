@@ -53,12 +53,6 @@ __device__ inline u64 randomBits(u64 stream, u64 counter) {
     return bits ^ (bits >> 31);
 }
 
-__device__ inline u64 nanoseconds() {
-    u64 now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
 __device__ inline unsigned threadNumber() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
 __device__ inline unsigned slots(const Work& work) {
@@ -141,10 +135,10 @@ __device__ bool examine(const Work& work, const void* block, size_t bytes) {
 
 // ---- Before what is timed ----
 
-// Keeps the device busy for so many nanoseconds, until the host has launched what is timed: else the host would be timed.
+// Keeps the device busy for so many cycles, until the host has launched what is timed: else the host would be timed.
 extern "C" __global__ void hold(const __grid_constant__ Work work) {
-    const u64 begin = nanoseconds();
-    while (nanoseconds() - begin < work.iterations) {
+    const long long end = clock64() + static_cast<long long>(work.iterations);
+    while (clock64() < end) {
     }
 }
 

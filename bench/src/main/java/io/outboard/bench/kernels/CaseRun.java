@@ -19,8 +19,8 @@ final class CaseRun {
 
     private static final int BLOCK = 256;
 
-    /** More than the host takes for a launch, in nanoseconds. */
-    private static final int LAUNCH_NS = 20_000;
+    /** More than the host takes for a launch, in cycles of the device: some 20 microseconds. */
+    private static final int LAUNCH_CYCLES = 40_000;
 
     /** Where one run takes longer than this, it is the only one. */
     private static final double LONG_RUN_US = 1e6;
@@ -190,7 +190,7 @@ final class CaseRun {
 
     /** What the device takes for work of so many launches, in microseconds. The device waits for the host before. */
     private double timed(final int launches, final Runnable timed) {
-        launch("hold", launches * LAUNCH_NS, 1, 1);
+        launch("hold", launches * LAUNCH_CYCLES, 1, 1);
         return stopwatch.microseconds(timed);
     }
 
