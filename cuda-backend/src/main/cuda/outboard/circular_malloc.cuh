@@ -178,9 +178,10 @@ struct CircularMalloc {
                 publish(middle, chunk.end);
                 chunk.end = middle;
             }
-            setEnd(chunk.unit, rest);
             publish(rest, chunk.end);
             chunk.end = rest;
+            // After what is left has been published: a search that comes by the new end must find a chunk there.
+            setEnd(chunk.unit, rest);
         } else {
             setEnd(chunk.unit, chunk.end);
         }

@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
@@ -54,6 +55,13 @@ class DeviceAllocatorInterleavingsTest {
     @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
     void shouldFindWhatIsOpenedInAWordThatBecameEmpty(final DeviceAllocator allocator) {
         run(unchecked, allocator, "emptied", 100_000);
+    }
+
+    /** Once a search came by a chunk's new end before the chunk there was in sight. */
+    @ParameterizedTest
+    @CsvSource({"C_MALLOC, 151472", "CM_MALLOC, 309718"})
+    void shouldPassSeedsThatFailed(final DeviceAllocator allocator, final String seed) {
+        unchecked.run(LIMIT_SECONDS, allocator.paperName(), "mix", seed, seed);
     }
 
     private static void run(
