@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "bits.h"
 #include "turns.h"
 
 #define OUTBOARD_DEVICE inline
@@ -145,18 +146,6 @@ inline u64 addTogether(u64& word, u64 value) {
 
 inline u32 scatter() {
     return self.next();
-}
-
-inline u32 lowestBit(u32 word) {
-    return static_cast<u32>(__builtin_ctz(word));
-}
-
-inline u32 highestBit(u32 word) {
-    return 31 - static_cast<u32>(__builtin_clz(word));
-}
-
-inline u32 scaled(u32 fraction, u32 limit) {
-    return static_cast<u32>((static_cast<uint64_t>(fraction) * limit) >> 32);
 }
 
 template <class Condition>

@@ -107,6 +107,17 @@ void narrow(const Settings& settings) {
     mixed<A>(own, heap, 2, [] { return 1 + self.next() % (self.next() % 4 == 0 ? 3000 : 16); });
 }
 
+// Takes away all of a fresh heap but so many bytes at its begin.
+template <class A>
+void* leave(const Settings& settings, const TestHeap& heap, u64 bytes) {
+    typename Traits<A>::Plain allocator{heap.heap};
+    void* const front = allocator.malloc(bytes);
+    void* const rest = allocator.malloc(heap.capacity() - bytes);
+    require(settings, front != nullptr && rest != nullptr, "the heap can't be filled");
+    allocator.free(front);
+    return rest;
+}
+
 // As many blocks as threads and no more: there is room for each of them at any time, so none may be refused. Sizes that
 // leave no gaps where chunks are divided; the two largest are one block for each word of level 1, and of level 2.
 template <class A>
@@ -115,12 +126,7 @@ void exact(const Settings& settings) {
         const u64 blockBytes = units * UNIT_BYTES;
         const u64 needed = settings.threads * blockBytes;
         TestHeap heap(needed + needed / 16 + (1 << 16), multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_NONE, 0, 0});
-        // What is more than the threads need is taken away first, at the end.
-        typename Traits<A>::Plain setup{heap.heap};
-        void* const front = setup.malloc(needed);
-        void* const rest = setup.malloc(heap.capacity() - needed);
-        require(settings, front != nullptr && rest != nullptr, "the heap can't be filled");
-        setup.free(front);
+        void* const rest = leave<A>(settings, heap, needed);
         run(settings, Traits<A>::LANES, [&](u32) {
             A allocator{heap.heap};
             for (u32 i = 0; i < settings.operations; ++i) {
@@ -131,7 +137,7 @@ void exact(const Settings& settings) {
                 allocator.free(pointer);
             }
         });
-        setup.free(rest);
+        typename Traits<A>::Plain{heap.heap}.free(rest);
         requireWhole<A>(settings, heap, 0);
     }
 }
@@ -144,11 +150,7 @@ void room(const Settings& settings) {
         const u64 needed = (2 * settings.threads - 1) * static_cast<u64>(most) * UNIT_BYTES;
         const u64 bytes = needed + needed / 16 + (1 << 16);
         const TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 64, 0});
-        typename Traits<A>::Plain setup{heap.heap};
-        void* const front = setup.malloc(needed);
-        void* const rest = setup.malloc(heap.capacity() - needed);
-        require(settings, front != nullptr && rest != nullptr, "the heap can't be filled");
-        setup.free(front);
+        void* const rest = leave<A>(settings, heap, needed);
         run(settings, Traits<A>::LANES, [&](u32) {
             A allocator{heap.heap};
             for (u32 i = 0; i < settings.operations; ++i) {
@@ -157,7 +159,7 @@ void room(const Settings& settings) {
                 allocator.free(pointer);
             }
         });
-        setup.free(rest);
+        typename Traits<A>::Plain{heap.heap}.free(rest);
         requireWhole<A>(settings, heap, 0);
     }
 }

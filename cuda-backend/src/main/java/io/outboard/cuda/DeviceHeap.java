@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * An in-kernel heap: device memory that kernels divide among their threads while they run, seen from the host.
  *
  * <p>Kernels get {@link #address} or {@link #parameter} as an argument and allocate through {@code outboardMalloc}, see
- * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that the heap was made for. Where
- * nothing fits they get a null pointer. The allocators are those of Vinkler and Havran 2014; the headers say where they
- * deviate. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one raises the driver's limit and uses
+ * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that the
+ * heap was made for. Where nothing fits they get a null pointer. The allocators are those of Vinkler and Havran 2014; the
+ * headers say where they deviate. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one raises the driver's limit and uses
  * no memory of ours; it has no {@link #statistics} and no {@link #reset}.
  *
  * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: to make, {@link #reset} or ask a heap
@@ -150,7 +150,8 @@ public final class DeviceHeap implements AutoCloseable {
      * The same for kernels that take the heap by value, as {@code const __grid_constant__ outboard::Heap}, which spares them
      * reads of device memory.
      *
-     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open, also after {@link #reset}
+     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open, also after
+     *     {@link #reset}
      */
     public Pointer parameter() {
         return Pointer.to(control);

@@ -58,8 +58,7 @@ public final class DeviceHeapBuilder {
 
     /**
      * Into which chunks the heap is divided at first. By default a binary heap with a smallest chunk of 64 KiB (the
-     * fastest in most cases of the test bench). No matter
-     * for allocators that have no chunks.
+     * fastest in most cases of the test bench). No matter for allocators that have no chunks.
      *
      * @param newPreSplit the scheme
      * @return this builder

@@ -79,7 +79,7 @@ final class Nvrtc implements PtxCompiler {
         }
     }
 
-    /** Where {@code cuda/atomic} and {@code cooperative_groups.h} are; since CUDA 13 in two folders. */
+    /** Where {@code cuda/atomic} is, since CUDA 13 in the second folder, and what it includes. */
     private static List<Path> toolkitIncludes() {
         return Stream.of(System.getenv("CUDA_HOME"), System.getenv("CUDA_PATH"), "/usr/local/cuda")
                 .filter(Nvrtc::isToolkit)
@@ -91,7 +91,7 @@ final class Nvrtc implements PtxCompiler {
     }
 
     private static boolean isToolkit(final @Nullable String root) {
-        return root != null && Files.exists(Path.of(root, "include", "cooperative_groups.h"));
+        return root != null && Files.exists(Path.of(root, "include", "cuda.h"));
     }
 
     private static void succeed(final String call, final IntSupplier code) {

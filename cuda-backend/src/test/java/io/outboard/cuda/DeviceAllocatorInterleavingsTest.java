@@ -1,5 +1,7 @@
 package io.outboard.cuda;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,40 +21,40 @@ class DeviceAllocatorInterleavingsTest {
     private static CpuProgram unchecked;
     private static CpuProgram checked;
 
+    @Retention(RetentionPolicy.RUNTIME)
+    @ParameterizedTest
+    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    @interface TestOfEachList {}
+
     @BeforeAll
     static void compile() {
         unchecked = new CpuProgram("interleavings.cpp", FOLDER.resolve("unchecked"), "-O2");
         checked = new CpuProgram("interleavings.cpp", FOLDER.resolve("checked"), "-O2", "-DOUTBOARD_CHECKED");
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    @TestOfEachList
     void shouldKeepBlocksApartAndLoseNothing(final DeviceAllocator allocator) {
         run(unchecked, allocator, "mix", 40_000);
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    @TestOfEachList
     void shouldRefuseTheSecondOfTwoFreesAtOnce(final DeviceAllocator allocator) {
         run(checked, allocator, "double-free", 10_000);
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    @TestOfEachList
     void shouldFindWhatNobodyElseCanTake(final DeviceAllocator allocator) {
         run(unchecked, allocator, "null", 10_000);
     }
 
     /** Free memory that searches once passed: a chunk before it was joined with it. */
-    @ParameterizedTest
-    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    @TestOfEachList
     void shouldFindWhatBecomesPartOfAChunkBeforeIt(final DeviceAllocator allocator) {
         run(unchecked, allocator, "joined", 50_000);
     }
 
     /** Free memory that the upper levels once didn't show: its word there had been empty for a moment. */
-    @ParameterizedTest
-    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    @TestOfEachList
     void shouldFindWhatIsOpenedInAWordThatBecameEmpty(final DeviceAllocator allocator) {
         run(unchecked, allocator, "emptied", 100_000);
     }

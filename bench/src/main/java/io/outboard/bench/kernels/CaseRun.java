@@ -19,8 +19,8 @@ final class CaseRun {
 
     private static final int BLOCK = 256;
 
-    /** More than the host takes for a launch, in cycles of the device: some 20 microseconds. */
-    private static final int LAUNCH_CYCLES = 40_000;
+    /** More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. */
+    private static final long LAUNCH_CYCLES = 400_000;
 
     /** Where one run takes longer than this, it is the only one. */
     private static final double LONG_RUN_US = 1e6;
@@ -194,11 +194,11 @@ final class CaseRun {
         return stopwatch.microseconds(timed);
     }
 
-    private void launch(final String kernel, final int iterations) {
+    private void launch(final String kernel, final long iterations) {
         launch(kernel, iterations, (work.threads() + BLOCK - 1) / BLOCK, BLOCK);
     }
 
-    private void launch(final String kernel, final int iterations, final int gridBlocks, final int blockThreads) {
+    private void launch(final String kernel, final long iterations, final int gridBlocks, final int blockThreads) {
         parameter.putLong(parameter.position(), iterations);
         module.launch(
                 kernel,

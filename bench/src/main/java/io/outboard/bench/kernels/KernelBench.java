@@ -24,16 +24,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class KernelBench implements AutoCloseable {
 
-    /** With fewer, the JVM still interprets what launches, and the device waits for it while it is timed. */
-    private static final int WARM_UP_RUNS = 5000;
-
     private final CudaMemorySource source;
     private final Map<Contender, KernelModule> modules = new HashMap<>();
     private final Stopwatch stopwatch;
     private final Counters counters;
     private @Nullable Region memory;
     private boolean driverHeapIsSet;
-    private boolean isWarm;
 
     KernelBench(final int device) {
         source = CudaMemorySource.open(device);
@@ -62,11 +58,6 @@ final class KernelBench implements AutoCloseable {
                     .put("status", "ok")
                     .put("registers", (long) module.registers("registers"))
                     .put("cycleRegisters", (long) module.registers("cycle"));
-        }
-        if (!isWarm) {
-            isWarm = true;
-            measure(KernelCase.warmUp(TestKind.AD, WARM_UP_RUNS));
-            measure(KernelCase.warmUp(TestKind.ADF, WARM_UP_RUNS));
         }
         final Region blocks = source.take((long) work.slots() * work.iterations() * Long.BYTES);
         final long heap = memory(work.contender().hasBounds() ? work.heapBytes() : 1);

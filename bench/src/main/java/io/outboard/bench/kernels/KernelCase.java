@@ -42,11 +42,6 @@ public record KernelCase(
         return new KernelCase(contender, TestKind.REGISTERS, false, 1, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, 1);
     }
 
-    /** Launches and timing alone. */
-    static KernelCase warmUp(final TestKind test, final int runs) {
-        return new KernelCase(Contender.empty(), test, false, WARP, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, runs);
-    }
-
     /** The same on another heap. */
     KernelCase withHeap(final long bytes, final String split) {
         return new KernelCase(contender, test, perWarp, threads, leastBytes, mostBytes, iterations, bytes, split, runs);
