@@ -16,7 +16,7 @@ public interface PoolBench {
     /**
      * Measures a pool of one region of a given size.
      *
-     * @param reusePolicy name of the {@link io.outboard.core.ReusePolicy}
+     * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param regionBytes size of the region
      * @param device number of the GPU that the region is to lie on, or {@code none}: then all work has always finished
      * @param step runs after each of {@link #STEPS} steps
@@ -28,7 +28,7 @@ public interface PoolBench {
      * Measures a facade: the runtime's {@code cudaMalloc} and {@code cudaFree}, or, for {@code STREAM_ORDERED}, the driver's
      * {@code cuMemAllocAsync} and {@code cuMemFreeAsync} on one stream. Its pool grows as it does by default.
      *
-     * @param reusePolicy name of the {@link io.outboard.core.ReusePolicy}
+     * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param device number of the GPU
      * @param step runs after each of {@link #STEPS} steps
      * @return the results
@@ -39,7 +39,7 @@ public interface PoolBench {
      * Measures what several threads get of one pool, each of which does the trace on its own, over and over. No device is
      * used: all work has always finished.
      *
-     * @param reusePolicy name of the {@link io.outboard.core.ReusePolicy}
+     * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param threads how many, {@code 0 < threads}
      * @return operations a second of all threads together, the median of several runs
      * @throws InterruptedException if the calling thread is interrupted

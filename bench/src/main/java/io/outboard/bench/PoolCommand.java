@@ -2,10 +2,10 @@ package io.outboard.bench;
 
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.trace.Trace;
-import io.outboard.core.ReusePolicy;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
+import io.outboard.pool.ReusePolicy;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

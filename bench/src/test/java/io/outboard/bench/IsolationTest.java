@@ -45,8 +45,8 @@ class IsolationTest {
 
         for (final String name : List.of(
                 "io.outboard.core.Strategy",
-                "io.outboard.core.AbstractStrategy",
-                "io.outboard.core.BlockTable",
+                "io.outboard.core.spi.AbstractStrategy",
+                "io.outboard.core.spi.BlockTable",
                 "io.outboard.tlsf.TlsfStrategy",
                 "io.outboard.bench.isolated.Replay",
                 "io.outboard.bench.isolated.TargetMeasurement")) {

@@ -1,7 +1,5 @@
 package io.outboard.core;
 
-import java.util.List;
-
 /**
  * Device memory is exhausted, with what a person needs to tell <em>full</em> from <em>fragmented</em>.
  *
@@ -71,24 +69,25 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      * A pool found nothing that fits, and could neither recycle nor grow.
      *
      * @param requestedBytes what was asked for, in bytes
-     * @param statistics the pool's state
+     * @param freeBytes what the pool has free, in bytes
      * @param largestFreeBlockBytes size of its largest free block, in bytes
-     * @param largestHolders its largest blocks in use
+     * @param state the pool's state as a person reads it, on one line
+     * @param holders its largest blocks in use, likewise
      * @return the exception, not thrown
      */
-    static DeviceOutOfMemoryException ofPool(
+    public static DeviceOutOfMemoryException ofPool(
             final long requestedBytes,
-            final PoolStatistics statistics,
+            final long freeBytes,
             final long largestFreeBlockBytes,
-            final List<Holder> largestHolders) {
-        final long freeBytes = statistics.freeBytes();
+            final String state,
+            final String holders) {
         final String reason = freeBytes >= requestedBytes ? "fragmented" : "full";
         final double fragmentation =
                 freeBytes <= largestFreeBlockBytes ? 0 : 1 - (double) largestFreeBlockBytes / freeBytes;
         return new DeviceOutOfMemoryException(
-                "pool " + reason + ": requested " + requestedBytes + " bytes; " + statistics + ", largest free block "
+                "pool " + reason + ": requested " + requestedBytes + " bytes; " + state + ", largest free block "
                         + largestFreeBlockBytes + " bytes, external fragmentation "
-                        + Math.round(1000 * fragmentation) / 1000.0 + "; largest holders " + largestHolders,
+                        + Math.round(1000 * fragmentation) / 1000.0 + "; largest holders " + holders,
                 requestedBytes,
                 freeBytes,
                 largestFreeBlockBytes,

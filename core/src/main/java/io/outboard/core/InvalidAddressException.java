@@ -10,7 +10,13 @@ public final class InvalidAddressException extends IllegalArgumentException {
 
     private final long address;
 
-    InvalidAddressException(final long address, final String message) {
+    /**
+     * For an address.
+     *
+     * @param address absolute device address
+     * @param message says what is there
+     */
+    public InvalidAddressException(final long address, final String message) {
         super(message);
         this.address = address;
     }

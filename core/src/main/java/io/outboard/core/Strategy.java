@@ -134,6 +134,12 @@ public interface Strategy {
     void forEachBlock(BlockVisitor visitor);
 
     /**
+     * Tells that the region can't be made larger: what the strategy keeps for later is to be free memory now, and as long as
+     * that lasts a request takes what it needs and no more. Nothing for most strategies.
+     */
+    default void makeDo() {}
+
+    /**
      * Counts the blocks. O(blocks), with a little garbage: for diagnosis and measurement.
      *
      * @return the state now

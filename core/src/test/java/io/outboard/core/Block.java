@@ -6,16 +6,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** One block as a walk shows it. */
-record Block(long address, long sizeBytes, boolean free) {
+public record Block(long address, long sizeBytes, boolean free) {
 
-    static List<Block> of(final Strategy strategy) {
+    public static List<Block> of(final Strategy strategy) {
         final List<Block> blocks = new ArrayList<>();
         strategy.forEachBlock((address, sizeBytes, free) -> blocks.add(new Block(address, sizeBytes, free)));
         return blocks;
     }
 
     /** Blocks as they would be if free neighbours merged. */
-    static List<Block> merged(final List<Block> blocks) {
+    public static List<Block> merged(final List<Block> blocks) {
         final List<Block> merged = new ArrayList<>();
         for (final Block block : blocks) {
             final Block last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
@@ -29,11 +29,11 @@ record Block(long address, long sizeBytes, boolean free) {
         return merged;
     }
 
-    static Block free(final long address, final long sizeBytes) {
+    public static Block free(final long address, final long sizeBytes) {
         return new Block(address, sizeBytes, true);
     }
 
-    static Block used(final long address, final long sizeBytes) {
+    public static Block used(final long address, final long sizeBytes) {
         return new Block(address, sizeBytes, false);
     }
 

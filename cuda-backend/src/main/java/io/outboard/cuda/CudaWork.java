@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.core.DeviceWork;
+import io.outboard.pool.DeviceWork;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -78,7 +78,7 @@ public final class CudaWork implements DeviceWork {
     /**
      * For a pool on a device, in its primary context: the one that the runtime uses.
      *
-     * <p>{@code OutboardRuntime} has its own; this is for those who make a {@link io.outboard.core.Pool} themselves.
+     * <p>{@code OutboardRuntime} has its own; this is for those who make a {@link io.outboard.pool.Pool} themselves.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @return what a pool is to ask; it knows the default stream, and streams that {@link #streamCreated} tells of
@@ -101,8 +101,8 @@ public final class CudaWork implements DeviceWork {
     // Streams
 
     /**
-     * Tells of a stream, so that marks of all work cover it, as {@link io.outboard.core.ReusePolicy#TRACKED} and
-     * {@link io.outboard.core.ReusePolicy#STREAM_ORDERED} need. Again is no mistake.
+     * Tells of a stream, so that marks of all work cover it, as {@link io.outboard.pool.ReusePolicy#TRACKED} and
+     * {@link io.outboard.pool.ReusePolicy#STREAM_ORDERED} need. Again is no mistake.
      *
      * @param stream its handle, see {@link DevicePointers#handle}
      */
@@ -111,7 +111,7 @@ public final class CudaWork implements DeviceWork {
     }
 
     /**
-     * Tells that a stream is about to be destroyed, after {@link io.outboard.core.Pool#streamEnds}. What it has been given to
+     * Tells that a stream is about to be destroyed, after {@link io.outboard.pool.Pool#streamEnds}. What it has been given to
      * do by now stays covered.
      *
      * @param stream its handle; nothing if it isn't known

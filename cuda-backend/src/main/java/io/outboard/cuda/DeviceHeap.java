@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.core.Pool;
+import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;

@@ -3,9 +3,9 @@ package io.outboard.cuda;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
-import io.outboard.core.Pool;
-import io.outboard.core.ReusePolicy;
 import io.outboard.core.StrategyOptions;
+import io.outboard.pool.Pool;
+import io.outboard.pool.ReusePolicy;
 import java.util.function.IntSupplier;
 import jcuda.runtime.cudaError;
 

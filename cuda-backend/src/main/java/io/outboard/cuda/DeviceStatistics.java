@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.core.PoolStatistics;
+import io.outboard.pool.PoolStatistics;
 
 /**
  * What one of the facades' pools has done. Immutable, so safe for any number of threads.

@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.core.Pool;
+import io.outboard.pool.Pool;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;

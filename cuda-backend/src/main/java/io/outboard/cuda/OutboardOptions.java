@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;

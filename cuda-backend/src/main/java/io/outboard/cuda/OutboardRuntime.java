@@ -10,7 +10,7 @@ import jcuda.runtime.cudaStream_t;
  * The functions of {@code jcuda.runtime.JCuda} that have to do with device memory, with the same signatures, over a pool for
  * each device: a program changes the import and keeps its code.
  *
- * <p>Algorithm: a {@link io.outboard.core.Pool}, made on first use as {@link OutboardOptions} says. Return codes, exceptions
+ * <p>Algorithm: a {@link io.outboard.pool.Pool}, made on first use as {@link OutboardOptions} says. Return codes, exceptions
  * and corner cases are CUDA's: a size of 0, a Java null, and whatever the pool can't serve go to JCuda itself with the same
  * arguments. CUDA's last error is left alone by a call that succeeds, unless the driver served it at the second attempt.
  * Memory of the driver, of other libraries, and managed memory is told by its address and passed on likewise. What differs

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.core.Pool;
+import io.outboard.pool.Pool;
 import java.util.Optional;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.Pool;
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.Pool;
+import io.outboard.pool.ReusePolicy;
 import jcuda.Pointer;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;

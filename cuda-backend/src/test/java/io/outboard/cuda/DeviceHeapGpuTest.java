@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.Pool;
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.Pool;
+import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import jcuda.driver.CUdeviceptr;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.Pool;
+import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.outboard.cuda;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.ReusePolicy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

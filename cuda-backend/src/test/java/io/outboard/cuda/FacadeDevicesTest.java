@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.Pool;
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.Pool;
+import io.outboard.pool.ReusePolicy;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.ReusePolicy;
 import java.lang.management.ManagementFactory;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;

@@ -2,9 +2,9 @@ package io.outboard.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.outboard.core.Pool;
-import io.outboard.core.PoolStatistics;
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolStatistics;
+import io.outboard.pool.ReusePolicy;
 import java.util.Objects;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;

@@ -2,7 +2,7 @@ package io.outboard.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.ReusePolicy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

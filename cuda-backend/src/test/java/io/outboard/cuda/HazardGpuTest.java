@@ -4,7 +4,7 @@ import static io.outboard.cuda.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.ReusePolicy;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.Pool;
+import io.outboard.pool.Pool;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.ReusePolicy;
+import io.outboard.pool.ReusePolicy;
 import java.util.List;
 import jcuda.CudaException;
 import jcuda.Pointer;

@@ -1,10 +1,10 @@
 package io.outboard.hal;
 
-import io.outboard.core.AbstractStrategy;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
+import io.outboard.core.spi.AbstractStrategy;
 
 /**
  * What the sequential fits share: Bell, Kumar and Gill (2024), algorithms 1 and 2, over two hybrid array lists, one of

@@ -1,6 +1,6 @@
 package io.outboard.tlsf;
 
-import io.outboard.core.BlockTable;
+import io.outboard.core.spi.BlockTable;
 
 /**
  * The free blocks of a region in lists by size, and a bitmap of the lists that hold any. Subclasses say how a size maps

@@ -1,11 +1,11 @@
 package io.outboard.tlsf;
 
-import io.outboard.core.AbstractStrategy;
-import io.outboard.core.BlockTable;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
+import io.outboard.core.spi.AbstractStrategy;
+import io.outboard.core.spi.BlockTable;
 
 /** A strategy whose blocks are in a block table, in order of address; those in use are found by their offset. */
 abstract class TableStrategy extends AbstractStrategy {

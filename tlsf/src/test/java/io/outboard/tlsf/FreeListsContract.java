@@ -3,7 +3,7 @@ package io.outboard.tlsf;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.BlockTable;
+import io.outboard.core.spi.BlockTable;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.InvalidAddressException;
-import io.outboard.core.PooledStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;

@@ -1,6 +1,5 @@
 package io.outboard.tlsf;
 
-import io.outboard.core.PooledStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyModelProperties;

@@ -1,7 +1,7 @@
 package io.outboard.bench.isolated;
 
 import io.outboard.bench.trace.Trace;
-import io.outboard.core.Pool;
+import io.outboard.pool.Pool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.outboard.bench.isolated;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.core.Pool;
 import io.outboard.core.Strategy;
+import io.outboard.pool.Pool;
 
 /** A pool. */
 final class PoolTarget extends Target {

@@ -1,8 +1,8 @@
 package io.outboard.cuda.agent;
 
-import io.outboard.core.PoolStatistics;
 import io.outboard.cuda.DeviceStatistics;
 import io.outboard.cuda.Outboard;
+import io.outboard.pool.PoolStatistics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package io.outboard.cuda.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.outboard.core.PoolStatistics;
 import io.outboard.cuda.DeviceStatistics;
+import io.outboard.pool.PoolStatistics;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

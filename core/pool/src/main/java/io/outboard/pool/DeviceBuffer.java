@@ -1,0 +1,114 @@
+package io.outboard.pool;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it.
+ *
+ * <p>A buffer that is collected without having been closed is a leak. At a {@link LeakLevel} other than {@code OFF} the
+ * pool reports it as a warning to the logger {@code io.outboard.core}, with the stack of its allocation where that is
+ * known, and frees it if {@link PoolBuilder#reclaimLeaks} asks for that. The report comes some time after the garbage
+ * collector has found out, if it does at all: it is a net, not a way to free.
+ *
+ * <p>The collector sees this object, not the address: who goes on with {@link #address} alone must keep the buffer
+ * reachable meanwhile, or what is taken for a leak is still in use. And the block is freed by {@link #close} only, never by
+ * {@link Pool#free}.
+ *
+ * <p>Thread-safety: safe for any number of threads; as ever, one that uses the address while another closes the buffer is
+ * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 40 bytes; {@link
+ * LeakLevel} says what looking for leaks costs. When memory runs out, {@link Pool#buffer}
+ * throws {@link DeviceOutOfMemoryException}.
+ */
+public final class DeviceBuffer implements AutoCloseable {
+
+    private static final VarHandle CLOSED;
+
+    static {
+        try {
+            CLOSED = MethodHandles.lookup().findVarHandle(DeviceBuffer.class, "closed", boolean.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Pool pool;
+    private final long address;
+    private final long sizeBytes;
+    private final LeakTracker.@Nullable Entry tracked;
+
+    /** By {@link #CLOSED} only. */
+    @SuppressWarnings("UnusedVariable")
+    private boolean closed;
+
+    DeviceBuffer(final Pool pool, final long address, final long sizeBytes, final @Nullable LeakTracker tracker) {
+        this.pool = pool;
+        this.address = address;
+        this.sizeBytes = sizeBytes;
+        tracked = tracker == null ? null : tracker.track(this, address, sizeBytes);
+    }
+
+    /**
+     * Where it is.
+     *
+     * @return absolute device address of its first byte, a multiple of the granule
+     * @throws IllegalStateException if the buffer is closed
+     */
+    public long address() {
+        checkOpen();
+        return address;
+    }
+
+    /**
+     * How large it is.
+     *
+     * @return bytes, as asked for; its block may be larger
+     * @throws IllegalStateException if the buffer is closed
+     */
+    public long sizeBytes() {
+        checkOpen();
+        return sizeBytes;
+    }
+
+    /**
+     * Gives the block back, as {@link Pool#free} does, with whatever that throws; the buffer is closed all the same.
+     * Idempotent, from several threads at a time too: the block is freed once. Does nothing if the pool is closed, since the
+     * block went with it.
+     */
+    @Override
+    public void close() {
+        // Decides which thread frees; nothing else is published by it, so no order is needed.
+        if (!CLOSED.compareAndSet(this, false, true)) {
+            return;
+        }
+        try {
+            if (tracked != null) {
+                tracked.end();
+            }
+        } finally {
+            // Until the entry has ended, the collector mustn't take the buffer for lost.
+            Reference.reachabilityFence(this);
+        }
+        pool.freeIfOpen(address);
+    }
+
+    private void checkOpen() {
+        // Opaque: who uses a buffer while another thread closes it isn't ordered with that anyway.
+        if ((boolean) CLOSED.getOpaque(this)) {
+            throw new IllegalStateException("the buffer is closed");
+        }
+    }
+
+    /**
+     * The buffer as a person reads it, closed or not.
+     *
+     * @return for example {@code [0x10000000000, 4096 bytes]}
+     */
+    @Override
+    public String toString() {
+        return new Holder(address, sizeBytes).toString();
+    }
+}

@@ -1,0 +1,142 @@
+package io.outboard.pool;
+
+import java.lang.System.Logger.Level;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Cleaner.Cleanable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reports the buffers of a pool that were collected without being closed, and frees them if asked.
+ *
+ * <p>It has a cleaner, and so a thread, of its own: to free may mean to wait for the device, which mustn't hold up the
+ * leaks of another pool. The thread ends some time after the pool and its buffers are gone. Safe for any number of threads.
+ */
+final class LeakTracker {
+
+    /** At {@link LeakLevel#SAMPLED}, the stack is taken of one buffer in so many. */
+    private static final int SAMPLE = 64;
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
+
+    private final Pool pool;
+    private final LeakLevel level;
+    private final boolean reclaim;
+    private final Cleaner cleaner = Cleaner.create(task -> {
+        final Thread thread = new Thread(task, "outboard-leaks");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** By address. An entry goes before its block is freed, so that it can't end that of the next owner. */
+    private final ConcurrentHashMap<Long, AllocationSite> sites = new ConcurrentHashMap<>();
+
+    LeakTracker(final Pool pool, final LeakLevel level, final boolean reclaim) {
+        this.pool = pool;
+        this.level = level;
+        this.reclaim = reclaim;
+    }
+
+    /** From now on the buffer is missed if it is collected before {@link Entry#end}. */
+    Entry track(final DeviceBuffer buffer, final long address, final long sizeBytes) {
+        final boolean sampled =
+                level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
+        final AllocationSite site = sampled ? new AllocationSite() : null;
+        final Entry entry = new Entry(this, address, sizeBytes, site);
+        try {
+            if (site != null) {
+                sites.put(address, site);
+            }
+            entry.cleanable = cleaner.register(buffer, entry);
+        } catch (final OutOfMemoryError e) {
+            // The block is freed now, and its next owner isn't this one.
+            forget(address, site);
+            throw e;
+        }
+        return entry;
+    }
+
+    /** Who allocated what is at an address now, null if that isn't known. */
+    @Nullable
+    String siteAt(final long address) {
+        final AllocationSite site = sites.get(address);
+        return site == null ? null : site.caller();
+    }
+
+    private void forget(final long address, final @Nullable AllocationSite site) {
+        if (site != null) {
+            sites.remove(address, site);
+        }
+    }
+
+    /** On the cleaner's thread, which would swallow what is thrown. */
+    private void lost(final Entry entry) {
+        forget(entry.address, entry.site);
+        if (pool.isClosed()) {
+            // It went with its region, and close said so.
+            return;
+        }
+        String fate = "it stays in use";
+        Level severity = Level.WARNING;
+        if (reclaim) {
+            try {
+                pool.freeIfOpen(entry.address);
+                fate = "it is freed now";
+            } catch (final RuntimeException | OutOfMemoryError e) {
+                fate = "freeing it failed: " + e;
+                severity = Level.ERROR;
+            }
+        }
+        final String message = "a buffer was collected without having been closed, "
+                + new Holder(entry.address, entry.sizeBytes) + "; " + fate;
+        if (entry.site == null) {
+            LOGGER.log(severity, message);
+        } else {
+            LOGGER.log(severity, message, entry.site);
+        }
+    }
+
+    /** What is known of a buffer without referring to it, or else it would never be collected. */
+    static final class Entry implements Runnable {
+
+        private final LeakTracker tracker;
+        private final long address;
+        private final long sizeBytes;
+        private final @Nullable AllocationSite site;
+        private @Nullable Cleanable cleanable;
+
+        /**
+         * Plain: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it while the
+         * buffer can be reached, which the fence in {@link DeviceBuffer#close} sees to.
+         */
+        private boolean ended;
+
+        private Entry(
+                final LeakTracker tracker,
+                final long address,
+                final long sizeBytes,
+                final @Nullable AllocationSite site) {
+            this.tracker = tracker;
+            this.address = address;
+            this.sizeBytes = sizeBytes;
+            this.site = site;
+        }
+
+        /** The buffer is closed: it can't be lost any more. Before its block is freed; once, while it can be reached. */
+        void end() {
+            ended = true;
+            tracker.forget(address, site);
+            if (cleanable != null) {
+                cleanable.clean();
+            }
+        }
+
+        @Override
+        public void run() {
+            if (!ended) {
+                tracker.lost(this);
+            }
+        }
+    }
+}

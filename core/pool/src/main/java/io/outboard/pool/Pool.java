@@ -1,0 +1,523 @@
+package io.outboard.pool;
+
+import io.outboard.core.BlockTableFullException;
+import io.outboard.core.BlockVisitor;
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.MemorySource;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyProvider;
+import io.outboard.core.spi.Arguments;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Device memory for an application: regions from a {@link MemorySource}, a strategy for each, growth, many threads, and
+ * reuse that is as safe as {@code cudaFree}.
+ *
+ * <p>A request that finds nothing makes the pool, in this order: give limbo back, as far as its {@link ReusePolicy} allows;
+ * take another region; ask the {@link OutOfMemoryHandler}s; wait for what is still in limbo; throw
+ * {@link DeviceOutOfMemoryException}. With {@link ReusePolicy#STRICT} it takes a region first as long as waiting for the
+ * device takes more than a fiftieth of the time: up to half of its limit, and to 16 times what was in use at the peak.
+ *
+ * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}, each further one as much as the pool holds by then,
+ * so that regions stay few, but at least what the strategy needs to serve the request ({@link
+ * StrategyProvider#regionBytesFor}) and never more than the limit leaves. Where the device hasn't so much, half is tried, and
+ * so on down to that. A block never spans regions.
+ *
+ * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): one region has
+ * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind a prefix of it,
+ * by an eighth of what is there or {@link PoolBuilder#firstRegionBytes}, or what the request needs if the device has no
+ * more. A strategy that prefers low addresses keeps that prefix short; one that goes round all addresses, as next fit does,
+ * works as well but has more committed. Whole regions follow only if addresses or the strategy's tables run out.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
+ * the policies other than {@link ReusePolicy#IMMEDIATE} add a look-up or two. No garbage on the way of a request that
+ * finds memory. Host memory: that of the strategies, and some 30 bytes for each block in limbo.
+ */
+public final class Pool implements AutoCloseable {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
+
+    private final ReusePolicy policy;
+    private final long limitBytes;
+    private final SpinLock lock = new SpinLock();
+    private final PoolCounters counters = new PoolCounters();
+    private final PoolRegions regions;
+    private final Recycler recycler;
+    private final PoolEvents events;
+    private final @Nullable LeakTracker tracker;
+    private final @Nullable String name;
+    private final Exhaustion exhaustion;
+    private volatile boolean closed;
+
+    Pool(final PoolBuilder builder) {
+        policy = builder.policy;
+        limitBytes = builder.limitBytes;
+        regions = new PoolRegions(builder, lock, counters);
+        recycler = new Recycler(builder, lock, counters, regions);
+        name = builder.name;
+        events = new PoolEvents(name);
+        exhaustion = new Exhaustion(this, limitBytes, lock, regions, recycler, events);
+        tracker = builder.leakLevel == LeakLevel.OFF
+                ? null
+                : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
+    }
+
+    /**
+     * Starts to describe a pool.
+     *
+     * @param source where regions come from; the pool doesn't close it
+     * @return a builder with defaults: {@code tlsf}, {@link ReusePolicy#IMMEDIATE} over {@link DeviceWork#NONE}, regions
+     *     from 64 MiB, no limit
+     */
+    public static PoolBuilder over(final MemorySource source) {
+        return new PoolBuilder(source);
+    }
+
+    // Allocating
+
+    /**
+     * Takes a block.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @return absolute device address, a multiple of the granule
+     * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing changes
+     * @throws IllegalStateException if the pool is closed
+     * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
+     * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
+     */
+    public long allocate(final long sizeBytes) {
+        return allocate(sizeBytes, 1);
+    }
+
+    /**
+     * Takes a block whose address is a multiple of {@code alignmentBytes}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @param alignmentBytes any power of two
+     * @return absolute device address, a multiple of the granule and of {@code alignmentBytes}
+     * @throws IllegalArgumentException if {@code sizeBytes <= 0} or {@code alignmentBytes} isn't a power of two; nothing
+     *     changes
+     * @throws IllegalStateException if the pool is closed
+     * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
+     * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
+     */
+    public long allocate(final long sizeBytes, final long alignmentBytes) {
+        if (PoolEvents.wantsAllocations()) {
+            final PoolEvents.AllocationEvent event = events.beginAllocation();
+            final long address = allocateUnrecorded(sizeBytes, alignmentBytes);
+            event.commit(address, sizeBytes, alignmentBytes, Limbo.ALL_STREAMS);
+            return address;
+        }
+        return allocateUnrecorded(sizeBytes, alignmentBytes);
+    }
+
+    private long allocateUnrecorded(final long sizeBytes, final long alignmentBytes) {
+        final long address = place(sizeBytes, alignmentBytes);
+        return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, alignmentBytes) : address;
+    }
+
+    /**
+     * Takes a block as an object that is closed instead of freed, and whose loss is noticed; see
+     * {@link PoolBuilder#leakLevel}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @return a buffer, open
+     * @throws RuntimeException as {@link #allocate(long)}
+     */
+    public DeviceBuffer buffer(final long sizeBytes) {
+        final long address = allocate(sizeBytes);
+        try {
+            return new DeviceBuffer(this, address, sizeBytes, tracker);
+        } catch (final OutOfMemoryError e) {
+            // The host has no memory for the object, and so nobody would own the block.
+            freeIfOpen(address);
+            throw e;
+        }
+    }
+
+    /**
+     * Takes a block for work on one stream. With {@link ReusePolicy#STREAM_ORDERED}, blocks that were freed on the same
+     * stream come first: they need no wait. With other policies as {@link #allocate(long)}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @param stream handle of the stream, 0 for the default one
+     * @return absolute device address, a multiple of the granule
+     * @throws RuntimeException as {@link #allocate(long)}
+     */
+    public long allocateAsync(final long sizeBytes, final long stream) {
+        if (policy != ReusePolicy.STREAM_ORDERED) {
+            return allocate(sizeBytes);
+        }
+        if (PoolEvents.wantsAllocations()) {
+            final PoolEvents.AllocationEvent event = events.beginAllocation();
+            final long address = allocateOrdered(sizeBytes, stream);
+            event.commit(address, sizeBytes, 1, stream);
+            return address;
+        }
+        return allocateOrdered(sizeBytes, stream);
+    }
+
+    private long allocateOrdered(final long sizeBytes, final long stream) {
+        Arguments.checkSize(sizeBytes);
+        long address;
+        lock.lock();
+        try {
+            // Limbo outlives its regions.
+            checkOpen();
+            address = recycler.reuse(sizeBytes, stream);
+            if (address == Strategy.NO_SPACE) {
+                address = regions.place(sizeBytes, 1);
+            }
+        } finally {
+            lock.unlock();
+        }
+        return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, 1) : address;
+    }
+
+    /** An address, or {@code NO_SPACE}, from what the pool holds now. */
+    long place(final long sizeBytes, final long alignmentBytes) {
+        lock.lock();
+        try {
+            return regions.place(sizeBytes, alignmentBytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long allocateSlowly(final long sizeBytes, final long alignmentBytes) {
+        Arguments.checkSize(sizeBytes);
+        Arguments.checkAlignment(alignmentBytes);
+        checkOpen();
+        return exhaustion.place(sizeBytes, alignmentBytes);
+    }
+
+    // Freeing
+
+    /**
+     * Gives a block back. When it may be handed out again is up to the {@link ReusePolicy}; with {@link ReusePolicy#STRICT}
+     * this call waits for the device when limbo passes a limit that was set. What the device fails with then is thrown, and the block
+     * is freed all the same.
+     *
+     * @param address what an allocation returned, not freed since
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalStateException if the pool is closed
+     */
+    public void free(final long address) {
+        freeAsync(address, Limbo.ALL_STREAMS);
+    }
+
+    /**
+     * Gives a block back that only work on one stream uses: with {@link ReusePolicy#STREAM_ORDERED} it may be handed out
+     * for the same stream at once. With other policies as {@link #free}.
+     *
+     * @param address what an allocation returned, not freed since
+     * @param stream handle of the stream, 0 for the default one
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalStateException if the pool is closed
+     */
+    public void freeAsync(final long address, final long stream) {
+        final long freed = PoolEvents.wantsFrees() ? freeRecorded(address, stream) : freeUnrecorded(address, stream);
+        if (freed < 0) {
+            recycler.recycleAsPlanned();
+        }
+    }
+
+    private long freeRecorded(final long address, final long stream) {
+        final PoolEvents.FreeEvent event = events.beginFree();
+        final long freed = freeUnrecorded(address, stream);
+        event.address = address;
+        event.stream = stream;
+        event.sizeBytes = Math.max(freed, ~freed);
+        event.commit();
+        return freed;
+    }
+
+    /** Answers the size of the block, in bytes; its complement if limbo is full. */
+    private long freeUnrecorded(final long address, final long stream) {
+        lock.lock();
+        try {
+            final Strategy strategy = strategyAt(address);
+            if (policy == ReusePolicy.IMMEDIATE) {
+                final long before = strategy.freeBytes();
+                strategy.free(address);
+                final long sizeBytes = strategy.freeBytes() - before;
+                counters.freed(sizeBytes, 0);
+                return sizeBytes;
+            }
+            final long sizeBytes = strategy.sizeOf(address);
+            return recycler.add(address, sizeBytes, stream) ? ~sizeBytes : sizeBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #free}, but nothing if the pool is closed. */
+    void freeIfOpen(final long address) {
+        try {
+            free(address);
+        } catch (final IllegalStateException e) {
+            // It may have been closed meanwhile; from then on it stays so.
+            if (!closed) {
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Tells the pool that a stream is about to be destroyed: what was freed on it must be marked while it exists. What the
+     * device fails with is thrown, and the stream may be destroyed all the same.
+     *
+     * @param stream its handle
+     */
+    public void streamEnds(final long stream) {
+        recycler.streamEnds(stream);
+    }
+
+    // Resizing and asking
+
+    /**
+     * Shrinks a block in place; the tail is free at once, whatever the policy. See {@link Strategy#trim}.
+     *
+     * @param address start of a block in use
+     * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalArgumentException if {@code newSizeBytes} is outside of its range; nothing changes
+     * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
+     * @throws IllegalStateException if the pool is closed
+     */
+    public void trim(final long address, final long newSizeBytes) {
+        lock.lock();
+        try {
+            final Strategy strategy = liveStrategyAt(address);
+            final long before = strategy.freeBytes();
+            strategy.trim(address, newSizeBytes);
+            counters.resized(before - strategy.freeBytes());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Grows a block in place if what follows is free; a region that grows in place does so for it. See
+     * {@link Strategy#extend}.
+     *
+     * @param address start of a block in use
+     * @param newSizeBytes the new size in bytes, {@code sizeOf(address) <= newSizeBytes}
+     * @return true if the block has the new size now, false if there is no room and nothing changed
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalArgumentException if {@code newSizeBytes} is less than the block's size; nothing changes
+     * @throws IllegalStateException if the pool is closed
+     */
+    public boolean extend(final long address, final long newSizeBytes) {
+        long placed = extendBacked(address, newSizeBytes);
+        // The complement of an end that must be backed for it.
+        while (placed < Strategy.NO_SPACE && regions.commitTo(~placed)) {
+            placed = extendBacked(address, newSizeBytes);
+        }
+        return placed >= 0;
+    }
+
+    private long extendBacked(final long address, final long newSizeBytes) {
+        lock.lock();
+        try {
+            liveStrategyAt(address);
+            return regions.extend(address, newSizeBytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The size of a block in use.
+     *
+     * @param address start of a block in use
+     * @return bytes, a multiple of the granule
+     * @throws InvalidAddressException if no block in use starts at {@code address}
+     * @throws IllegalStateException if the pool is closed
+     */
+    public long sizeOf(final long address) {
+        lock.lock();
+        try {
+            return liveStrategyAt(address).sizeOf(address);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Whether an address lies in a region of this pool, in use or not. Never waits.
+     *
+     * @param address any number
+     * @return true if the pool holds the byte at this address
+     */
+    public boolean contains(final long address) {
+        return regions.contains(address);
+    }
+
+    /** The lock is held. */
+    private Strategy strategyAt(final long address) {
+        checkOpen();
+        return regions.strategyAt(address);
+    }
+
+    /** The lock is held. */
+    private Strategy liveStrategyAt(final long address) {
+        final Strategy strategy = strategyAt(address);
+        recycler.checkNotInLimbo(address);
+        return strategy;
+    }
+
+    // Giving back
+
+    /**
+     * Gives limbo back as far as the policy allows, then regions to the memory source in which nothing is in use, the one
+     * taken last first, until the pool holds no more than so much. Of a region that grows in place goes what lies behind its
+     * last block in use, in steps as it grew. While a stream is captured into a graph nothing is given back, since that would
+     * break the capture.
+     *
+     * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
+     * @return what it holds now, in bytes; more than asked for if blocks in use stand in the way
+     * @throws IllegalArgumentException if {@code bytes < 0}; nothing changes
+     */
+    public long trimTo(final long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
+        }
+        if (counters.heldBytes() > bytes && !recycler.isCapturing()) {
+            recycler.recycleNow(false);
+            regions.trimTo(bytes);
+        }
+        return counters.heldBytes();
+    }
+
+    /**
+     * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
+     * logger {@code io.outboard.core}, with the largest of them. Idempotent; afterwards the pool is
+     * empty, and what takes, frees, resizes or measures a block throws {@link IllegalStateException}. What the device or the
+     * memory source fails with is thrown when all regions have been tried: the first failure, with others suppressed.
+     */
+    @Override
+    public void close() {
+        synchronized (exhaustion) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        if (counters.liveBlocks() > 0) {
+            LOGGER.log(
+                    System.Logger.Level.WARNING,
+                    "a pool is closed with " + counters.liveBlocks() + " blocks in use, " + counters.usedBytes()
+                            + " bytes; the largest: " + largestHolders());
+        }
+        final Failures failures = new Failures();
+        failures.attempt(recycler::end);
+        failures.attempt(regions::end);
+        final String registered = name;
+        if (registered != null) {
+            failures.attempt(() -> PoolManagement.unregister(registered));
+        }
+        failures.rethrow();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the pool is closed");
+        }
+    }
+
+    // Observing
+
+    /**
+     * Adds one that is asked when memory is exhausted, after those that are there.
+     *
+     * @param handler what to ask
+     */
+    public void addOutOfMemoryHandler(final OutOfMemoryHandler handler) {
+        exhaustion.add(Objects.requireNonNull(handler, "handler"));
+    }
+
+    /**
+     * The state now. Never waits.
+     *
+     * @return numbers
+     */
+    public PoolStatistics statistics() {
+        return counters.statistics(limitBytes);
+    }
+
+    /**
+     * Size of the largest free block. For diagnosis: it stops the pool, and may look at many blocks.
+     *
+     * @return bytes, 0 if no block is free
+     */
+    public long largestFreeBlockBytes() {
+        lock.lock();
+        try {
+            return regions.largestFreeBlockBytes();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The largest blocks in use, largest first. For diagnosis: it stops the pool, and looks at every block.
+     *
+     * @return up to eight
+     */
+    public List<Holder> largestHolders() {
+        final LargestHolders holders = new LargestHolders();
+        forEachBlock((address, sizeBytes, free) -> {
+            if (!free && !recycler.contains(address)) {
+                holders.add(address, sizeBytes);
+            }
+        });
+        return holders.list(tracker);
+    }
+
+    /**
+     * Writes the state as JSON: an object with {@code statistics} as {@link PoolStatistics}, {@code regions},
+     * {@code blocks} of all regions, with {@code state} {@code free}, {@code used} or {@code limbo}, and {@code holders},
+     * the largest blocks in use, largest first. Addresses are strings such as {@code "0x10000000000"}; {@code site} is the
+     * call that allocated a block, where it is known, see {@link Holder#site}. {@code name} is there if the pool has one.
+     * The pool is stopped while its blocks are copied, 24 bytes each, but not while they are written.
+     *
+     * @param path the file; replaced if it exists
+     * @throws IOException if it can't be written; what is there may be incomplete
+     */
+    public void dump(final Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
+        final PoolDump dump;
+        lock.lock();
+        try {
+            dump = new PoolDump(statistics(), regions, recycler);
+        } finally {
+            lock.unlock();
+        }
+        dump.write(path, name, tracker);
+    }
+
+    /**
+     * Shows every block of every region, in the order of addresses within a region; blocks in limbo as in use. It stops the
+     * pool meanwhile.
+     *
+     * @param visitor sees each block; it must not call this pool
+     */
+    public void forEachBlock(final BlockVisitor visitor) {
+        lock.lock();
+        try {
+            regions.forEachBlock(visitor);
+        } finally {
+            lock.unlock();
+        }
+    }
+}

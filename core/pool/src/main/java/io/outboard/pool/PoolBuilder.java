@@ -1,0 +1,173 @@
+package io.outboard.pool;
+
+import io.outboard.core.MemorySource;
+import io.outboard.core.StrategyOptions;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Describes a {@link Pool}. Confined to one thread. */
+public final class PoolBuilder {
+
+    final MemorySource source;
+    DeviceWork work = DeviceWork.NONE;
+    String strategy = "tlsf";
+    StrategyOptions strategyOptions = StrategyOptions.DEFAULTS;
+    ReusePolicy policy = ReusePolicy.IMMEDIATE;
+    long firstRegionBytes = 64L << 20;
+    long limitBytes = 1L << 62;
+    boolean growInPlace = true;
+    long limboLimitBytes = Long.MAX_VALUE;
+
+    @Nullable
+    String name;
+
+    LeakLevel leakLevel = LeakLevel.OFF;
+    boolean reclaimLeaks;
+
+    PoolBuilder(final MemorySource source) {
+        this.source = Objects.requireNonNull(source, "source");
+    }
+
+    /**
+     * When freed blocks may be handed out again.
+     *
+     * @param newPolicy the policy
+     * @param newWork tells it what the device has finished; {@link DeviceWork#NONE} for {@link ReusePolicy#IMMEDIATE}
+     * @return this builder
+     */
+    public PoolBuilder reuse(final ReusePolicy newPolicy, final DeviceWork newWork) {
+        policy = Objects.requireNonNull(newPolicy, "newPolicy");
+        work = Objects.requireNonNull(newWork, "newWork");
+        return this;
+    }
+
+    /**
+     * The algorithm that divides regions.
+     *
+     * @param newStrategy name of a strategy, such as {@code tlsf}
+     * @param newOptions granule and table sizes, for each region
+     * @return this builder
+     */
+    public PoolBuilder strategy(final String newStrategy, final StrategyOptions newOptions) {
+        strategy = Objects.requireNonNull(newStrategy, "newStrategy");
+        strategyOptions = Objects.requireNonNull(newOptions, "newOptions");
+        return this;
+    }
+
+    /**
+     * Size of the first region, which is taken when memory is first asked for; and the least that a region grows by in
+     * place.
+     *
+     * @param bytes {@code 0 < bytes <= 2^62}; rounded up to 2 MiB where the limit allows
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder firstRegionBytes(final long bytes) {
+        firstRegionBytes = checkBytes("firstRegionBytes", bytes);
+        return this;
+    }
+
+    /**
+     * Most that the pool may hold; of a region that grows in place, what is committed counts.
+     *
+     * @param bytes {@code 0 < bytes <= 2^62}
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder limitBytes(final long bytes) {
+        limitBytes = checkBytes("limitBytes", bytes);
+        return this;
+    }
+
+    /**
+     * Whether to hold one region that grows and shrinks in place, where the memory source offers that: addresses for the
+     * whole device, and memory behind what blocks need. On by default. Off, or where the source doesn't, growth is by whole
+     * regions. Turn it off if blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses
+     * for such memory.
+     *
+     * @param newGrowInPlace true to do so
+     * @return this builder
+     */
+    public PoolBuilder growInPlace(final boolean newGrowInPlace) {
+        growInPlace = newGrowInPlace;
+        return this;
+    }
+
+    /**
+     * Most that may be in limbo before {@link ReusePolicy#STRICT} synchronises though memory isn't needed. By default
+     * there is no such limit.
+     *
+     * @param bytes {@code 0 < bytes <= 2^62}
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder limboLimitBytes(final long bytes) {
+        limboLimitBytes = checkBytes("limboLimitBytes", bytes);
+        return this;
+    }
+
+    /**
+     * What the pool is called: its dumps and JFR events carry the name, and until it is closed it is registered with the
+     * platform's MBean server as {@code io.outboard:type=Pool,name=...}, a {@link PoolMXBean}.
+     *
+     * @param newName ASCII letters, digits, {@code .}, {@code _} and {@code -}, at least one; such as {@code gpu0}
+     * @return this builder
+     * @throws IllegalArgumentException if {@code newName} is empty or has other characters
+     */
+    public PoolBuilder name(final String newName) {
+        if (!newName.matches("[A-Za-z0-9._-]+")) {
+            throw new IllegalArgumentException("newName=" + newName + " must consist of letters, digits, . _ and -");
+        }
+        name = newName;
+        return this;
+    }
+
+    /**
+     * What is done to find {@link DeviceBuffer}s that nobody closed; {@link LeakLevel#OFF} is the default.
+     *
+     * @param newLevel how much
+     * @return this builder
+     */
+    public PoolBuilder leakLevel(final LeakLevel newLevel) {
+        leakLevel = Objects.requireNonNull(newLevel, "newLevel");
+        return this;
+    }
+
+    /**
+     * Makes the pool free the {@link DeviceBuffer}s that were collected without having been closed, once it has reported
+     * them; without that they stay in use. It frees as {@link Pool#free} does, some time after the owner has forgotten the
+     * buffer; {@link ReusePolicy#IMMEDIATE} doesn't wait for work that is still using it.
+     *
+     * @return this builder
+     */
+    public PoolBuilder reclaimLeaks() {
+        reclaimLeaks = true;
+        return this;
+    }
+
+    /**
+     * Makes the pool, which holds nothing yet.
+     *
+     * @return a new pool
+     * @throws IllegalArgumentException if no strategy has that name, or leaks are to be reclaimed though the leak level is
+     *     {@link LeakLevel#OFF}
+     * @throws IllegalStateException if another pool that is open has the name
+     */
+    public Pool build() {
+        if (reclaimLeaks && leakLevel == LeakLevel.OFF) {
+            throw new IllegalArgumentException("leakLevel=OFF must be another level for leaks to be reclaimed");
+        }
+        final Pool pool = new Pool(this);
+        if (name != null) {
+            PoolManagement.register(pool, name);
+        }
+        return pool;
+    }
+
+    private static long checkBytes(final String name, final long bytes) {
+        if (bytes <= 0 || bytes > 1L << 62) {
+            throw new IllegalArgumentException(name + "=" + bytes + " must be > 0 and <= 2^62");
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,102 @@
+package io.outboard.pool;
+
+import java.io.IOException;
+
+/**
+ * A {@link Pool} as JMX clients see it, under {@code io.outboard:type=Pool,name=...}: the numbers of
+ * {@link PoolStatistics}, and two operations. A pool that {@link PoolBuilder#name} gives a name to is registered with the
+ * platform's MBean server until it is closed; the server refers to it, so it isn't collected before.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: reading never stops the pool. Names begin with {@code get} since
+ * JMX makes attributes of such methods only.
+ */
+public interface PoolMXBean {
+
+    /**
+     * See {@link PoolStatistics#regions}.
+     *
+     * @return how many
+     */
+    int getRegions();
+
+    /**
+     * See {@link PoolStatistics#heldBytes}.
+     *
+     * @return bytes
+     */
+    long getHeldBytes();
+
+    /**
+     * See {@link PoolStatistics#limitBytes}.
+     *
+     * @return bytes
+     */
+    long getLimitBytes();
+
+    /**
+     * See {@link PoolStatistics#usedBytes}.
+     *
+     * @return bytes
+     */
+    long getUsedBytes();
+
+    /**
+     * See {@link PoolStatistics#limboBytes}.
+     *
+     * @return bytes
+     */
+    long getLimboBytes();
+
+    /**
+     * See {@link PoolStatistics#freeBytes}.
+     *
+     * @return bytes
+     */
+    long getFreeBytes();
+
+    /**
+     * See {@link PoolStatistics#peakUsedBytes}.
+     *
+     * @return bytes
+     */
+    long getPeakUsedBytes();
+
+    /**
+     * See {@link PoolStatistics#liveBlocks}.
+     *
+     * @return how many
+     */
+    long getLiveBlocks();
+
+    /**
+     * See {@link PoolStatistics#allocations}.
+     *
+     * @return how many
+     */
+    long getAllocations();
+
+    /**
+     * See {@link PoolStatistics#synchronizations}.
+     *
+     * @return how many
+     */
+    long getSynchronizations();
+
+    /**
+     * Writes the pool's state to a file of the machine that the pool runs on. See {@link Pool#dump}.
+     *
+     * @param path the file, absolute or relative to the directory that the pool's process was started in; replaced if it
+     *     exists
+     * @throws IOException if it can't be written; what is there may be incomplete
+     */
+    void dump(String path) throws IOException;
+
+    /**
+     * Gives memory back. See {@link Pool#trimTo}.
+     *
+     * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
+     * @return what it holds now, in bytes
+     * @throws IllegalArgumentException if {@code bytes < 0}; nothing changes
+     */
+    long trimTo(long bytes);
+}

@@ -1,0 +1,48 @@
+package io.outboard.pool;
+
+/**
+ * The state of a pool, read without stopping it: each number was right at one moment of the reading, not all at the same
+ * one while other threads allocate.
+ *
+ * @param regions how many regions the pool holds
+ * @param heldBytes size of these regions, in bytes
+ * @param limitBytes most that the pool may hold, in bytes
+ * @param usedBytes bytes in blocks that are in use; limbo isn't
+ * @param limboBytes bytes in blocks that were freed while the device may still be using them
+ * @param peakUsedBytes most {@code usedBytes} so far
+ * @param liveBlocks blocks in use
+ * @param allocations blocks handed out so far
+ * @param synchronizations how often the pool waited for the device to give limbo back, for all of its work or a part
+ */
+public record PoolStatistics(
+        int regions,
+        long heldBytes,
+        long limitBytes,
+        long usedBytes,
+        long limboBytes,
+        long peakUsedBytes,
+        long liveBlocks,
+        long allocations,
+        long synchronizations) {
+
+    /**
+     * What is neither in use nor in limbo.
+     *
+     * @return bytes, 0 or more though the numbers may be from different moments
+     */
+    public long freeBytes() {
+        return Math.max(0, heldBytes - usedBytes - limboBytes);
+    }
+
+    /**
+     * The state as a person reads it.
+     *
+     * @return one line
+     */
+    @Override
+    public String toString() {
+        return regions + (regions == 1 ? " region, " : " regions, ") + heldBytes + " bytes of at most " + limitBytes
+                + ": in use " + usedBytes + " bytes in " + liveBlocks + " blocks (at most " + peakUsedBytes
+                + " so far), limbo " + limboBytes + " bytes, free " + freeBytes() + " bytes";
+    }
+}

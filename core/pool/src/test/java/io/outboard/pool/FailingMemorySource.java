@@ -1,0 +1,183 @@
+package io.outboard.pool;
+
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.MemorySource;
+import io.outboard.core.Region;
+import io.outboard.core.VirtualMemorySource;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Virtual regions from a source that fails when a test says so, and counts. Safe for any number of threads. */
+public final class FailingMemorySource implements MemorySource {
+
+    private final VirtualMemorySource source;
+    private final long shiftBytes;
+    private boolean growsInPlace;
+    private long calls;
+    private long takes;
+    private int regionsOut;
+    private long failingCall = Long.MAX_VALUE;
+    private @Nullable Supplier<RuntimeException> failure;
+
+    /**
+     * A source of regions aligned to 2 MiB.
+     *
+     * @param limitBytes most bytes out at a time
+     */
+    public FailingMemorySource(final long limitBytes) {
+        this(limitBytes, 0);
+    }
+
+    /**
+     * A source of regions that aren't aligned so well.
+     *
+     * @param limitBytes most bytes out at a time, with {@code shiftBytes} more for each region
+     * @param shiftBytes regions start so far after a multiple of 2 MiB
+     */
+    public FailingMemorySource(final long limitBytes, final long shiftBytes) {
+        source = new VirtualMemorySource(limitBytes);
+        this.shiftBytes = shiftBytes;
+    }
+
+    /**
+     * Offers regions that grow in place from now on.
+     *
+     * @return this source
+     */
+    public FailingMemorySource growingInPlace() {
+        growsInPlace = true;
+        return this;
+    }
+
+    /**
+     * Makes one call of {@link #take}, {@link #giveBack} or {@link #reserve}, or of a method of a region that grows in place,
+     * fail and change nothing.
+     *
+     * @param call which of those from now on, from 1
+     * @param newFailure makes what it throws
+     */
+    public synchronized void failAt(final long call, final Supplier<RuntimeException> newFailure) {
+        failingCall = calls + call;
+        failure = newFailure;
+    }
+
+    /**
+     * How often a region was taken, given back, reserved, grown, shrunk or closed.
+     *
+     * @return calls, failed ones included
+     */
+    public synchronized long calls() {
+        return calls;
+    }
+
+    /**
+     * How often a region was asked for.
+     *
+     * @return calls, failed ones included
+     */
+    public synchronized long takes() {
+        return takes;
+    }
+
+    /**
+     * Regions that weren't given back.
+     *
+     * @return how many
+     */
+    public synchronized int regionsOut() {
+        return regionsOut;
+    }
+
+    @Override
+    public synchronized Region take(final long sizeBytes) {
+        takes++;
+        call();
+        final Region region = source.take(sizeBytes + shiftBytes);
+        regionsOut++;
+        return new Region(region.address() + shiftBytes, sizeBytes);
+    }
+
+    @Override
+    public synchronized void giveBack(final Region region) {
+        call();
+        source.giveBack(new Region(region.address() - shiftBytes, region.sizeBytes() + shiftBytes));
+        regionsOut--;
+    }
+
+    @Override
+    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
+        if (!growsInPlace) {
+            return Optional.empty();
+        }
+        call();
+        final Optional<GrowableRegion> reserved = source.reserve(bytes);
+        regionsOut++;
+        return Optional.of(new Failing(reserved.orElseThrow()));
+    }
+
+    @Override
+    public long availableBytes() {
+        return source.availableBytes();
+    }
+
+    @Override
+    public void close() {
+        source.close();
+    }
+
+    private void call() {
+        if (++calls == failingCall && failure != null) {
+            throw failure.get();
+        }
+    }
+
+    private final class Failing implements GrowableRegion {
+
+        private final GrowableRegion inner;
+
+        Failing(final GrowableRegion inner) {
+            this.inner = inner;
+        }
+
+        @Override
+        public Region region() {
+            return inner.region();
+        }
+
+        @Override
+        public long unitBytes() {
+            return inner.unitBytes();
+        }
+
+        @Override
+        public long committedBytes() {
+            return inner.committedBytes();
+        }
+
+        @Override
+        public void commit(final long bytes) {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.commit(bytes);
+            }
+        }
+
+        @Override
+        public void decommit(final long bytes) {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.decommit(bytes);
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.close();
+                regionsOut--;
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.StrategyOptions;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a JFR recording has of a pool. */
+class PoolEventsTest {
+
+    private static final long MIB = 1L << 20;
+
+    private final FailingMemorySource source = new FailingMemorySource(1L << 40);
+    private final SimulatedDevice device = new SimulatedDevice();
+
+    @TempDir
+    private Path folder;
+
+    private PoolBuilder builder() {
+        return Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(4 * MIB)
+                .limitBytes(4 * MIB)
+                .name("recorded");
+    }
+
+    private List<RecordedEvent> record(final boolean blocks, final Runnable program) throws IOException {
+        final Path path = folder.resolve("recording.jfr");
+        try (Recording recording = new Recording()) {
+            if (blocks) {
+                recording.enable("io.outboard.Allocation");
+                recording.enable("io.outboard.Free");
+            }
+            recording.start();
+            program.run();
+            recording.stop();
+            recording.dump(path);
+        }
+        final List<RecordedEvent> events = RecordingFile.readAllEvents(path).stream()
+                .filter(event -> event.getEventType().getName().startsWith("io.outboard."))
+                .sorted(Comparator.comparing(RecordedEvent::getStartTime))
+                .toList();
+        for (final RecordedEvent event : events) {
+            assertEquals(List.of("Outboard"), event.getEventType().getCategoryNames());
+            assertEquals("recorded", event.getString("pool"));
+            assertFalse(event.getEventType().getDescription().isEmpty());
+            assertTrue(
+                    event.getStackTrace().getFrames().stream()
+                            .anyMatch(frame ->
+                                    frame.getMethod().getType().getName().equals(Pool.class.getName())),
+                    "the stack shows the pool");
+        }
+        return events;
+    }
+
+    private static List<String> names(final List<RecordedEvent> events) {
+        return events.stream()
+                .map(event -> event.getEventType().getName().substring("io.outboard.".length()))
+                .toList();
+    }
+
+    @Test
+    void shouldRecordRegionsButNoBlocksUnlessAsked() throws IOException {
+        final long[] address = new long[1];
+
+        final List<RecordedEvent> events = record(false, () -> {
+            try (Pool pool = builder().build()) {
+                address[0] = pool.allocate(MIB);
+                pool.free(address[0]);
+                pool.trimTo(0);
+                pool.free(pool.allocate(MIB));
+            }
+        });
+
+        assertEquals(
+                List.of("RegionTaken", "RegionGivenBack", "RegionTaken", "Synchronised", "RegionGivenBack"),
+                names(events));
+        for (final RecordedEvent event : events.subList(0, 2)) {
+            assertEquals(address[0], event.getLong("address"));
+            assertEquals(4 * MIB, event.getLong("sizeBytes"));
+            assertEquals("jdk.jfr.MemoryAddress", annotationsOf(event, "address"));
+            assertEquals("jdk.jfr.DataAmount", annotationsOf(event, "sizeBytes"));
+        }
+    }
+
+    /** What is committed, and taken away again, is told as if it were a region each. */
+    @Test
+    void shouldRecordHowARegionGrowsAndShrinksInPlace() throws IOException {
+        source.growingInPlace();
+        final long[] address = new long[1];
+
+        final List<RecordedEvent> events = record(false, () -> {
+            try (Pool pool = builder().limitBytes(64 * MIB).build()) {
+                address[0] = pool.allocate(3 * MIB);
+                final long last = pool.allocate(12 * MIB);
+                pool.free(last);
+                pool.trimTo(0);
+                pool.free(address[0]);
+            }
+        });
+
+        final long first = address[0];
+        assertEquals(
+                List.of(
+                        "RegionTaken " + 4 * MIB + " at 0",
+                        "RegionTaken " + 12 * MIB + " at " + 4 * MIB,
+                        "RegionGivenBack " + 12 * MIB + " at " + 4 * MIB,
+                        "RegionGivenBack " + 4 * MIB + " at 0"),
+                events.stream()
+                        .filter(event -> event.hasField("sizeBytes"))
+                        .map(event -> event.getEventType().getName().substring("io.outboard.".length()) + " "
+                                + event.getLong("sizeBytes") + " at " + (event.getLong("address") - first))
+                        .toList());
+    }
+
+    private static String annotationsOf(final RecordedEvent event, final String field) {
+        return event.getEventType().getField(field).getAnnotationElements().stream()
+                .map(annotation -> annotation.getTypeName())
+                .filter(name -> !name.equals("jdk.jfr.Label"))
+                .reduce("", String::concat);
+    }
+
+    @Test
+    void shouldNotRecordARegionThatTheSourceRefused() throws IOException {
+        final List<RecordedEvent> events = record(false, () -> {
+            source.failAt(1, () -> new IllegalStateException("device"));
+            try (Pool pool = builder().build()) {
+                assertThrows(IllegalStateException.class, () -> pool.allocate(1));
+            }
+        });
+
+        assertEquals(List.of("Synchronised"), names(events));
+    }
+
+    @Test
+    void shouldRecordWhatItWaitsFor() throws IOException {
+        final List<RecordedEvent> events = record(false, () -> {
+            for (final ReusePolicy policy : List.of(ReusePolicy.STRICT, ReusePolicy.TRACKED)) {
+                try (Pool pool = builder().reuse(policy, device).build()) {
+                    device.submit(1);
+                    pool.free(pool.allocate(4 * MIB));
+                    pool.free(pool.allocate(4 * MIB));
+                }
+            }
+        });
+
+        final List<RecordedEvent> waits = events.stream()
+                .filter(event -> event.getEventType().getName().endsWith("Synchronised"))
+                .toList();
+        // For the second block, and when the pool closes.
+        assertEquals(
+                List.of(true, true, false, true),
+                waits.stream().map(event -> event.getBoolean("wholeDevice")).toList());
+        assertTrue(waits.stream().noneMatch(event -> event.getDuration().isNegative()));
+    }
+
+    @Test
+    void shouldRecordThatMemoryRanOut() throws IOException {
+        final List<RecordedEvent> events = record(false, () -> {
+            try (Pool pool = builder().build()) {
+                final long first = pool.allocate(MIB);
+                final long second = pool.allocate(MIB);
+                pool.free(first);
+                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(3 * MIB));
+                pool.free(second);
+            }
+        });
+
+        final RecordedEvent event = events.get(1);
+        assertEquals("io.outboard.OutOfMemory", event.getEventType().getName());
+        assertEquals(3 * MIB, event.getLong("requestedBytes"));
+        assertEquals(3 * MIB, event.getLong("freeBytes"));
+        assertEquals(2 * MIB, event.getLong("largestFreeBlockBytes"));
+        assertEquals(0, event.getLong("limboBytes"));
+        assertEquals(4 * MIB, event.getLong("heldBytes"));
+        assertEquals(4 * MIB, event.getLong("limitBytes"));
+        assertEquals("fragmented", event.getString("reason"));
+    }
+
+    @Test
+    void shouldRecordBlocksIfAsked() throws IOException {
+        final long[] address = new long[2];
+
+        final List<RecordedEvent> events = record(true, () -> {
+            try (Pool pool = builder().reuse(ReusePolicy.STREAM_ORDERED, device).build()) {
+                address[0] = pool.allocate(1000, 512);
+                pool.free(address[0]);
+                address[1] = pool.allocateAsync(1000, 7);
+                pool.freeAsync(address[1], 7);
+                assertThrows(IllegalArgumentException.class, () -> pool.free(address[1]));
+                assertThrows(IllegalArgumentException.class, () -> pool.allocate(0));
+            }
+        });
+
+        final List<RecordedEvent> blocks = events.stream()
+                .filter(event -> event.getEventType().getName().matches("io.outboard.(Allocation|Free)"))
+                .toList();
+        assertEquals(List.of("Allocation", "Free", "Allocation", "Free"), names(blocks));
+        assertEquals(1000, blocks.get(0).getLong("requestedBytes"));
+        assertEquals(512, blocks.get(0).getLong("alignmentBytes"));
+        assertEquals(1024, blocks.get(1).getLong("sizeBytes"));
+        for (int i = 0; i < 4; i++) {
+            assertEquals(address[i / 2], blocks.get(i).getLong("address"));
+            assertEquals(i < 2 ? -1 : 7, blocks.get(i).getLong("stream"));
+        }
+    }
+
+    @Test
+    void shouldRecordAFreeThoughTheDeviceFailsAfterIt() throws IOException {
+        final List<RecordedEvent> events = record(true, () -> {
+            try (Pool pool = builder()
+                    .reuse(ReusePolicy.STRICT, device)
+                    .limboLimitBytes(MIB)
+                    .build()) {
+                final long block = pool.allocate(4 * MIB);
+                device.failAt(2, () -> new IllegalStateException("device"));
+                assertThrows(IllegalStateException.class, () -> pool.free(block));
+            }
+        });
+
+        final RecordedEvent free = events.get(names(events).indexOf("Free"));
+        assertEquals(4 * MIB, free.getLong("sizeBytes"));
+    }
+
+    /** A free begins before the block is free, an allocation ends after it is taken. */
+    @Test
+    void shouldLetAReaderOrderFreesAndAllocations() throws IOException {
+        final List<RecordedEvent> events = record(true, () -> {
+            try (Pool pool = builder().reuse(ReusePolicy.IMMEDIATE, device).build()) {
+                for (int i = 0; i < 1000; i++) {
+                    pool.free(pool.allocate(1));
+                }
+            }
+        });
+
+        Instant last = Instant.MIN;
+        int seen = 0;
+        for (final RecordedEvent event : events) {
+            if (event.getEventType().getName().equals("io.outboard.Allocation")) {
+                assertFalse(event.getStartTime().isBefore(last));
+                last = event.getEndTime();
+                seen++;
+            } else if (event.getEventType().getName().equals("io.outboard.Free")) {
+                assertFalse(event.getStartTime().isBefore(last));
+                last = event.getEndTime();
+                seen++;
+            }
+        }
+        assertEquals(2000, seen);
+    }
+}

@@ -1,0 +1,406 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** One region that grows and shrinks in place. {@link PoolGrowthTest} is about whole regions. */
+class PoolGrowthInPlaceTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long GIB = 1L << 30;
+
+    private final FailingMemorySource source = new FailingMemorySource(GIB).growingInPlace();
+
+    private PoolBuilder builder() {
+        return Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(4 * MIB);
+    }
+
+    private static long heldMiB(final Pool pool) {
+        return pool.statistics().heldBytes() / MIB;
+    }
+
+    // Growing
+
+    @Test
+    void shouldCommitInStepsAndPlaceBlocksOneAfterAnother() {
+        final Pool pool = builder().build();
+
+        final List<Long> held = new ArrayList<>();
+        final List<Long> addresses = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            addresses.add(pool.allocate(3 * MIB));
+            held.add(heldMiB(pool));
+        }
+
+        assertEquals(List.of(4L, 8L, 12L, 12L, 16L, 20L), held);
+        for (int i = 0; i < 6; i++) {
+            assertEquals(addresses.get(0) + 3 * MIB * i, addresses.get(i));
+            assertEquals(3 * MIB, pool.sizeOf(addresses.get(i)));
+        }
+        assertEquals(1, pool.statistics().regions());
+        assertEquals(0, source.takes());
+    }
+
+    @Test
+    void shouldGrowByAnEighthOfWhatItHolds() {
+        final Pool pool = builder().build();
+        pool.allocate(80 * MIB);
+        assertEquals(80, heldMiB(pool));
+
+        pool.allocate(1);
+
+        assertEquals(90, heldMiB(pool));
+    }
+
+    @Test
+    void shouldServeOneBlockOfAllThatTheDeviceHas() {
+        final Pool pool = builder().build();
+
+        final long all = pool.allocate(GIB);
+
+        assertEquals(0, source.availableBytes());
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(1));
+        pool.free(all);
+        assertEquals(all, pool.allocate(GIB));
+    }
+
+    @Test
+    void shouldTakeWholeRegionsIfToldTo() {
+        final Pool pool = builder().growInPlace(false).build();
+
+        pool.allocate(5 * MIB);
+
+        assertEquals(1, source.takes());
+        assertEquals(6, heldMiB(pool));
+    }
+
+    @Test
+    void shouldGiveLimboBackBeforeItGrows() {
+        final Pool pool =
+                builder().reuse(ReusePolicy.STRICT, new SteadyDevice()).build();
+        final long first = pool.allocate(4 * MIB);
+        pool.trim(first, 4 * MIB);
+        pool.free(first);
+
+        assertEquals(first, pool.allocate(4 * MIB));
+
+        assertEquals(4, heldMiB(pool));
+    }
+
+    /** Only then is the tail long enough, and only if more of it is committed. */
+    @Test
+    void shouldGrowAfterItWaitedForLimbo() {
+        final Pool pool = builder()
+                .firstRegionBytes(2 * MIB)
+                .limitBytes(8 * MIB)
+                .reuse(ReusePolicy.TRACKED, new Unfinished())
+                .build();
+        final long hole = pool.allocate(5 * MIB);
+        final long wall = pool.allocate(256);
+        final long last = pool.allocate(MIB / 2);
+        assertEquals(6, heldMiB(pool));
+        pool.free(hole);
+        pool.free(last);
+
+        final long block = pool.allocate(2 * MIB + MIB / 2 + MIB / 8);
+
+        assertEquals(wall + 256, block);
+        assertEquals(8, heldMiB(pool));
+    }
+
+    @Test
+    void shouldCommitOnlyWhatIsNeededIfTheDeviceHasNoMore() {
+        final VirtualMemorySource shared = new VirtualMemorySource(64 * MIB);
+        final Pool pool = Pool.over(shared).firstRegionBytes(32 * MIB).build();
+        final Region others = shared.take(50 * MIB);
+
+        pool.allocate(9 * MIB);
+        assertEquals(10, heldMiB(pool));
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(6 * MIB));
+
+        shared.giveBack(others);
+        pool.allocate(6 * MIB);
+        assertEquals(42, heldMiB(pool));
+    }
+
+    /** The tail that can't be committed fits best, so a strategy would choose it again and again. */
+    @Test
+    void shouldUseAHoleIfTheTailCannotBeCommitted() {
+        final VirtualMemorySource shared = new VirtualMemorySource(64 * MIB);
+        final Pool pool = Pool.over(shared).firstRegionBytes(2 * MIB).build();
+        final long hole = pool.allocate(30 * MIB);
+        final long wall = pool.allocate(18 * MIB);
+        shared.take(shared.availableBytes());
+        final long heldBytes = pool.statistics().heldBytes();
+        pool.free(hole);
+
+        final long block = pool.allocate(7 * MIB);
+
+        assertEquals(hole, block);
+        assertEquals(heldBytes, pool.statistics().heldBytes());
+        pool.free(block);
+        assertEquals(30 * MIB, pool.largestFreeBlockBytes());
+        assertEquals(18 * MIB, pool.sizeOf(wall));
+    }
+
+    /** A slab would lie in the tail, and none fits into a hole, but a block does. */
+    @Test
+    void shouldUseAHoleIfASlabCannotBeCommitted() {
+        final VirtualMemorySource shared = new VirtualMemorySource(64 * MIB);
+        final Pool pool = Pool.over(shared)
+                .strategy("pooled", StrategyOptions.DEFAULTS)
+                .firstRegionBytes(2 * MIB)
+                .build();
+        shared.take(32 * MIB);
+        final List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < 128; i++) {
+            blocks.add(pool.allocate(MIB / 4));
+        }
+        for (final long block : blocks) {
+            pool.trim(block, MIB / 8);
+        }
+
+        for (int i = 0; i < 1000; i++) {
+            assertTrue(pool.contains(pool.allocate(256L * (1 + i % 16))));
+        }
+
+        assertEquals(32, heldMiB(pool));
+    }
+
+    /** While it commits, another thread takes what was there, so it has to commit twice. */
+    @Test
+    void shouldCommitUpToTheLimitEvenInTheSecondRound() {
+        final Pool pool = builder().limitBytes(8 * MIB).build();
+        pool.allocate(2 * MIB);
+        assertEquals(4, heldMiB(pool));
+        source.failAt(1, () -> {
+            pool.allocate(2 * MIB);
+            return DeviceOutOfMemoryException.ofDevice(1, 0, 1, "simulated");
+        });
+
+        pool.allocate(3 * MIB);
+
+        assertEquals(8, heldMiB(pool));
+        assertEquals(7 * MIB, pool.statistics().usedBytes());
+    }
+
+    @Test
+    void shouldGrowOnceTheDeviceHasMemoryAgain() {
+        final Pool pool = builder().build();
+        pool.allocate(4 * MIB);
+        final long calls = source.calls();
+        source.failAt(1, () -> DeviceOutOfMemoryException.ofDevice(1, 0, 1, "simulated"));
+
+        pool.allocate(MIB);
+
+        assertEquals(calls + 2, source.calls(), "the step, then what is needed");
+        assertEquals(6, heldMiB(pool));
+    }
+
+    // The limit
+
+    @Test
+    void shouldCommitUpToTheLimitInWholeUnits() {
+        final Pool pool = builder().limitBytes(7 * MIB + 100).build();
+        pool.allocate(3 * MIB);
+        pool.allocate(3 * MIB);
+
+        assertEquals(6, heldMiB(pool));
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * MIB));
+        assertTrue(pool.statistics().heldBytes() <= 7 * MIB + 100);
+    }
+
+    @Test
+    void shouldTakeAWholeRegionIfTheLimitIsLessThanAUnit() {
+        final Pool pool = Pool.over(new VirtualMemorySource()).limitBytes(MIB).build();
+
+        pool.allocate(MIB);
+
+        assertEquals(MIB, pool.statistics().heldBytes());
+    }
+
+    @Test
+    void shouldCountRegionsThatFollowWhenTablesAreFull() {
+        final Pool pool = builder()
+                .strategy("tlsf", new StrategyOptions(256, 4))
+                .limitBytes(8 * MIB)
+                .build();
+
+        for (int i = 0; i < 4; i++) {
+            pool.allocate(256);
+        }
+
+        assertEquals(2, pool.statistics().regions());
+        assertEquals(8, heldMiB(pool));
+        assertEquals(0, pool.statistics().limitBytes() - pool.statistics().heldBytes());
+    }
+
+    // What is shown
+
+    @Test
+    void shouldShowNothingOfWhatIsNotCommitted() {
+        final Pool pool = builder().build();
+        final long first = pool.allocate(MIB);
+
+        final List<Long> sizes = new ArrayList<>();
+        pool.forEachBlock((address, sizeBytes, free) -> sizes.add(free ? -sizeBytes : sizeBytes));
+
+        assertEquals(List.of(MIB, -3 * MIB), sizes);
+        assertEquals(3 * MIB, pool.largestFreeBlockBytes());
+        assertTrue(pool.contains(first + 4 * MIB - 1));
+        assertFalse(pool.contains(first + 4 * MIB));
+        assertThrows(InvalidAddressException.class, () -> pool.free(first + 4 * MIB));
+    }
+
+    // Resizing
+
+    @Test
+    void shouldCommitForABlockThatGrows() {
+        final Pool pool = builder().limitBytes(64 * MIB).build();
+        final long block = pool.allocate(MIB);
+
+        assertTrue(pool.extend(block, 50 * MIB));
+
+        assertEquals(50 * MIB, pool.sizeOf(block));
+        assertEquals(50 * MIB, pool.statistics().usedBytes());
+        assertEquals(50, heldMiB(pool));
+        assertFalse(pool.extend(block, 64 * MIB + 1));
+        assertEquals(50 * MIB, pool.sizeOf(block));
+    }
+
+    @Test
+    void shouldLeaveABlockAsItIsIfNothingCanBeCommittedForIt() {
+        final VirtualMemorySource shared = new VirtualMemorySource(64 * MIB);
+        final Pool pool = Pool.over(shared).firstRegionBytes(2 * MIB).build();
+        final long block = pool.allocate(MIB);
+        shared.take(shared.availableBytes());
+
+        assertFalse(pool.extend(block, 3 * MIB));
+
+        assertEquals(MIB, pool.sizeOf(block));
+        assertEquals(MIB, pool.statistics().usedBytes());
+        assertTrue(pool.extend(block, 2 * MIB));
+    }
+
+    // Shrinking
+
+    @Test
+    void shouldGiveBackWhatLiesBehindTheLastBlock() {
+        final Pool pool = builder().build();
+        final List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            blocks.add(pool.allocate(4 * MIB));
+        }
+        pool.free(blocks.get(0));
+        pool.free(blocks.get(6));
+        pool.free(blocks.get(7));
+
+        assertEquals(28 * MIB, pool.trimTo(28 * MIB));
+        assertEquals(24 * MIB, pool.trimTo(0), "six blocks' addresses");
+
+        assertEquals(GIB - 24 * MIB, source.availableBytes());
+        assertEquals(blocks.get(0), pool.allocate(4 * MIB));
+        assertEquals(blocks.get(6), pool.allocate(4 * MIB));
+        assertEquals(28, heldMiB(pool));
+    }
+
+    @Test
+    void shouldKeepMemoryOfBlocksInLimbo() {
+        final Pool pool =
+                builder().reuse(ReusePolicy.STREAM_ORDERED, new Unfinished()).build();
+        final long block = pool.allocate(8 * MIB);
+        pool.freeAsync(block, 1);
+
+        assertEquals(8 * MIB, pool.trimTo(0));
+
+        assertEquals(8 * MIB, pool.statistics().limboBytes());
+        assertTrue(pool.contains(block + 8 * MIB - 1));
+    }
+
+    @Test
+    void shouldGiveAllBackAndGrowAgain() {
+        final Pool pool = builder().build();
+        final long first = pool.allocate(100 * MIB);
+        pool.free(first);
+
+        assertEquals(0, pool.trimTo(0));
+        assertEquals(GIB, source.availableBytes());
+
+        assertEquals(first, pool.allocate(MIB));
+        assertEquals(4, heldMiB(pool));
+    }
+
+    @Test
+    void shouldHoldWhatTheSourceStillHasIfShrinkingFails() {
+        final Pool pool = builder().build();
+        final long block = pool.allocate(8 * MIB);
+        pool.free(block);
+        source.failAt(1, () -> new IllegalStateException("the driver fails"));
+
+        assertThrows(IllegalStateException.class, () -> pool.trimTo(0));
+
+        assertEquals(GIB - source.availableBytes(), pool.statistics().heldBytes());
+        assertEquals(8, heldMiB(pool));
+        assertEquals(block, pool.allocate(8 * MIB));
+        assertEquals(8, heldMiB(pool));
+    }
+
+    @Test
+    void shouldGiveMemoryAndAddressesBackWhenItIsClosed() {
+        final Pool pool = builder().build();
+        pool.free(pool.allocate(8 * MIB));
+
+        pool.close();
+
+        assertEquals(0, source.regionsOut());
+        assertEquals(GIB, source.availableBytes());
+        assertEquals(0, pool.statistics().heldBytes());
+    }
+
+    /** Granules may be larger than the unit of committing, and a region may begin within one. */
+    @Test
+    void shouldPlaceByLargeGranules() {
+        final FailingMemorySource large = new FailingMemorySource(1L << 40).growingInPlace();
+        final long shift = large.reserve(2 * MIB).orElseThrow().region().sizeBytes();
+        final Pool pool = Pool.over(large)
+                .strategy("tlsf", new StrategyOptions(64 * MIB, 1024))
+                .build();
+
+        final long block = pool.allocate(1);
+
+        assertEquals(0, block % (64 * MIB));
+        assertEquals(64 * MIB, pool.sizeOf(block));
+        assertEquals(128 * MIB - shift, pool.statistics().heldBytes());
+        pool.free(block);
+        assertEquals(0, pool.trimTo(0));
+    }
+
+    /** Work that ends only if it is waited for. */
+    private static final class Unfinished extends SteadyDevice {
+
+        private boolean awaited;
+
+        @Override
+        public boolean isFinished(final long mark) {
+            return awaited;
+        }
+
+        @Override
+        public void await(final long mark) {
+            awaited = true;
+        }
+    }
+}

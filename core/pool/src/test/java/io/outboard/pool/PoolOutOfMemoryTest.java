@@ -1,0 +1,267 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.BlockTableFullException;
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.StrategyOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** What happens when memory, or room in the tables, runs out. */
+class PoolOutOfMemoryTest {
+
+    private static final long MIB = 1L << 20;
+
+    private final FailingMemorySource source = new FailingMemorySource(1L << 40);
+    private final SimulatedDevice device = new SimulatedDevice();
+
+    private Pool ofMiB(final long limitMiB, final ReusePolicy policy) {
+        return Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(limitMiB * MIB)
+                .limitBytes(limitMiB * MIB)
+                .reuse(policy, device)
+                .build();
+    }
+
+    // Handlers
+
+    @Test
+    void shouldAskHandlersInOrderUntilOneHelps() {
+        final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
+        final long block = pool.allocate(4 * MIB);
+        final List<String> asked = new ArrayList<>();
+        pool.addOutOfMemoryHandler((bytes, statistics) -> {
+            asked.add("first " + bytes + " " + statistics.usedBytes());
+            return false;
+        });
+        pool.addOutOfMemoryHandler((bytes, statistics) -> {
+            asked.add("second");
+            pool.free(block);
+            return true;
+        });
+        pool.addOutOfMemoryHandler((bytes, statistics) -> {
+            asked.add("third");
+            return false;
+        });
+
+        assertEquals(block, pool.allocate(MIB));
+
+        assertEquals(List.of("first 1048576 4194304", "second"), asked);
+    }
+
+    @Test
+    void shouldAskAHandlerAgainAsLongAsItSaysThatThereIsMore() {
+        final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
+        final List<Long> cache = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            cache.add(pool.allocate(MIB));
+        }
+        pool.addOutOfMemoryHandler((bytes, statistics) -> {
+            if (cache.isEmpty()) {
+                return false;
+            }
+            pool.free(cache.remove(0));
+            return true;
+        });
+
+        pool.allocate(2 * MIB);
+
+        assertEquals(2, cache.size());
+    }
+
+    @Test
+    void shouldFailInTheEndThoughAHandlerLied() {
+        final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
+        pool.allocate(4 * MIB);
+        final AtomicInteger lies = new AtomicInteger(5);
+        pool.addOutOfMemoryHandler((bytes, statistics) -> lies.getAndDecrement() > 0);
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(1));
+
+        assertEquals(-1, lies.get());
+    }
+
+    @Test
+    void shouldPassOnWhatAHandlerThrows() {
+        final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
+        pool.allocate(4 * MIB);
+        final RuntimeException failure = new UnsupportedOperationException("handler");
+        pool.addOutOfMemoryHandler((bytes, statistics) -> {
+            throw failure;
+        });
+
+        assertSame(failure, assertThrows(UnsupportedOperationException.class, () -> pool.allocate(1)));
+
+        assertEquals(1, pool.statistics().liveBlocks());
+    }
+
+    /** What a handler frees may be memory of the device that another pool held. */
+    @Test
+    void shouldGrowIntoWhatAHandlerGaveBackToTheDevice() {
+        final FailingMemorySource shared = new FailingMemorySource(4 * MIB);
+        final Pool other = Pool.over(shared)
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(4 * MIB)
+                .build();
+        other.free(other.allocate(1));
+        final Pool pool = Pool.over(shared)
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(4 * MIB)
+                .build();
+        pool.addOutOfMemoryHandler((bytes, statistics) -> other.trimTo(0) == 0 && statistics.heldBytes() == 0);
+
+        pool.allocate(3 * MIB);
+
+        assertEquals(4 * MIB, pool.statistics().heldBytes());
+    }
+
+    @Test
+    void shouldUseWhatAHandlerFreedIntoLimbo() {
+        final Pool pool = ofMiB(4, ReusePolicy.TRACKED);
+        final long block = pool.allocate(4 * MIB);
+        device.submit(1);
+        final AtomicInteger asked = new AtomicInteger();
+        pool.addOutOfMemoryHandler((bytes, statistics) -> {
+            if (asked.incrementAndGet() == 1) {
+                pool.free(block);
+                return true;
+            }
+            return false;
+        });
+
+        assertEquals(block, pool.allocate(MIB));
+
+        assertEquals(2, asked.get(), "the work was unfinished, so it was asked once more before waiting");
+        assertEquals(1, device.awaits());
+    }
+
+    // Diagnosis
+
+    @Test
+    void shouldSayFullAndWhoHoldsIt() {
+        final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
+        final List<Holder> expected = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            final long sizeBytes = 256L * (i + 1);
+            expected.add(0, new Holder(pool.allocate(sizeBytes), sizeBytes));
+        }
+
+        assertEquals(expected.subList(0, 8), pool.largestHolders());
+        final DeviceOutOfMemoryException thrown =
+                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(4 * MIB));
+
+        final long freeBytes = 4 * MIB - 78 * 256;
+        assertEquals("full", thrown.reason());
+        assertEquals(4 * MIB, thrown.requestedBytes());
+        assertEquals(freeBytes, thrown.freeBytes());
+        assertEquals(freeBytes, thrown.largestFreeBlockBytes());
+        assertEquals(
+                "pool full: requested 4194304 bytes; 1 region, 4194304 bytes of at most 4194304: in use 19968 bytes in 12"
+                        + " blocks (at most 19968 so far), limbo 0 bytes, free 4174336 bytes, largest free block 4174336"
+                        + " bytes, external fragmentation 0.0; largest holders " + expected.subList(0, 8),
+                thrown.getMessage());
+    }
+
+    @Test
+    void shouldSayFragmented() {
+        final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
+        final long[] blocks = new long[4];
+        for (int i = 0; i < 4; i++) {
+            blocks[i] = pool.allocate(MIB);
+        }
+        pool.free(blocks[0]);
+        pool.free(blocks[2]);
+
+        final DeviceOutOfMemoryException thrown =
+                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * MIB));
+
+        assertEquals("fragmented", thrown.reason());
+        assertEquals(2 * MIB, thrown.freeBytes());
+        assertEquals(MIB, thrown.largestFreeBlockBytes());
+        assertTrue(String.valueOf(thrown.getMessage()).contains("external fragmentation 0.5;"), thrown::getMessage);
+    }
+
+    @Test
+    void shouldNameLimboWhileItCannotComeBack() {
+        final Pool pool = ofMiB(4, ReusePolicy.STRICT);
+        final long block = pool.allocate(3 * MIB);
+        device.capturing(true);
+        pool.free(block);
+
+        final DeviceOutOfMemoryException thrown =
+                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * MIB));
+
+        assertTrue(
+                String.valueOf(thrown.getMessage()).contains("limbo 3145728 bytes, free 1048576 bytes"),
+                thrown::getMessage);
+        assertTrue(String.valueOf(thrown.getMessage()).endsWith("largest holders []"), thrown::getMessage);
+        device.capturing(false);
+        assertEquals(block, pool.allocate(4 * MIB));
+    }
+
+    // Tables
+
+    @Test
+    void shouldGrowIfTheTablesOfARegionAreFull() {
+        final Pool pool = Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 4))
+                .firstRegionBytes(2 * MIB)
+                .build();
+
+        final List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            blocks.add(pool.allocate(256));
+        }
+
+        assertEquals(4, pool.statistics().regions(), "three blocks and a free one in each");
+        assertEquals(12, pool.statistics().liveBlocks());
+        blocks.forEach(pool::free);
+        assertEquals(0, pool.trimTo(0));
+    }
+
+    @Test
+    void shouldSayThatTablesAreFullIfItCannotGrow() {
+        final Pool pool = Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 4))
+                .firstRegionBytes(2 * MIB)
+                .limitBytes(2 * MIB)
+                .build();
+        final long block = pool.allocate(256);
+        pool.allocate(256);
+        pool.allocate(256);
+
+        assertThrows(BlockTableFullException.class, () -> pool.allocate(256));
+        assertThrows(BlockTableFullException.class, () -> pool.allocateAsync(256, 0));
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(3 * MIB));
+        assertEquals(3, pool.statistics().liveBlocks());
+        pool.free(block);
+
+        assertEquals(block, pool.allocate(256));
+    }
+
+    /** Blocks in limbo fill tables too: they are given back before the pool gives up. */
+    @Test
+    void shouldRecycleLimboIfTheTablesAreFull() {
+        final Pool pool = Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 4))
+                .firstRegionBytes(2 * MIB)
+                .limitBytes(2 * MIB)
+                .reuse(ReusePolicy.TRACKED, device)
+                .build();
+        pool.allocate(256);
+        pool.allocate(256);
+        device.submit(1);
+        pool.free(pool.allocate(256));
+
+        pool.allocate(256);
+
+        assertEquals(1, device.awaits());
+    }
+}

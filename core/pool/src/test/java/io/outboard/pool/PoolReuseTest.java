@@ -1,0 +1,417 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.StrategyOptions;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** When freed blocks come back. */
+class PoolReuseTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long STREAM = 1;
+    private static final long OTHER = 2;
+
+    /** Frees that fill a batch of limbo. */
+    private static final int BATCH = 64;
+
+    private final FailingMemorySource source = new FailingMemorySource(1L << 40);
+    private final SimulatedDevice device = new SimulatedDevice();
+
+    private PoolBuilder builder(final ReusePolicy policy) {
+        return Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 4096))
+                .firstRegionBytes(4 * MIB)
+                .limitBytes(4 * MIB)
+                .reuse(policy, device);
+    }
+
+    private static void allocateAndFree(final Pool pool, final int blocks, final long stream) {
+        final long[] addresses = new long[blocks];
+        for (int i = 0; i < blocks; i++) {
+            addresses[i] = pool.allocate(256);
+        }
+        for (final long address : addresses) {
+            pool.freeAsync(address, stream);
+        }
+    }
+
+    // TRACKED
+
+    @Test
+    void shouldMarkOnceForABatchAndNeverWaitWhileThereIsMemory() {
+        final Pool pool = builder(ReusePolicy.TRACKED).build();
+        device.submit(STREAM);
+
+        allocateAndFree(pool, 3 * BATCH, STREAM);
+
+        assertEquals(3, device.marksOut());
+        assertEquals(3 * BATCH * 256, pool.statistics().limboBytes());
+        device.finishAll();
+        allocateAndFree(pool, BATCH, STREAM);
+        assertEquals(0, device.marksOut());
+        assertEquals(0, pool.statistics().limboBytes());
+        assertEquals(0, device.awaits() + device.synchronizations());
+    }
+
+    @Test
+    void shouldGrowRatherThanWait() {
+        final Pool pool = builder(ReusePolicy.TRACKED).limitBytes(8 * MIB).build();
+        final long first = pool.allocate(4 * MIB);
+        device.submit(STREAM);
+        pool.free(first);
+
+        final long second = pool.allocate(4 * MIB);
+        assertNotEquals(first, second);
+        assertEquals(0, device.awaits());
+        assertEquals(first, pool.allocate(4 * MIB), "the limit is reached: it waits");
+
+        assertEquals(1, device.awaits());
+        assertTrue(device.hasFinished(STREAM, 1));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldWaitForAllThatIsInLimboBeforeItGivesUp(final ReusePolicy policy) {
+        final Pool pool = builder(policy).build();
+        final long[] blocks = freeOnSixteenStreams(pool);
+
+        assertEquals(blocks[0], pool.allocate(4 * MIB));
+    }
+
+    /** Other streams' work may take longer, or never end. */
+    @Test
+    void shouldFindWhatHasFinishedBehindAnyNumberOfUnfinishedStreams() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        pool.addOutOfMemoryHandler((bytes, statistics) -> fail("there is memory"));
+        final long[] blocks = freeOnSixteenStreams(pool);
+        device.finishNext(12);
+
+        assertEquals(blocks[12], pool.allocate(MIB / 4));
+
+        assertEquals(0, device.awaits());
+    }
+
+    @Test
+    void shouldWaitForNoMoreThanServesTheRequest() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        freeOnSixteenStreams(pool);
+
+        pool.allocate(MIB / 4);
+
+        assertEquals(1, device.awaits());
+        assertEquals(1, pool.statistics().synchronizations());
+        assertEquals(15 * MIB / 4, pool.statistics().limboBytes());
+    }
+
+    private long[] freeOnSixteenStreams(final Pool pool) {
+        final long[] blocks = new long[16];
+        for (int i = 0; i < 16; i++) {
+            blocks[i] = pool.allocate(MIB / 4);
+        }
+        for (int i = 0; i < 16; i++) {
+            device.submit(i);
+            pool.freeAsync(blocks[i], i);
+        }
+        return blocks;
+    }
+
+    // STREAM_ORDERED
+
+    @Test
+    void shouldHandABlockBackToItsStreamAtOnce() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        final long block = pool.allocateAsync(MIB, STREAM);
+        device.submit(STREAM);
+        pool.freeAsync(block, STREAM);
+
+        assertNotEquals(block, pool.allocateAsync(MIB, OTHER));
+        assertNotEquals(block, pool.allocate(MIB));
+        final PoolStatistics before = pool.statistics();
+        assertEquals(block, pool.allocateAsync(MIB - 1000, STREAM));
+
+        assertEquals(1, before.liveBlocks() - 1);
+        assertEquals(MIB, before.limboBytes());
+        assertEquals(3, pool.statistics().liveBlocks());
+        assertEquals(0, pool.statistics().limboBytes());
+        assertEquals(3 * MIB, pool.statistics().usedBytes());
+        assertEquals(0, device.marksOut());
+    }
+
+    /** What is lost counts from the granule: a block couldn't be smaller. */
+    @Test
+    void shouldHandASmallBlockBackToItsStreamAtOnce() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        final long block = pool.allocateAsync(1, STREAM);
+        pool.freeAsync(block, STREAM);
+
+        assertEquals(block, pool.allocateAsync(1, STREAM));
+    }
+
+    @Test
+    void shouldNotHandABlockFreedWithoutAStreamToAnyone() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        final long block = pool.allocate(MIB);
+        device.submit(STREAM);
+        pool.free(block);
+
+        assertNotEquals(block, pool.allocateAsync(MIB, STREAM));
+        // The number that limbo keeps for all streams is no stream.
+        assertNotEquals(block, pool.allocateAsync(MIB, -1));
+    }
+
+    // All
+
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldRefuseWhatIsInLimbo(final ReusePolicy policy) {
+        final Pool pool = builder(policy).build();
+        final long block = pool.allocate(MIB / 4);
+        pool.freeAsync(block, STREAM);
+        final PoolStatistics before = pool.statistics();
+
+        final InvalidAddressException thrown = assertThrows(InvalidAddressException.class, () -> pool.free(block));
+        assertEquals(
+                "address=0x" + Long.toHexString(block)
+                        + " must be the start of a block in use: it was freed already and waits in limbo",
+                thrown.getMessage());
+        assertThrows(InvalidAddressException.class, () -> pool.freeAsync(block, OTHER));
+        assertThrows(InvalidAddressException.class, () -> pool.sizeOf(block));
+        assertThrows(InvalidAddressException.class, () -> pool.trim(block, 1));
+        assertThrows(InvalidAddressException.class, () -> pool.extend(block, MIB));
+        assertThrows(InvalidAddressException.class, () -> pool.free(block + 256));
+
+        assertEquals(before, pool.statistics());
+        assertEquals(0, pool.largestHolders().size());
+    }
+
+    /** The device throws if it is synchronised or marked now. */
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class)
+    void shouldLeaveTheDeviceAloneWhileAStreamIsCaptured(final ReusePolicy policy) {
+        final Pool pool = builder(policy).limitBytes(64 * MIB).build();
+        device.capturing(true);
+
+        for (int i = 0; i < 2 * BATCH; i++) {
+            pool.freeAsync(pool.allocate(MIB / 4), STREAM);
+        }
+        pool.streamEnds(STREAM);
+        pool.trimTo(0);
+
+        assertEquals(0, device.synchronizations() + device.marksOut());
+        device.endStream(STREAM);
+        device.capturing(false);
+        assertEquals(0, pool.trimTo(0));
+    }
+
+    @Test
+    void shouldMarkWhatWasFreedOnAStreamBeforeItEnds() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        device.submit(STREAM);
+        final long block = pool.allocate(4 * MIB);
+        pool.freeAsync(block, STREAM);
+
+        pool.streamEnds(STREAM);
+        device.endStream(STREAM);
+
+        assertEquals(1, device.marksOut());
+        assertEquals(block, pool.allocate(4 * MIB));
+        assertTrue(device.hasFinished(STREAM, 1));
+        assertEquals(0, device.marksOut());
+    }
+
+    /** A free without a stream depends on every stream, so on the one that ends. */
+    @ParameterizedTest
+    @EnumSource(
+            value = ReusePolicy.class,
+            names = {"TRACKED", "STREAM_ORDERED"})
+    void shouldMarkWhatWasFreedOnAnyStreamBeforeOneEnds(final ReusePolicy policy) {
+        final Pool pool = builder(policy).build();
+        device.submit(STREAM);
+        pool.free(pool.allocate(4 * MIB));
+
+        pool.streamEnds(STREAM);
+
+        assertEquals(1, device.marksOut());
+    }
+
+    @Test
+    void shouldMarkNothingForAStreamThatEndsDuringACapture() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        device.submit(STREAM);
+        final long block = pool.allocate(4 * MIB);
+        pool.freeAsync(block, STREAM);
+        device.capturing(true);
+
+        pool.streamEnds(STREAM);
+        device.endStream(STREAM);
+
+        assertEquals(0, device.marksOut());
+        device.capturing(false);
+        assertEquals(block, pool.allocate(4 * MIB));
+        assertTrue(device.hasFinished(STREAM, 1));
+    }
+
+    /** To give memory to the driver waits for the device, which would break the capture. */
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class)
+    void shouldGiveNoRegionBackDuringACapture(final ReusePolicy policy) {
+        final Pool pool = builder(policy).build();
+        pool.free(pool.allocate(MIB));
+        device.capturing(true);
+        final long calls = source.calls();
+
+        assertEquals(4 * MIB, pool.trimTo(0));
+
+        assertEquals(calls, source.calls());
+        device.capturing(false);
+        assertEquals(0, pool.trimTo(0));
+    }
+
+    /** Right after the device said that there is none. */
+    @ParameterizedTest
+    @EnumSource(names = {"STRICT", "TRACKED", "STREAM_ORDERED"})
+    void shouldGrowIfACaptureBegins(final ReusePolicy policy) {
+        final boolean[] capturing = {true};
+        final SteadyDevice sudden = new SteadyDevice() {
+            @Override
+            public boolean synchronize() {
+                return !capturing[0];
+            }
+
+            @Override
+            public long mark() {
+                return capturing[0] ? NO_MARK : super.mark();
+            }
+
+            @Override
+            public boolean isFinished(final long mark) {
+                assertNotEquals(NO_MARK, mark);
+                return !capturing[0];
+            }
+        };
+        final Pool pool = builder(policy)
+                .reuse(policy, sudden)
+                .limitBytes(8 * MIB)
+                .growInPlace(false)
+                .build();
+        pool.free(pool.allocate(4 * MIB));
+
+        pool.free(pool.allocate(4 * MIB));
+
+        assertEquals(8 * MIB, pool.statistics().limboBytes());
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(MIB));
+        assertEquals(0, pool.statistics().synchronizations());
+        capturing[0] = false;
+        pool.allocate(MIB);
+        assertEquals(0, pool.statistics().limboBytes());
+    }
+
+    /** A capture keeps full batches from being marked, until their stream has ended. */
+    @Test
+    void shouldRecycleFullBatchesOfAStreamThatHasEnded() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        device.capturing(true);
+        allocateAndFree(pool, 3 * BATCH, STREAM);
+        device.capturing(false);
+
+        pool.streamEnds(STREAM);
+        device.endStream(STREAM);
+
+        assertEquals(0, pool.trimTo(0));
+    }
+
+    @Test
+    void shouldRecycleWhatCouldNotBeMarkedWhenItsStreamEnded() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        final long block = pool.allocate(4 * MIB);
+        pool.freeAsync(block, STREAM);
+        device.failAt(2, () -> new IllegalStateException("no event"));
+
+        assertThrows(IllegalStateException.class, () -> pool.streamEnds(STREAM));
+        device.endStream(STREAM);
+
+        assertEquals(block, pool.allocate(4 * MIB));
+    }
+
+    @Test
+    void shouldMarkNothingForAStreamThatEndsUnderStrict() {
+        final Pool pool = builder(ReusePolicy.STRICT).build();
+        pool.free(pool.allocate(4 * 256));
+        device.failAt(1, () -> new IllegalStateException("broken"));
+        assertThrows(IllegalStateException.class, () -> pool.trimTo(0));
+
+        pool.streamEnds(STREAM);
+
+        assertEquals(0, pool.trimTo(0));
+        assertEquals(0, device.marksOut());
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class)
+    void shouldWaitForTheDeviceAndForgetMarksWhenItIsClosed(final ReusePolicy policy) {
+        final Pool pool = builder(policy).build();
+        device.submit(STREAM);
+        allocateAndFree(pool, 2 * BATCH + 1, STREAM);
+        final long block = pool.allocateAsync(256, OTHER);
+        pool.freeAsync(block, OTHER);
+
+        pool.close();
+
+        assertTrue(device.hasFinished(STREAM, 1));
+        assertEquals(0, device.marksOut());
+        assertEquals(0, source.regionsOut());
+        assertEquals(0, pool.statistics().limboBytes());
+        assertEquals(0, pool.statistics().usedBytes());
+        final long calls = device.calls();
+        assertThrows(IllegalStateException.class, () -> pool.allocateAsync(256, OTHER));
+        pool.streamEnds(STREAM);
+        pool.trimTo(0);
+        assertEquals(calls, device.calls(), "the device may be gone");
+    }
+
+    /** A device that is busy and finishes in the end, so that every way of recycling is taken. */
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class)
+    void shouldMakeNoGarbage(final ReusePolicy policy) {
+        final com.sun.management.ThreadMXBean threads =
+                (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        final SteadyDevice steady = new SteadyDevice();
+        final Pool pool =
+                builder(policy).reuse(policy, steady).limboLimitBytes(MIB / 2).build();
+        pool.addOutOfMemoryHandler((bytes, statistics) -> false);
+        final long[] live = new long[128];
+        work(pool, live, 200_000);
+
+        long leastBytes = Long.MAX_VALUE;
+        for (int round = 0; round < 5; round++) {
+            final long before = threads.getCurrentThreadAllocatedBytes();
+            work(pool, live, 20_000);
+            leastBytes = Math.min(leastBytes, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+
+        assertEquals(0, leastBytes, "bytes for 20000 operations");
+        assertTrue(policy == ReusePolicy.IMMEDIATE || steady.answers > 1000, "limbo was recycled");
+    }
+
+    /** Needs 2 MiB at most, of 4: what is in limbo is missing now and then. */
+    private static void work(final Pool pool, final long[] live, final int operations) {
+        for (int i = 0; i < operations; i++) {
+            final int slot = (i * 31) & (live.length - 1);
+            if (live[slot] != 0) {
+                pool.freeAsync(live[slot], slot & 3);
+            }
+            final long sizeBytes = 256 + ((i * 7919L) & 8191);
+            live[slot] = (i & 4) == 0 ? pool.allocateAsync(sizeBytes, i & 3) : pool.allocate(sizeBytes);
+        }
+    }
+}

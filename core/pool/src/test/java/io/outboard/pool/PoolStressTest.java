@@ -1,0 +1,264 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.StrategyOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Eight threads, every operation, about a second for each policy, with invariants checked whenever all threads pause. */
+@Timeout(60)
+class PoolStressTest {
+
+    private static final int THREADS = 8;
+    private static final int OPERATIONS_A_PHASE = 500;
+    private static final long NANOSECONDS = TimeUnit.MILLISECONDS.toNanos(800);
+    private static final long GRANULE = 4096;
+    private static final long LIMIT_BYTES = 16L << 20;
+
+    /** A block as its thread sees it. Its work goes on after it is freed. */
+    private static final class Block {
+
+        final long address;
+        final long stream;
+        volatile long sizeBytes;
+        volatile long work;
+        volatile boolean freed;
+        volatile boolean ofStream;
+
+        Block(final long address, final long sizeBytes, final long stream) {
+            this.address = address;
+            this.sizeBytes = sizeBytes;
+            this.stream = stream;
+        }
+    }
+
+    private final SimulatedDevice device = new SimulatedDevice();
+    private final FailingMemorySource source = new FailingMemorySource(1L << 40);
+
+    /** Who was the last to be given each granule. */
+    private final Map<Long, Block> shadow = new ConcurrentHashMap<>();
+
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final List<Worker> workers = new ArrayList<>();
+    private long phases;
+
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldNeverHandABlockOutTwice(final ReusePolicy policy) throws InterruptedException {
+        stress(policy);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldNeverHandABlockOutTwiceWhileItGrowsInPlace(final ReusePolicy policy) throws InterruptedException {
+        source.growingInPlace();
+        stress(policy);
+    }
+
+    private void stress(final ReusePolicy policy) throws InterruptedException {
+        final Pool pool = Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(GRANULE, 4096))
+                .firstRegionBytes(2L << 20)
+                .limitBytes(LIMIT_BYTES)
+                .reuse(policy, device)
+                .build();
+        final long end = System.nanoTime() + NANOSECONDS;
+        final Phaser phaser = new Phaser(THREADS) {
+            @Override
+            protected boolean onAdvance(final int phase, final int registered) {
+                check(pool);
+                phases++;
+                return System.nanoTime() > end || failure.get() != null;
+            }
+        };
+        for (int i = 0; i < THREADS; i++) {
+            workers.add(new Worker(i, pool, policy, phaser));
+        }
+        workers.forEach(Thread::start);
+        for (final Worker worker : workers) {
+            worker.join();
+        }
+
+        assertNull(failure.get(), () -> "phase " + phases + ": " + failure.get());
+        assertTrue(phases > 1, "some quiet points");
+        assertTrue(pool.statistics().allocations() > THREADS * OPERATIONS_A_PHASE / 4, "most allocations succeed");
+        for (final Worker worker : workers) {
+            worker.live.forEach(block -> pool.free(block.address));
+        }
+        device.finishAll();
+        assertEquals(0, pool.trimTo(0));
+        assertEquals(1L << 40, source.availableBytes());
+        assertEquals(0, device.marksOut());
+        pool.close();
+        assertEquals(0, source.regionsOut());
+    }
+
+    private void check(final Pool pool) {
+        try {
+            final PoolStatistics statistics = pool.statistics();
+            long usedBytes = 0;
+            int blocks = 0;
+            for (final Worker worker : workers) {
+                for (final Block block : worker.live) {
+                    assertEquals(block.sizeBytes, pool.sizeOf(block.address));
+                    usedBytes += block.sizeBytes;
+                    blocks++;
+                }
+            }
+            final long[] bytes = new long[2];
+            pool.forEachBlock((address, sizeBytes, free) -> bytes[free ? 1 : 0] += sizeBytes);
+            assertEquals(usedBytes, statistics.usedBytes());
+            assertEquals(blocks, statistics.liveBlocks());
+            assertEquals(bytes[0] - usedBytes, statistics.limboBytes());
+            assertEquals(bytes[1], statistics.freeBytes());
+            assertEquals(bytes[0] + bytes[1], statistics.heldBytes());
+            assertEquals(source.regionsOut(), statistics.regions());
+            assertEquals((1L << 40) - source.availableBytes(), statistics.heldBytes());
+            assertTrue(statistics.heldBytes() <= LIMIT_BYTES);
+        } catch (final AssertionError | RuntimeException e) {
+            failure.compareAndSet(null, e);
+        }
+    }
+
+    private final class Worker extends Thread {
+
+        final List<Block> live = new ArrayList<>();
+        private final Pool pool;
+        private final ReusePolicy policy;
+        private final Phaser phaser;
+        private final SplittableRandom random;
+        private long stream;
+
+        Worker(final int number, final Pool pool, final ReusePolicy policy, final Phaser phaser) {
+            this.pool = pool;
+            this.policy = policy;
+            this.phaser = phaser;
+            random = new SplittableRandom(number);
+            stream = number + 1L;
+        }
+
+        @Override
+        public void run() {
+            while (!phaser.isTerminated()) {
+                for (int i = 0; i < OPERATIONS_A_PHASE && failure.get() == null; i++) {
+                    try {
+                        operate();
+                    } catch (final DeviceOutOfMemoryException e) {
+                        while (live.size() > 5) {
+                            free();
+                        }
+                    } catch (final AssertionError | RuntimeException e) {
+                        failure.compareAndSet(null, e);
+                    }
+                }
+                phaser.arriveAndAwaitAdvance();
+            }
+        }
+
+        private void operate() {
+            final int choice = random.nextInt(100);
+            if (choice < 45) {
+                allocate();
+            } else if (choice < 85) {
+                free();
+            } else if (choice < 90) {
+                device.finishNext(stream);
+            } else if (choice < 94) {
+                extend();
+            } else if (choice < 97) {
+                trim();
+            } else if (choice < 98) {
+                pool.trimTo(random.nextLong(LIMIT_BYTES));
+            } else if (choice < 99) {
+                pool.streamEnds(stream);
+                device.endStream(stream);
+                stream += THREADS;
+            } else {
+                assertTrue(pool.largestFreeBlockBytes() <= LIMIT_BYTES);
+                assertTrue(pool.largestHolders().size() <= 8);
+                assertTrue(pool.statistics().freeBytes() >= 0);
+            }
+        }
+
+        private void allocate() {
+            final long sizeBytes = GRANULE * (1L + random.nextInt(32)) - random.nextInt((int) GRANULE);
+            final boolean ordered = random.nextBoolean();
+            final long address = ordered
+                    ? pool.allocateAsync(sizeBytes, stream)
+                    : pool.allocate(sizeBytes, GRANULE << random.nextInt(3));
+            final Block block = new Block(address, pool.sizeOf(address), stream);
+            claim(block, 0, block.sizeBytes, ordered);
+            assertTrue(pool.contains(address + block.sizeBytes - 1), "its memory is there");
+            live.add(block);
+            if (policy != ReusePolicy.IMMEDIATE) {
+                block.work = device.submit(stream);
+            }
+        }
+
+        /** What a granule's owner before has left behind must be over. */
+        private void claim(final Block block, final long from, final long to, final boolean ordered) {
+            for (long offset = from; offset < to; offset += GRANULE) {
+                final Block before = shadow.put(block.address + offset, block);
+                if (before != null) {
+                    assertTrue(before.freed, "in use by another");
+                    final boolean ownStream = ordered && before.ofStream && before.stream == stream;
+                    assertTrue(ownStream || device.hasFinished(before.stream, before.work), "work is unfinished");
+                }
+            }
+        }
+
+        private void free() {
+            if (!live.isEmpty()) {
+                final Block block = live.remove(random.nextInt(live.size()));
+                block.ofStream = policy == ReusePolicy.STREAM_ORDERED && block.stream == stream && random.nextBoolean();
+                // Before the pool hears of it, since another thread may own the block right after.
+                block.freed = true;
+                if (block.ofStream) {
+                    pool.freeAsync(block.address, stream);
+                } else {
+                    pool.free(block.address);
+                }
+            }
+        }
+
+        private void extend() {
+            if (!live.isEmpty()) {
+                final Block block = live.get(random.nextInt(live.size()));
+                final long wanted = block.sizeBytes + GRANULE * (1L + random.nextInt(4));
+                if (pool.extend(block.address, wanted)) {
+                    claim(block, block.sizeBytes, wanted, false);
+                    block.sizeBytes = wanted;
+                }
+            }
+        }
+
+        /** The tail is free at once, so its work must be over. */
+        private void trim() {
+            if (!live.isEmpty()) {
+                final Block block = live.get(random.nextInt(live.size()));
+                while (!device.hasFinished(block.stream, block.work)) {
+                    device.finishNext(block.stream);
+                }
+                final long kept = GRANULE * (1 + random.nextLong(block.sizeBytes / GRANULE));
+                for (long offset = kept; offset < block.sizeBytes; offset += GRANULE) {
+                    assertTrue(shadow.remove(block.address + offset, block), "in use by this");
+                }
+                pool.trim(block.address, kept);
+                block.sizeBytes = kept;
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+package io.outboard.core.spi;
+
+import io.outboard.core.BlockVisitor;
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+
+/**
+ * What strategies have in common: one region counted in granules, checks of arguments, bytes and addresses turned into
+ * granules and back. A strategy that extends it works on offsets alone and finds every argument checked.
+ *
+ * <p>Offsets count granules from the start of the region, in ints that are unsigned, so a region has up to 2^32 - 1
+ * granules; the bytes after the last whole one are lost. Sizes count granules, in longs.
+ *
+ * <p>Thread-safety: confined to one thread. Cost: a few comparisons and shifts a call, no host memory for each block. When
+ * nothing fits, {@link #NO_SPACE}. It is public for strategies in other modules, not for applications.
+ */
+public abstract class AbstractStrategy implements Strategy {
+
+    private final Region region;
+    private final long regionAddress;
+    private final long regionBytes;
+    private final long granuleMask;
+    private final int granuleLog2;
+    private long freeGranules;
+
+    /**
+     * Takes a region over, all of it free.
+     *
+     * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
+     * @param options the granule
+     * @throws IllegalArgumentException if the region is outside of these bounds
+     */
+    protected AbstractStrategy(final Region region, final StrategyOptions options) {
+        granuleMask = options.granuleBytes() - 1;
+        granuleLog2 = Long.numberOfTrailingZeros(options.granuleBytes());
+        freeGranules = region.sizeBytes() >>> granuleLog2;
+        checkRegion(region, freeGranules, options.granuleBytes());
+        this.region = region;
+        regionAddress = region.address();
+        regionBytes = freeGranules << granuleLog2;
+    }
+
+    // What a strategy supplies
+
+    /**
+     * Takes a block.
+     *
+     * @param size granules, what {@link #blockSize} answered
+     * @return where it starts, in granules from the start of the region, or {@link #NO_SPACE}
+     */
+    protected abstract long place(long size);
+
+    /**
+     * Takes a block that starts at an aligned address; {@link #padding} tells where one is.
+     *
+     * @param size granules, what {@link #blockSize} answered
+     * @param alignmentMask an aligned address, counted in granules, has none of these bits; not 0
+     * @return where it starts, in granules from the start of the region, or {@link #NO_SPACE}
+     */
+    protected abstract long placeAligned(long size, long alignmentMask);
+
+    /**
+     * Ends a block.
+     *
+     * @param start granules from the start of the region, unsigned; any int
+     * @return its size in granules, or 0 if no block in use starts there and nothing changed
+     */
+    protected abstract long release(int start);
+
+    /**
+     * The size of a block in use.
+     *
+     * @param start granules from the start of the region, unsigned; any int
+     * @return granules, or 0 if no block in use starts there
+     */
+    protected abstract long sizeAt(int start);
+
+    /**
+     * Ends a block earlier; what is cut off becomes free.
+     *
+     * @param start where the block starts
+     * @param size its size in granules
+     * @param newSize what it keeps, in granules, as {@link #blockSize} answered; less than {@code size}
+     */
+    protected abstract void shrink(int start, long size, long newSize);
+
+    /**
+     * Ends a block later, if what follows is free.
+     *
+     * @param start where the block starts
+     * @param size its size in granules
+     * @param newSize what it is to have, in granules, as {@link #blockSize} answered; more than {@code size}
+     * @return false if there is no room and nothing changed
+     */
+    protected abstract boolean grow(int start, long size, long newSize);
+
+    /**
+     * The size of the block that serves a request. A strategy that can't make blocks of every size says so here.
+     *
+     * @param size what is asked for, in granules, from 1 to those of the region
+     * @return granules, at least {@code size}; may be more than the region has
+     */
+    protected long blockSize(final long size) {
+        return size;
+    }
+
+    // What it gets
+
+    /**
+     * Whole granules in the region.
+     *
+     * @return from 1 to 2^32 - 1
+     */
+    protected final long granules() {
+        return regionBytes >>> granuleLog2;
+    }
+
+    /**
+     * Distance from an offset to the first aligned address at or after it.
+     *
+     * @param start granules from the start of the region
+     * @param alignmentMask an aligned address, counted in granules, has none of these bits
+     * @return granules, from 0 to {@code alignmentMask}
+     */
+    protected final long padding(final long start, final long alignmentMask) {
+        return -((regionAddress >>> granuleLog2) + start) & alignmentMask;
+    }
+
+    /**
+     * Shows a block.
+     *
+     * @param visitor sees it
+     * @param start granules from the start of the region
+     * @param size granules
+     * @param free whether it is
+     */
+    protected final void show(final BlockVisitor visitor, final long start, final long size, final boolean free) {
+        visitor.visit(regionAddress + (start << granuleLog2), size << granuleLog2, free);
+    }
+
+    /**
+     * Granules as bytes.
+     *
+     * @param size granules
+     * @return bytes
+     */
+    protected final long bytes(final long size) {
+        return size << granuleLog2;
+    }
+
+    // The contract
+
+    @Override
+    public final long allocate(final long sizeBytes) {
+        if (sizeBytes <= 0 || sizeBytes > regionBytes) {
+            Arguments.checkSize(sizeBytes);
+            return NO_SPACE;
+        }
+        final long size = blockSize((sizeBytes + granuleMask) >>> granuleLog2);
+        return taken(place(size), size);
+    }
+
+    @Override
+    public final long allocate(final long sizeBytes, final long alignmentBytes) {
+        Arguments.checkSize(sizeBytes);
+        Arguments.checkAlignment(alignmentBytes);
+        if (alignmentBytes - 1 <= granuleMask) {
+            return allocate(sizeBytes);
+        }
+        if (sizeBytes > regionBytes) {
+            return NO_SPACE;
+        }
+        final long size = blockSize((sizeBytes + granuleMask) >>> granuleLog2);
+        return taken(placeAligned(size, (alignmentBytes >>> granuleLog2) - 1), size);
+    }
+
+    private long taken(final long start, final long size) {
+        if (start == NO_SPACE) {
+            return NO_SPACE;
+        }
+        freeGranules -= size;
+        return regionAddress + (start << granuleLog2);
+    }
+
+    @Override
+    public final void free(final long address) {
+        final long size = release(startOf(address));
+        if (size == 0) {
+            throw InvalidAddressException.of(this, address);
+        }
+        freeGranules += size;
+    }
+
+    @Override
+    public final void trim(final long address, final long newSizeBytes) {
+        final int start = startOf(address);
+        final long size = checkedSizeAt(start, address);
+        Arguments.checkTrim(newSizeBytes, bytes(size));
+        final long newSize = blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
+        if (newSize < size) {
+            shrink(start, size, newSize);
+            freeGranules += size - newSize;
+        }
+    }
+
+    @Override
+    public final boolean extend(final long address, final long newSizeBytes) {
+        final int start = startOf(address);
+        final long size = checkedSizeAt(start, address);
+        if (newSizeBytes > regionBytes) {
+            return false;
+        }
+        final long newSize = newSizeBytes <= 0 ? 0 : blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
+        if (newSize < size) {
+            throw Arguments.lessThanTheBlock(newSizeBytes, bytes(size));
+        }
+        if (newSize > size) {
+            if (!grow(start, size, newSize)) {
+                return false;
+            }
+            freeGranules -= newSize - size;
+        }
+        return true;
+    }
+
+    @Override
+    public final long sizeOf(final long address) {
+        return bytes(checkedSizeAt(startOf(address), address));
+    }
+
+    @Override
+    public final Region region() {
+        return region;
+    }
+
+    @Override
+    public final long granuleBytes() {
+        return granuleMask + 1;
+    }
+
+    @Override
+    public final long freeBytes() {
+        return bytes(freeGranules);
+    }
+
+    private long checkedSizeAt(final int start, final long address) {
+        final long size = sizeAt(start);
+        if (size == 0) {
+            throw InvalidAddressException.of(this, address);
+        }
+        return size;
+    }
+
+    /** The offset of an address in granules; throws unless it is a multiple of the granule less than 2^32. */
+    private int startOf(final long address) {
+        // Rotating puts the bits below a granule on top: one test for both ends and for the granule.
+        final long start = Long.rotateRight(address - regionAddress, granuleLog2);
+        if (start >>> 32 != 0) {
+            throw InvalidAddressException.of(this, address);
+        }
+        return (int) start;
+    }
+
+    private static void checkRegion(final Region region, final long granules, final long granuleBytes) {
+        if (granules == 0 || granules >= 1L << 32) {
+            throw new IllegalArgumentException("region=" + region + " must have from 1 to 2^32 - 1 granules of "
+                    + granuleBytes + " bytes: choose another granule");
+        }
+        if ((region.address() & (granuleBytes - 1)) != 0) {
+            throw new IllegalArgumentException(
+                    "region=" + region + " must start at a multiple of the granule, " + granuleBytes + " bytes");
+        }
+    }
+}

@@ -1,0 +1,446 @@
+package io.outboard.core.spi;
+
+import java.util.Arrays;
+
+/**
+ * The blocks of one region, in host memory: a record for each block, found by address through a hash table.
+ *
+ * <p>After Bell, Kumar and Gill (2024), section III-C: a hash table keyed by device address replaces the boundary tags
+ * of a classic allocator. Where we deviate: their records name each other by address, so that every step along a list is
+ * another look-up; ours name each other by position, so only {@link #find} looks up, and only blocks in use, the ones
+ * that a caller can name, are in the hash table at all.
+ *
+ * <p>Offsets count granules from the start of the region, in ints that are unsigned, so a region has up to 2^32 - 1
+ * granules: just under 1 TiB with granules of 256 bytes. Everything lies in one {@code int[]}. A <em>block</em> below is
+ * the position of its record there; a record takes half a cache line, since an operation touches most of it:
+ *
+ * <pre>
+ *   +0 start      granules from the start of the region      +4 previous   in its free list
+ *   +1 size       granules                                   +5 next       in its free list, 0 while in use
+ *   +2 before     the neighbour at lower addresses           +6 list       that it is in, or was in last
+ *   +3 after      the neighbour at higher addresses          +7 chain      next with the same hash, while in use
+ *
+ *   [ fence | list heads, 2 ints each | hash slots, 1 int each | record | record | ... ]
+ * </pre>
+ *
+ * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
+ * neighbours need no test for the region's ends. A list head lies where its {@code previous} and {@code next} would be
+ * those of a record, and lists are circular through their heads; a hash slot lies where its {@code chain} would be. So
+ * putting in and taking out need no test for the first or the last either: what costs time here is branches that the
+ * processor can't foresee.
+ *
+ * <p>Blocks with the same hash are chained through their records, as in the paper: putting in needs no search. The slots
+ * in use double with the blocks in use, so a program with few blocks stays in few cache lines, but no operation ever
+ * stops to grow a table: a slot that comes into use is marked, and takes its blocks over from the slot that had them so
+ * far when it is asked for the first time (the splits of linear hashing, Litwin 1980, in the order of use). All memory is
+ * taken by the constructor.
+ *
+ * <p>Thread-safety: confined to one thread. Cost: O(1) expected for {@link #find}, {@link #enter} and {@link #remove},
+ * O(1) for all others; 40 to 48 bytes of host memory for each block of the capacity. This class trusts its callers: they
+ * check what users give them. It is public for strategies in other modules, not for applications.
+ */
+public final class BlockTable {
+
+    /** No block; also the position of the fence. */
+    public static final int NONE = 0;
+
+    private static final int START = 0;
+    private static final int SIZE = 1;
+    private static final int BEFORE = 2;
+    private static final int AFTER = 3;
+    private static final int PREVIOUS = 4;
+    private static final int NEXT = 5;
+    private static final int LIST = 6;
+    private static final int CHAIN = 7;
+    private static final int RECORD_INTS = 8;
+    private static final int HEAD_INTS = 2;
+
+    /**
+     * An array's elements start 16 bytes after the array: ending the fence 16 bytes later puts records on half cache
+     * lines, where the collector aligns large arrays, as G1 does. Elsewhere some records lie across a line.
+     */
+    private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
+
+    private static final int FIRST_HEAD = FENCE_INTS - PREVIOUS;
+
+    /** A power of two. 64 is 1 ns slower on the profile {@code paper}, 2048 isn't faster (malloc-large, 2026-11-20). */
+    private static final int FIRST_SLOTS_IN_USE = 512;
+
+    /** Slots for each block in use, at least. 1, 2 and 4 are equally fast on the profiles (malloc-large, 2026-11-20). */
+    private static final int SLOTS_PER_BLOCK = 2;
+
+    /** In a slot: its blocks are still where they were when half as many slots were in use. */
+    private static final int NOT_SPLIT = -1;
+
+    /** 2^64 divided by the golden ratio (Knuth, vol. 3, section 6.4). */
+    private static final long SPREAD = 0x9E3779B97F4A7C15L;
+
+    private final int maxBlocks;
+    private final int maxSlots;
+    private final int firstSlot;
+    private final int[] records;
+
+    /** First of a chain of unused records, through {@link #START}. */
+    private int unused;
+
+    private int entered;
+
+    /** Slots in use, a power of two, less one. */
+    private int slotMask = FIRST_SLOTS_IN_USE - 1;
+
+    /**
+     * An empty table.
+     *
+     * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
+     * @param lists free lists to make heads for, 0 or more
+     */
+    public BlockTable(final int maxBlocks, final int lists) {
+        this.maxBlocks = maxBlocks;
+        final int powerOfTwo = Integer.highestOneBit(maxBlocks - 1) << 1;
+        maxSlots = Math.max(FIRST_SLOTS_IN_USE, powerOfTwo * SLOTS_PER_BLOCK);
+        final int slots = FENCE_INTS + roundUp(lists * HEAD_INTS, RECORD_INTS);
+        firstSlot = slots - CHAIN;
+        unused = slots + maxSlots;
+        records = new int[unused + maxBlocks * RECORD_INTS];
+        Arrays.fill(records, slots + FIRST_SLOTS_IN_USE, unused, NOT_SPLIT);
+        for (int list = 0; list < lists; list++) {
+            final int head = head(list);
+            records[head + PREVIOUS] = head;
+            records[head + NEXT] = head;
+        }
+        for (int block = unused; block + RECORD_INTS < records.length; block += RECORD_INTS) {
+            records[block + START] = block + RECORD_INTS;
+        }
+    }
+
+    // Records
+
+    /**
+     * Whether so many records are unused. O({@code wanted}): no count is kept, which most callers would pay for in vain.
+     *
+     * @param wanted how many, 0 or more
+     * @return true if {@link #create} can be called so many times
+     */
+    public boolean hasRoomFor(final int wanted) {
+        int block = unused;
+        for (int left = wanted; left > 1 && block != NONE; left--) {
+            block = records[block + START];
+        }
+        return block != NONE || wanted == 0;
+    }
+
+    /**
+     * Makes a block: in use, not in the hash table, without neighbours.
+     *
+     * @param start granules from the start of the region, unsigned
+     * @param size granules, unsigned
+     * @return the block; undefined unless {@link #hasRoomFor} said so
+     */
+    public int create(final int start, final int size) {
+        final int block = unused;
+        unused = records[block + START];
+        records[block + START] = start;
+        records[block + SIZE] = size;
+        records[block + NEXT] = NONE;
+        return block;
+    }
+
+    /**
+     * Ends a block. The caller has joined its neighbours.
+     *
+     * @param block a block that is neither in a list nor in the hash table
+     */
+    public void discard(final int block) {
+        records[block + START] = unused;
+        unused = block;
+    }
+
+    /**
+     * Where a block starts.
+     *
+     * @param block a block
+     * @return granules from the start of the region, unsigned
+     */
+    public int start(final int block) {
+        return records[block + START];
+    }
+
+    /**
+     * How long a block is.
+     *
+     * @param block a block
+     * @return granules, unsigned
+     */
+    public int size(final int block) {
+        return records[block + SIZE];
+    }
+
+    /**
+     * Moves a block's borders. The caller keeps neighbours, lists and hash table right.
+     *
+     * @param block a block
+     * @param start granules from the start of the region, unsigned
+     * @param size granules, unsigned
+     */
+    public void setRange(final int block, final int start, final int size) {
+        records[block + START] = start;
+        records[block + SIZE] = size;
+    }
+
+    // Neighbours
+
+    /**
+     * The neighbour that ends where a block starts.
+     *
+     * @param block a block, or {@link #NONE}
+     * @return the block before it, {@link #NONE} for the first; of {@code NONE}, the last block
+     */
+    public int before(final int block) {
+        return records[block + BEFORE];
+    }
+
+    /**
+     * The neighbour that starts where a block ends.
+     *
+     * @param block a block, or {@link #NONE}
+     * @return the block after it, {@link #NONE} for the last; of {@code NONE}, the first block
+     */
+    public int after(final int block) {
+        return records[block + AFTER];
+    }
+
+    /**
+     * Makes two blocks neighbours.
+     *
+     * @param before a block, or {@link #NONE} to make {@code after} the first
+     * @param after a block, or {@link #NONE} to make {@code before} the last
+     */
+    public void join(final int before, final int after) {
+        records[before + AFTER] = after;
+        records[after + BEFORE] = before;
+    }
+
+    /**
+     * Puts a new block between a block and the one after it.
+     *
+     * @param block the new block
+     * @param before the block before it, or {@link #NONE} to make it the first
+     */
+    public void insertAfter(final int block, final int before) {
+        final int after = records[before + AFTER];
+        join(block, after);
+        join(before, block);
+    }
+
+    // Free lists
+
+    /**
+     * The head of a list.
+     *
+     * @param list from 0 to one less than the lists of the table
+     * @return a position that only {@link #next} and {@link #push} take
+     */
+    public int head(final int list) {
+        return FIRST_HEAD + list * HEAD_INTS;
+    }
+
+    /**
+     * Whether a block is in a free list.
+     *
+     * @param block a block, or {@link #NONE}, which counts as in use
+     * @return true if it is free
+     */
+    public boolean isFree(final int block) {
+        return records[block + NEXT] != NONE;
+    }
+
+    /**
+     * The next in a free list.
+     *
+     * @param block a free block, or a list's head
+     * @return a free block, or the list's head after the last
+     */
+    public int next(final int block) {
+        return records[block + NEXT];
+    }
+
+    /**
+     * The list that a block is in.
+     *
+     * @param block a free block
+     * @return what {@link #push} was told
+     */
+    public int list(final int block) {
+        return records[block + LIST];
+    }
+
+    /**
+     * Puts a block first in a list; it is free from then on.
+     *
+     * @param block a block in no list
+     * @param list the list
+     */
+    public void push(final int block, final int list) {
+        final int head = head(list);
+        final int next = records[head + NEXT];
+        records[block + LIST] = list;
+        records[block + PREVIOUS] = head;
+        records[block + NEXT] = next;
+        records[head + NEXT] = block;
+        records[next + PREVIOUS] = block;
+    }
+
+    /**
+     * Takes a block out of its list; it is in use from then on.
+     *
+     * @param block a free block
+     * @return 1 if the list is empty now, else 0: a number, so that the caller need not branch
+     */
+    public int unlink(final int block) {
+        final int previous = records[block + PREVIOUS];
+        final int next = records[block + NEXT];
+        records[previous + NEXT] = next;
+        records[next + PREVIOUS] = previous;
+        records[block + NEXT] = NONE;
+        // Both are the list's head if it is empty now. Positions are positive, so only 0 - 1 has the sign bit.
+        return ((previous ^ next) - 1) >>> 31;
+    }
+
+    // Hash table
+
+    /**
+     * Finds the block in use that starts at an offset.
+     *
+     * @param start granules from the start of the region, unsigned
+     * @return the block, or {@link #NONE}
+     */
+    public int find(final int start) {
+        int block = records[slotOf(start) + CHAIN];
+        while (block != NONE && records[block + START] != start) {
+            block = records[block + CHAIN];
+        }
+        return block;
+    }
+
+    /**
+     * Puts a block in use into the hash table.
+     *
+     * @param block a block that isn't in it
+     */
+    public void enter(final int block) {
+        final int slot = slotOf(records[block + START]);
+        records[block + CHAIN] = records[slot + CHAIN];
+        records[slot + CHAIN] = block;
+        entered++;
+        if (entered * SLOTS_PER_BLOCK > slotMask && slotMask < maxSlots - 1) {
+            slotMask = 2 * slotMask + 1;
+        }
+    }
+
+    /**
+     * Finds a block as {@link #find} does, and takes it out of the hash table.
+     *
+     * @param start granules from the start of the region, unsigned
+     * @return the block, or {@link #NONE} if nothing changed
+     */
+    public int remove(final int start) {
+        final int slot = slotOf(start);
+        final int block = records[slot + CHAIN];
+        if (block == NONE || records[block + START] != start) {
+            return removeFarther(start, block);
+        }
+        records[slot + CHAIN] = records[block + CHAIN];
+        entered--;
+        return block;
+    }
+
+    /** Goes on where the first of a chain isn't the one; the fence, if there is none, ends it. */
+    private int removeFarther(final int start, final int first) {
+        int link = first;
+        int block = records[link + CHAIN];
+        while (block != NONE && records[block + START] != start) {
+            link = block;
+            block = records[block + CHAIN];
+        }
+        if (block != NONE) {
+            records[link + CHAIN] = records[block + CHAIN];
+            entered--;
+        }
+        return block;
+    }
+
+    /** The slot of an offset, split from the one before it if need be. */
+    private int slotOf(final int start) {
+        final int slot = firstSlot + (hash(start) & slotMask);
+        if (records[slot + CHAIN] == NOT_SPLIT) {
+            split(slot);
+        }
+        return slot;
+    }
+
+    /**
+     * Spreads offsets over all bits. A product's low bits depend on few bits of its factors, and slots are told apart by
+     * the low bits, so the high ones are folded in: blocks of one size, whose offsets are equally spaced, would otherwise
+     * gather in few slots.
+     */
+    static int hash(final int start) {
+        final int high = (int) ((Integer.toUnsignedLong(start) * SPREAD) >>> 32);
+        return high ^ (high >>> 10) ^ (high >>> 20);
+    }
+
+    /** Moves to a slot what belongs there from the slot that has it: the one without the highest bit of its number. */
+    private void split(final int slot) {
+        final int index = slot - firstSlot;
+        final int highestBit = Integer.highestOneBit(index);
+        int link = slot - highestBit;
+        if (records[link + CHAIN] == NOT_SPLIT) {
+            split(link);
+        }
+        records[slot + CHAIN] = NONE;
+        int block = records[link + CHAIN];
+        while (block != NONE) {
+            final int following = records[block + CHAIN];
+            if ((hash(records[block + START]) & (2 * highestBit - 1)) == index) {
+                records[link + CHAIN] = following;
+                records[block + CHAIN] = records[slot + CHAIN];
+                records[slot + CHAIN] = block;
+            } else {
+                link = block;
+            }
+            block = following;
+        }
+    }
+
+    // The whole
+
+    /**
+     * Blocks in use.
+     *
+     * @return how many are in the hash table
+     */
+    public int entered() {
+        return entered;
+    }
+
+    /**
+     * Most blocks that the table holds.
+     *
+     * @return as it was made for
+     */
+    public int maxBlocks() {
+        return maxBlocks;
+    }
+
+    /**
+     * Host memory of the table.
+     *
+     * @return bytes
+     */
+    public long hostBytes() {
+        return 16 + (long) Integer.BYTES * records.length;
+    }
+
+    private static int roundUp(final int value, final int multiple) {
+        return (value + multiple - 1) / multiple * multiple;
+    }
+}

@@ -1,3 +1,0 @@
-package io.outboard.core;
-
-class CoreProvidersContractTest extends StrategyProviderContractTest {}

@@ -1,0 +1,227 @@
+package io.outboard.hal;
+
+import io.outboard.core.BlockTableFullException;
+import io.outboard.core.BlockVisitor;
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.spi.AbstractStrategy;
+import java.util.function.LongFunction;
+
+/**
+ * One bit for each granule and nothing for a block, searched by next fit: Bell, Kumar and Gill (2024), section III-B, with
+ * summaries of the bits after Springer (DynaSOAr, 2019), section 3.
+ *
+ * <p>The paper's bits say which granules are free, and so can't tell one block in use from two side by side: sizes need
+ * another place. Here the bits belong to the <em>boundaries</em> between granules, of which n granules have n + 1: a bit is
+ * 0 if a block in use lies on both sides of the boundary, else 1.
+ *
+ * <pre>
+ *   boundary   0   1   2   3   4   5   6   7   8   9  10
+ *   bit        1   0   0   1   0   1   1   1   1   0   1
+ *   blocks     |  in use   |in use |   free    |in use |
+ * </pre>
+ *
+ * <p>A block in use of k granules is k - 1 zeros between two ones; k free granules are k + 1 ones. Reading from any block's
+ * start, a 0 comes next if it is in use, and its end is the next 1; else it is free, and ends at the last 1 of the run.
+ * That is exact as long as no block in use has a single granule, which would look like a free one: <strong>so the smallest
+ * block has two granules</strong>. By counting, this is the best there is: the ways to divide n granules into free ones and
+ * blocks of two and more grow as 2^n, so they need one bit a granule, and get it; with blocks of one granule, they grow as
+ * 2.618^n. A free granule between two blocks in use serves nobody until one of them is freed.
+ *
+ * <ol>
+ *   <li><b>allocate</b> of k granules finds k + 1 ones in a row from where the block taken last ended: in the run around that
+ *       place first, all of it, then in those behind, then in those from the region's start on. It takes the run's first k
+ *       granules and clears the k - 1 bits inside.
+ *   <li><b>free</b> checks that a one and a zero are there, finds the next one and sets the bits between. Free neighbours
+ *       merge by that alone.
+ *   <li><b>trim</b> sets the bits of the tail, its new end first; <b>extend</b> clears those from the old end on, if they
+ *       are ones up to the new.
+ * </ol>
+ *
+ * <p>Where we deviate from the paper: bits of boundaries instead of granules; blocks of at least two granules; and the
+ * summaries (see {@link BoundaryBitmap}).
+ *
+ * <p>Thread-safety: confined to one thread. Cost: free, trim and extend write at most two cache lines and three bits for 512
+ * granules of the block, and nothing depends on the number of blocks. Allocate takes the same, and the search, which has no
+ * bound but the region: stretches in use cost a word for 64 nodes of 512 granules and more, however small the blocks; where
+ * free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the request is large.
+ * Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it;
+ * {@link StrategyOptions#maxBlocks} means nothing here, and no {@link BlockTableFullException} is thrown. When nothing
+ * fits, {@link #NO_SPACE}, and only then: whatever fits between blocks in use is granted.
+ */
+public final class BitmaskStrategy extends AbstractStrategy {
+
+    /** In granules. */
+    static final int SMALLEST_BLOCK = 2;
+
+    /** The object, with what it inherits. */
+    private static final long FIXED_BYTES = 72;
+
+    private final BoundaryBitmap boundaries;
+
+    /** Where the block taken last ended. */
+    private long rover;
+
+    private int liveBlocks;
+
+    /**
+     * Makes one over a region, all of it free.
+     *
+     * @param region what to divide: at least two granules, fewer than 2^32, starting at a multiple of the granule
+     * @param options the granule
+     * @throws IllegalArgumentException if the region is outside of these bounds
+     */
+    public BitmaskStrategy(final Region region, final StrategyOptions options) {
+        this(region, options, BoundaryBitmap::new);
+    }
+
+    /** For tests, which can't afford a bitmap for every huge region: it may hold anything. */
+    BitmaskStrategy(final Region region, final StrategyOptions options, final LongFunction<BoundaryBitmap> bitmaps) {
+        super(region, options);
+        if (granules() < SMALLEST_BLOCK) {
+            throw new IllegalArgumentException("region=" + region + " must have at least 2 granules of "
+                    + options.granuleBytes() + " bytes: choose a smaller granule");
+        }
+        boundaries = bitmaps.apply(granules() + 1);
+        boundaries.setRange(0, granules() + 1);
+    }
+
+    @Override
+    protected long blockSize(final long size) {
+        return Math.max(size, SMALLEST_BLOCK);
+    }
+
+    @Override
+    protected long place(final long size) {
+        final long from = roverRun();
+        long start = boundaries.findRun(from, boundaries.length(), size + 1);
+        if (start == BoundaryBitmap.NONE) {
+            start = boundaries.findRun(0, from, size + 1);
+        }
+        return take(start, size);
+    }
+
+    @Override
+    protected long placeAligned(final long size, final long alignmentMask) {
+        final long from = roverRun();
+        long start = findAligned(from, boundaries.length(), size, alignmentMask);
+        if (start == BoundaryBitmap.NONE) {
+            start = findAligned(0, from, size, alignmentMask);
+        }
+        return take(start, size);
+    }
+
+    /** The start of the run that the rover is in: blocks in front of it may have been freed since. */
+    private long roverRun() {
+        if (liveBlocks == 0) {
+            // As a new one.
+            rover = 0;
+        }
+        return boundaries.previousZero(rover) + 1;
+    }
+
+    private long findAligned(final long from, final long limit, final long size, final long alignmentMask) {
+        long run = boundaries.findRun(from, limit, size + 1);
+        while (run != BoundaryBitmap.NONE) {
+            final long start = run + padding(run, alignmentMask);
+            final long end = boundaries.nextZero(run);
+            if (start + size < end) {
+                return start;
+            }
+            run = boundaries.findRun(end, limit, size + 1);
+        }
+        return BoundaryBitmap.NONE;
+    }
+
+    private long take(final long start, final long size) {
+        if (start == BoundaryBitmap.NONE) {
+            return NO_SPACE;
+        }
+        rover = start + size;
+        boundaries.clearRange(start + 1, rover);
+        liveBlocks++;
+        return start;
+    }
+
+    @Override
+    protected long release(final int start) {
+        final long from = Integer.toUnsignedLong(start);
+        final long end = endOfBlockAt(from);
+        if (end == BoundaryBitmap.NONE) {
+            return 0;
+        }
+        boundaries.setRange(from + 1, end);
+        liveBlocks--;
+        return end - from;
+    }
+
+    @Override
+    protected long sizeAt(final int start) {
+        final long from = Integer.toUnsignedLong(start);
+        final long end = endOfBlockAt(from);
+        return end == BoundaryBitmap.NONE ? 0 : end - from;
+    }
+
+    /** Where the block in use that starts at a boundary ends, or none if none does. */
+    private long endOfBlockAt(final long start) {
+        if (start >= granules() || !boundaries.get(start) || boundaries.get(start + 1)) {
+            return BoundaryBitmap.NONE;
+        }
+        return boundaries.nextOne(start + 1);
+    }
+
+    @Override
+    protected void shrink(final int start, final long size, final long newSize) {
+        final long from = Integer.toUnsignedLong(start);
+        boundaries.setRange(from + newSize, from + size);
+    }
+
+    @Override
+    protected boolean grow(final int start, final long size, final long newSize) {
+        final long end = Integer.toUnsignedLong(start) + size;
+        final long newEnd = end - size + newSize;
+        if (boundaries.nextZero(end) <= newEnd) {
+            return false;
+        }
+        boundaries.clearRange(end, newEnd);
+        return true;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>One granule is never granted, but counts if nothing larger is free.
+     */
+    @Override
+    public long largestFreeBlockBytes() {
+        long largest = 0;
+        long run = 0;
+        while (run < boundaries.length()) {
+            final long end = boundaries.nextZero(run);
+            largest = Math.max(largest, end - run - 1);
+            run = boundaries.nextOne(end);
+        }
+        return bytes(largest);
+    }
+
+    @Override
+    public int liveBlocks() {
+        return liveBlocks;
+    }
+
+    @Override
+    public long hostBytes() {
+        return FIXED_BYTES + boundaries.hostBytes();
+    }
+
+    @Override
+    public void forEachBlock(final BlockVisitor visitor) {
+        long start = 0;
+        while (start < granules()) {
+            final boolean free = boundaries.get(start + 1);
+            final long end = free ? boundaries.nextZero(start) - 1 : boundaries.nextOne(start + 1);
+            show(visitor, start, end - start, free);
+            start = end;
+        }
+    }
+}

@@ -1,0 +1,424 @@
+package io.outboard.hal;
+
+import java.util.Arrays;
+
+/**
+ * Up to 2^32 bits with summaries above them, in which long stretches of ones or of zeros cost little to change and little
+ * to skip: the hierarchical bitmap of Springer (DynaSOAr, 2019), section 3, for one thread.
+ *
+ * <pre>
+ *   level 3                     one word          bit i: word i of level 2 isn't 0
+ *   level 2                64 words  ...          bit i: word i of level 1 isn't 0
+ *   level 1           4096 words     ...          bit i: node i holds a one      | thrice: these are {@code ones}; in
+ *   bits     nodes of 8 words, 512 bits, a cache line each                       | {@code zeros}, "holds a zero"; in
+ *                                                                                | {@code pairs}, "11 begins in it"
+ * </pre>
+ *
+ * <p>Where we deviate from DynaSOAr, which has one summary, of bits that are set, and 64 bits under each of its bits:
+ *
+ * <ul>
+ *   <li>There are three. The first two answer for each other: a node without a zero is all ones. So searching for a zero
+ *       skips ones as quickly as the other way around, and a run of many nodes is found without a look at its bits. The
+ *       third, of two ones in a row, which may end in the next node, skips ones that stand alone: where blocks in use lie
+ *       side by side, there is nothing else.
+ *   <li>Where a node holds ones only, or zeros only, the summaries alone say so, and its words are stale. They are written
+ *       when a part of the node changes, not before, so a range that covers whole nodes costs a bit in each summary for
+ *       512 of its own. Summaries are never stale.
+ *   <li>512 bits under each bit of level 1 keep the summaries within 0.6 % of the bits.
+ * </ul>
+ *
+ * <p>Behind the last bit stands a zero that never changes, and what fills up the last node and the last words are zeros
+ * too: a search for a zero ends there, and no run of ones reaches beyond.
+ *
+ * <p>Confined to one thread. Changing a range writes at most two nodes and the summaries over the others; the next or
+ * previous one or zero is found in a few words of each level. {@link #findRun} says what it costs. No garbage.
+ */
+final class BoundaryBitmap {
+
+    /** No such bit. */
+    static final long NONE = -1;
+
+    /** Every bit of a word, for ranges that are set. */
+    private static final long ONES = -1L;
+
+    /** Every bit of a word, for ranges that are cleared. */
+    private static final long ZEROS = 0L;
+
+    private static final int WORD_LOG2 = 6;
+    private static final int NODE_LOG2 = 9;
+    private static final int NODE_BITS = 1 << NODE_LOG2;
+    private static final int NODE_WORDS = NODE_BITS / Long.SIZE;
+
+    /** The object, its references and the header of an array. */
+    private static final long FIXED_BYTES = 56;
+
+    private final long length;
+    private final long[] bits;
+    private final BitSummary ones;
+    private final BitSummary zeros;
+    private final BitSummary pairs;
+
+    /**
+     * Bits that are all 0.
+     *
+     * @param length how many, from 1 to 2^32
+     */
+    BoundaryBitmap(final long length) {
+        this.length = length;
+        final int nodes = (int) (length >>> NODE_LOG2) + 1;
+        bits = new long[nodes * NODE_WORDS];
+        ones = new BitSummary(nodes);
+        zeros = new BitSummary(nodes);
+        pairs = new BitSummary(nodes);
+        zeros.fill();
+    }
+
+    long length() {
+        return length;
+    }
+
+    long hostBytes() {
+        return FIXED_BYTES + (long) Long.BYTES * bits.length + 3 * ones.hostBytes();
+    }
+
+    // Changes
+
+    /** Makes every bit from {@code from} up to, not including, {@code to} a one. */
+    void setRange(final long from, final long to) {
+        if (from < to) {
+            change(ONES, from, to, ones, zeros);
+        }
+    }
+
+    /** Makes every bit from {@code from} up to, not including, {@code to} a zero. */
+    void clearRange(final long from, final long to) {
+        if (from < to) {
+            change(ZEROS, from, to, zeros, ones);
+        }
+    }
+
+    /**
+     * Makes all bits of a range equal.
+     *
+     * @param value {@link #ONES} or {@link #ZEROS}
+     * @param same the summary of nodes that hold this value
+     * @param other that of nodes that hold the other one
+     */
+    private void change(
+            final long value, final long from, final long to, final BitSummary same, final BitSummary other) {
+        final int first = (int) (from >>> NODE_LOG2);
+        final int last = (int) ((to - 1) >>> NODE_LOG2);
+        // Of nodes in between, no other bit is left.
+        int firstWithout = first;
+        int lastWithout = last;
+        if (first == last) {
+            firstWithout += changeInNode(value, first, from, to, same, other);
+        } else {
+            firstWithout += changeInNode(value, first, from, firstBit(first + 1), same, other);
+            lastWithout -= changeInNode(value, last, firstBit(last), to, same, other);
+        }
+        same.mark(first, last);
+        if (firstWithout <= lastWithout) {
+            other.unmark(firstWithout, lastWithout);
+        }
+        changePairs(value == ONES, from == 0 ? 0 : (int) ((from - 1) >>> NODE_LOG2), last);
+    }
+
+    /** Changes the summary of pairs, for nodes whose bits, or whose next node's first bit, have become ones or zeros. */
+    private void changePairs(final boolean set, final int first, final int last) {
+        final int firstChanged = first + (pairsChange(set, first) ? 0 : 1);
+        final int lastChanged = last - (last == first || pairsChange(set, last) ? 0 : 1);
+        if (firstChanged <= lastChanged) {
+            if (set) {
+                pairs.mark(firstChanged, lastChanged);
+            } else {
+                pairs.unmark(firstChanged, lastChanged);
+            }
+        }
+    }
+
+    /** Whether the summary of pairs is wrong about a node: ones only add pairs, and zeros only remove them. */
+    private boolean pairsChange(final boolean set, final int node) {
+        return pairs.holds(node) != set && holdsPair(node) == set;
+    }
+
+    /** Whether two ones in a row begin in a node, by its bits; the second may be the next node's first. */
+    private boolean holdsPair(final int node) {
+        if (!ones.holds(node) || !zeros.holds(node)) {
+            return ones.holds(node);
+        }
+        final int last = node * NODE_WORDS + NODE_WORDS - 1;
+        for (int word = last - NODE_WORDS + 1; word < last; word++) {
+            if ((bits[word] & ((bits[word] >>> 1) | (bits[word + 1] << (Long.SIZE - 1)))) != 0) {
+                return true;
+            }
+        }
+        return (bits[last] & (bits[last] >>> 1)) != 0
+                || (bits[last] < 0 && firstBit(node + 1) < length && get(firstBit(node + 1)));
+    }
+
+    /** Changes a range within one node, but not the summaries; 1 if the node holds other bits then, else 0. */
+    private int changeInNode(
+            final long value,
+            final int node,
+            final long from,
+            final long to,
+            final BitSummary same,
+            final BitSummary other) {
+        if (to - from == NODE_BITS || !other.holds(node)) {
+            return 0;
+        }
+        final int nodeStart = node * NODE_WORDS;
+        if (!same.holds(node)) {
+            Arrays.fill(bits, nodeStart, nodeStart + NODE_WORDS, ~value);
+        }
+        final int first = (int) (from >>> WORD_LOG2);
+        final int last = (int) ((to - 1) >>> WORD_LOG2);
+        final long firstMask = ONES << from;
+        final long lastMask = ONES >>> -to;
+        if (first == last) {
+            changeInWord(value, first, firstMask & lastMask);
+        } else {
+            changeInWord(value, first, firstMask);
+            for (int word = first + 1; word < last; word++) {
+                bits[word] = value;
+            }
+            changeInWord(value, last, lastMask);
+        }
+        if (bits[first] != value || bits[last] != value) {
+            return 1;
+        }
+        for (int word = nodeStart; word < nodeStart + NODE_WORDS; word++) {
+            if (bits[word] != value) {
+                return 1;
+            }
+        }
+        return 0;
+    }
+
+    private void changeInWord(final long value, final int word, final long mask) {
+        bits[word] = (bits[word] & ~mask) | (value & mask);
+    }
+
+    // Single bits
+
+    /** Whether a bit is a one; of {@code 0 <= index <= length}, the last being the zero behind the end. */
+    boolean get(final long index) {
+        final int node = (int) (index >>> NODE_LOG2);
+        if (!zeros.holds(node)) {
+            return true;
+        }
+        return ones.holds(node) && (bits[(int) (index >>> WORD_LOG2)] & (1L << index)) != 0;
+    }
+
+    /** The first one from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
+    long nextOne(final long from) {
+        return next(ONES, from, ones, zeros);
+    }
+
+    /** The first zero from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
+    long nextZero(final long from) {
+        return next(ZEROS, from, zeros, ones);
+    }
+
+    private long next(final long value, final long from, final BitSummary same, final BitSummary other) {
+        final int node = (int) (from >>> NODE_LOG2);
+        if (same.holds(node)) {
+            if (!other.holds(node)) {
+                return from;
+            }
+            final int word = (int) (from >>> WORD_LOG2);
+            final long found = (bits[word] ^ ~value) & (ONES << from);
+            if (found != 0) {
+                return firstBitOfWord(word) + Long.numberOfTrailingZeros(found);
+            }
+            final int words = wordsThatHold(value, node) & (-2 << word % NODE_WORDS);
+            if (words != 0) {
+                return firstInWord(value, node * NODE_WORDS + Integer.numberOfTrailingZeros(words));
+            }
+        }
+        final int following = same.next(node + 1);
+        if (following == BitSummary.NONE) {
+            return length;
+        }
+        return other.holds(following) ? firstInNode(value, following) : firstBit(following);
+    }
+
+    /** The first bit of a value in a node that holds both. */
+    private long firstInNode(final long value, final int node) {
+        return firstInWord(value, node * NODE_WORDS + Integer.numberOfTrailingZeros(wordsThatHold(value, node)));
+    }
+
+    private long firstInWord(final long value, final int word) {
+        return firstBitOfWord(word) + Long.numberOfTrailingZeros(bits[word] ^ ~value);
+    }
+
+    /** Bit i is 1 if word i of a node holds a bit of a value: which is the first can't be foreseen, so no branch. */
+    private int wordsThatHold(final long value, final int node) {
+        int words = 0;
+        for (int word = NODE_WORDS - 1; word >= 0; word--) {
+            final long found = bits[node * NODE_WORDS + word] ^ ~value;
+            words = 2 * words + (int) ((found | -found) >>> (Long.SIZE - 1));
+        }
+        return words;
+    }
+
+    /** The last zero from {@code from}, at most {@code length}, downwards, or {@link #NONE}. */
+    long previousZero(final long from) {
+        final int node = (int) (from >>> NODE_LOG2);
+        if (zeros.holds(node)) {
+            if (!ones.holds(node)) {
+                return from;
+            }
+            int word = (int) (from >>> WORD_LOG2);
+            final int first = node * NODE_WORDS;
+            long found = ~bits[word] & (ONES >>> ~from);
+            while (found == 0 && word > first) {
+                found = ~bits[--word];
+            }
+            if (found != 0) {
+                return firstBitOfWord(word) + BitSummary.lastBitOf(found);
+            }
+        }
+        final int preceding = zeros.previous(node - 1);
+        if (preceding == BitSummary.NONE) {
+            return NONE;
+        }
+        int word = preceding * NODE_WORDS + NODE_WORDS - 1;
+        if (!ones.holds(preceding)) {
+            return firstBit(preceding + 1) - 1;
+        }
+        while (bits[word] == ONES) {
+            word--;
+        }
+        return firstBitOfWord(word) + BitSummary.lastBitOf(~bits[word]);
+    }
+
+    // Runs
+
+    /**
+     * The first run of ones that is long enough; {@code from} should be where a run begins, else what is in front of it is
+     * ignored. It looks at a run or two if one of these is long enough. Else the search goes by length:
+     *
+     * <ul>
+     *   <li>Up to 1022, it reads the words of every node that holds a zero and two ones in a row, once, and several runs in
+     *       a word at once.
+     *   <li>From 1023, a run holds a whole node: a run of {@code 2 s - 1} bits holds an aligned stretch of {@code s}. It
+     *       reads one word for 64 nodes to find nodes without a zero. Of runs of 65,535 and more, it reads one word for
+     *       4,096 nodes, and so on.
+     * </ul>
+     *
+     * @param from where a run may start at the earliest, at most {@code length}
+     * @param limit where it may start no more
+     * @param runLength ones that it needs, from 2
+     * @return its first bit, or {@link #NONE}
+     */
+    long findRun(final long from, final long limit, final long runLength) {
+        final long start = nextOne(from);
+        if (start >= limit) {
+            return NONE;
+        }
+        final long end = nextZero(start);
+        if (end - start >= runLength) {
+            return start;
+        }
+        final long found = runLength < 2 * NODE_BITS - 1
+                ? findShortRun(end, limit, (int) runLength)
+                : findLongRun(end, limit, runLength);
+        return found < limit ? found : NONE;
+    }
+
+    /** As {@link #findRun}, from a zero, but what it finds may lie behind the limit. */
+    private long findShortRun(final long from, final long limit, final int runLength) {
+        int node = (int) (from >>> NODE_LOG2);
+        int word = (int) (from >>> WORD_LOG2);
+        long mask = ONES << from;
+        // Ones that end where the word begins; always fewer than are needed.
+        int run = 0;
+        while (firstBit(node) - run < limit) {
+            // Where a run goes on, one more bit may be all that it needs.
+            if (!ones.holds(node) || (run == 0 && !pairs.holds(node))) {
+                node = pairs.next(node + 1);
+                if (node == BitSummary.NONE) {
+                    return NONE;
+                }
+                word = node * NODE_WORDS;
+                mask = ONES;
+                run = 0;
+            }
+            if (!zeros.holds(node)) {
+                run += NODE_BITS;
+                if (run >= runLength) {
+                    return firstBit(node + 1) - run;
+                }
+            } else {
+                for (final int end = (node + 1) * NODE_WORDS; word < end; word++) {
+                    final long ofWord = bits[word] & mask;
+                    mask = ONES;
+                    final int leading = Long.numberOfTrailingZeros(~ofWord);
+                    if (run + leading >= runLength) {
+                        return firstBitOfWord(word) - run;
+                    }
+                    final long starts = runsWithin(ofWord, runLength);
+                    if (starts != 0) {
+                        return firstBitOfWord(word) + Long.numberOfTrailingZeros(starts);
+                    }
+                    run = ofWord == ONES ? run + Long.SIZE : Long.numberOfLeadingZeros(~ofWord);
+                }
+            }
+            node++;
+            word = node * NODE_WORDS;
+        }
+        return NONE;
+    }
+
+    /** The bits of a word from which on it holds so many ones; each step doubles what is known of the bits above. */
+    private static long runsWithin(final long word, final int runLength) {
+        if (runLength > Long.SIZE) {
+            return 0;
+        }
+        long starts = word;
+        int known = 1;
+        while (2 * known < runLength && starts != 0) {
+            starts &= starts >>> known;
+            known *= 2;
+        }
+        return starts & (starts >>> (runLength - known));
+    }
+
+    /** As {@link #findRun}, from a zero, for a run that holds a whole node. */
+    private long findLongRun(final long from, final long limit, final long runLength) {
+        int level = 0;
+        int shift = NODE_LOG2;
+        while (level + 1 < zeros.levels() && runLength >= (2L << (shift + WORD_LOG2)) - 1) {
+            level++;
+            shift += WORD_LOG2;
+        }
+        long end = from;
+        while (true) {
+            final int stretch = zeros.nextClear(level, (int) (end >>> shift));
+            if (stretch == BitSummary.NONE) {
+                return NONE;
+            }
+            final long inside = (long) stretch << shift;
+            final long start = previousZero(inside) + 1;
+            if (start >= limit) {
+                return NONE;
+            }
+            end = nextZero(inside);
+            if (end - start >= runLength) {
+                return start;
+            }
+        }
+    }
+
+    // Where things are
+
+    private static long firstBit(final int node) {
+        return (long) node << NODE_LOG2;
+    }
+
+    private static long firstBitOfWord(final int word) {
+        return (long) word << WORD_LOG2;
+    }
+}

@@ -1,0 +1,287 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.BlockVisitor;
+import io.outboard.core.Region;
+
+/**
+ * The slabs of a {@link PooledStrategy}: 64 slots of one size each, found by address without a search.
+ *
+ * <p>A <em>window</em> is a stretch of addresses, 64 pages long, that starts at a multiple of its length. A <em>slab</em>
+ * starts where a window does and is at most as long, so the number of the window names the slab, and arrays indexed by it
+ * hold all that is known of one. A <em>class</em> is the size of a slot in granules:
+ *
+ * <pre>
+ *   addresses   |slot 0|slot 1| .. |slot 63|  other blocks   |  other blocks  |slot 0|slot 1| ..
+ *               ^ window w                                   ^ window w + 1   ^ window w + 2
+ *
+ *   by window                  freeSlots     bit n is set if slot n is free
+ *                              slotGranules  class, or 0 if no slab is there
+ *   by window, then by class   previous      in the list of slabs of a class that have a free slot,
+ *                              next          circular through the class
+ * </pre>
+ *
+ * <p>Of the slabs of a class, at most one is empty, and that one is the last of its list: slots come from it only when no
+ * other slab has any.
+ *
+ * <p>Very large regions have longer windows, so that there are never more than 2^18: a quarter of a million slabs is more
+ * than block tables usually hold. Confined to one thread; trusts its callers. Every operation is O(1); 20 bytes of host
+ * memory for each window.
+ */
+final class Slabs {
+
+    /** Size of the largest slot, in bytes. */
+    static final int PAGE_BYTES = 4096;
+
+    /** Slots in a slab: as many as one word has bits. */
+    static final int SLOTS = Long.SIZE;
+
+    /** No slab, or no slot. */
+    static final int NONE = -1;
+
+    private static final int SLOTS_LOG2 = 6;
+    private static final int MIN_WINDOW_BYTES = PAGE_BYTES << SLOTS_LOG2;
+    private static final int MAX_WINDOWS = 1 << 18;
+    private static final long ALL_FREE = -1;
+
+    /** Offsets are less than 2^18 and slots at most 2^12 bytes: with fewer bits, {@link #slotOf} wouldn't be exact. */
+    private static final int RECIPROCAL_LOG2 = 30;
+
+    private final long firstWindowAddress;
+    private final long windowBytes;
+    private final int windowLog2;
+    private final int granuleLog2;
+    private final int classes;
+
+    /** By class. */
+    private final int[] reciprocals;
+
+    private final long[] freeSlots;
+    private final int[] slotGranules;
+    private final int[] previous;
+    private final int[] next;
+
+    private int count;
+    private int emptyCount;
+    private int usedSlots;
+    private long usedBytes;
+
+    Slabs(final Region region, final long granuleBytes) {
+        granuleLog2 = Long.numberOfTrailingZeros(granuleBytes);
+        classes = PAGE_BYTES >>> granuleLog2;
+        long bytes = MIN_WINDOW_BYTES;
+        while (windows(region, bytes) > MAX_WINDOWS) {
+            bytes *= 2;
+        }
+        windowBytes = bytes;
+        windowLog2 = Long.numberOfTrailingZeros(bytes);
+        firstWindowAddress = region.address() & -bytes;
+        final int windows = classes == 0 ? 0 : (int) windows(region, bytes);
+        freeSlots = new long[windows];
+        slotGranules = new int[windows];
+        previous = new int[windows + classes + 1];
+        next = new int[windows + classes + 1];
+        reciprocals = new int[classes + 1];
+        for (int slotClass = 1; slotClass <= classes; slotClass++) {
+            final int head = windows + slotClass;
+            previous[head] = head;
+            next[head] = head;
+            reciprocals[slotClass] = reciprocal(slotClass << granuleLog2);
+        }
+    }
+
+    private static long windows(final Region region, final long windowBytes) {
+        return (region.endAddress() - 1) / windowBytes - region.address() / windowBytes + 1;
+    }
+
+    // Geometry
+
+    /** The largest size that a slot has, in bytes; 0 if the granule is larger than a page. */
+    long slotLimitBytes() {
+        return (long) classes << granuleLog2;
+    }
+
+    /** What slabs must be aligned to. */
+    long windowBytes() {
+        return windowBytes;
+    }
+
+    /** The slab that an address lies in, or {@link #NONE}; any address. */
+    int holding(final long address) {
+        final long offset = address - firstWindowAddress;
+        final long window = offset >>> windowLog2;
+        if (window >= slotGranules.length) {
+            return NONE;
+        }
+        // Without a slab, it has no bytes: one comparison for that and for what follows a slab in its window.
+        final long slabBytes = (long) slotGranules[(int) window] << (SLOTS_LOG2 + granuleLog2);
+        return (offset & (windowBytes - 1)) < slabBytes ? (int) window : NONE;
+    }
+
+    long address(final int slab) {
+        return firstWindowAddress + ((long) slab << windowLog2);
+    }
+
+    int slotBytes(final int slab) {
+        return slotGranules[slab] << granuleLog2;
+    }
+
+    /** The slot in use that starts at an address in a slab, or {@link #NONE}. */
+    int usedSlotAt(final int slab, final long address) {
+        final int offset = (int) (address - address(slab));
+        final int slot = slotOf(offset, reciprocals[slotGranules[slab]]);
+        return slot * slotBytes(slab) == offset && ((freeSlots[slab] >>> slot) & 1) == 0 ? slot : NONE;
+    }
+
+    /** The number of the slot that holds an offset in bytes: exact for all in a slab. A division takes several times as long. */
+    static int slotOf(final int offset, final int reciprocal) {
+        return (int) (((long) offset * reciprocal) >>> RECIPROCAL_LOG2);
+    }
+
+    /** For {@link #slotOf}: 2^30 divided by a slot's size, rounded up. */
+    static int reciprocal(final int slotBytes) {
+        return ((1 << RECIPROCAL_LOG2) - 1) / slotBytes + 1;
+    }
+
+    // Slots
+
+    /** A slab that has a free slot of a class, or {@link #NONE}. */
+    int withFreeSlot(final int slotClass) {
+        final int first = next[freeSlots.length + slotClass];
+        return first < freeSlots.length ? first : NONE;
+    }
+
+    /** Takes the first free slot of a slab that has one. */
+    long take(final int slab) {
+        final long free = freeSlots[slab];
+        final long rest = free & (free - 1);
+        final int slotBytes = slotBytes(slab);
+        freeSlots[slab] = rest;
+        if (rest == 0) {
+            unlink(slab);
+        }
+        if (free == ALL_FREE) {
+            emptyCount--;
+        }
+        usedSlots++;
+        usedBytes += slotBytes;
+        return address(slab) + (long) Long.numberOfTrailingZeros(free) * slotBytes;
+    }
+
+    /** Ends the use of a slot. True if that makes the slab an empty one too many: the caller takes it away. */
+    boolean release(final int slab, final int slot) {
+        final long before = freeSlots[slab];
+        final long free = before | (1L << slot);
+        freeSlots[slab] = free;
+        usedSlots--;
+        usedBytes -= slotBytes(slab);
+        final int head = freeSlots.length + slotGranules[slab];
+        if (before == 0) {
+            link(slab, head, next[head]);
+        }
+        return free == ALL_FREE && !keepEmpty(slab, head);
+    }
+
+    private boolean keepEmpty(final int slab, final int head) {
+        final int last = previous[head];
+        emptyCount++;
+        if (last != slab && isEmpty(last)) {
+            return false;
+        }
+        unlink(slab);
+        link(slab, previous[head], head);
+        return true;
+    }
+
+    // Slabs
+
+    /** Puts a slab, all of it free, where the class has no slab with a free slot. */
+    int add(final long address, final int slotClass) {
+        final int slab = (int) ((address - firstWindowAddress) >>> windowLog2);
+        final int head = freeSlots.length + slotClass;
+        slotGranules[slab] = slotClass;
+        freeSlots[slab] = ALL_FREE;
+        link(slab, head, head);
+        count++;
+        emptyCount++;
+        return slab;
+    }
+
+    /** Takes an empty slab away. */
+    void remove(final int slab) {
+        unlink(slab);
+        slotGranules[slab] = 0;
+        count--;
+        emptyCount--;
+    }
+
+    boolean isEmpty(final int slab) {
+        return freeSlots[slab] == ALL_FREE;
+    }
+
+    /** The empty slab of a class, or {@link #NONE}. */
+    int emptyOf(final int slotClass) {
+        final int head = freeSlots.length + slotClass;
+        final int last = previous[head];
+        return last != head && isEmpty(last) ? last : NONE;
+    }
+
+    private void link(final int slab, final int before, final int after) {
+        previous[slab] = before;
+        next[slab] = after;
+        next[before] = slab;
+        previous[after] = slab;
+    }
+
+    private void unlink(final int slab) {
+        next[previous[slab]] = next[slab];
+        previous[next[slab]] = previous[slab];
+    }
+
+    // The whole
+
+    int count() {
+        return count;
+    }
+
+    int emptyCount() {
+        return emptyCount;
+    }
+
+    int usedSlots() {
+        return usedSlots;
+    }
+
+    long usedBytes() {
+        return usedBytes;
+    }
+
+    long hostBytes() {
+        return 5 * 16L
+                + (long) Long.BYTES * freeSlots.length
+                + (long) Integer.BYTES * (slotGranules.length + previous.length + next.length + reciprocals.length);
+    }
+
+    /**
+     * Shows the slots of a slab in use and, between them, runs of free ones.
+     *
+     * @param sizeBytes all that was taken for the slab, which may be more than it needs; the rest counts as free
+     */
+    void show(final int slab, final long sizeBytes, final BlockVisitor visitor) {
+        final long address = address(slab);
+        final int slotBytes = slotBytes(slab);
+        long end = address;
+        for (long used = ~freeSlots[slab]; used != 0; used &= used - 1) {
+            final long start = address + (long) Long.numberOfTrailingZeros(used) * slotBytes;
+            showFree(end, start - end, visitor);
+            visitor.visit(start, slotBytes, false);
+            end = start + slotBytes;
+        }
+        showFree(end, address + sizeBytes - end, visitor);
+    }
+
+    private static void showFree(final long address, final long sizeBytes, final BlockVisitor visitor) {
+        if (sizeBytes != 0) {
+            visitor.visit(address, sizeBytes, true);
+        }
+    }
+}
