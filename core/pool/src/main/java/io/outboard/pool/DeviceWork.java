@@ -20,6 +20,11 @@ public interface DeviceWork {
         }
 
         @Override
+        public boolean isIdle() {
+            return true;
+        }
+
+        @Override
         public boolean isCapturing() {
             return false;
         }
@@ -52,6 +57,16 @@ public interface DeviceWork {
      * @return false if it couldn't, since a stream is being captured
      */
     boolean synchronize();
+
+    /**
+     * Whether {@link #synchronize} would most likely return at once. Never waits. It is asked before a thread synchronises
+     * that must not be held up by a kernel: nothing is concluded from the answer but who waits. False is always right.
+     *
+     * @return true if no work is known to be unfinished; false also if that can't be found out
+     */
+    default boolean isIdle() {
+        return false;
+    }
 
     /**
      * Whether a stream is being captured into a graph, so that synchronising or marking would break the capture. One may

@@ -71,8 +71,8 @@ public final class Pool implements AutoCloseable {
      * Starts to describe a pool.
      *
      * @param source where regions come from; the pool doesn't close it
-     * @return a builder with defaults: {@code tlsf}, {@link ReusePolicy#IMMEDIATE} over {@link DeviceWork#NONE}, regions
-     *     from 64 MiB, no limit
+     * @return a builder with defaults: {@code tlsf}, {@link ReusePolicy#STRICT} over a {@link DeviceMemorySource} and
+     *     {@link ReusePolicy#IMMEDIATE} over any other, regions from 64 MiB, no limit
      */
     public static PoolBuilder over(final MemorySource source) {
         return new PoolBuilder(source);

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 public final class PoolBuilder {
 
     final MemorySource source;
-    DeviceWork work = DeviceWork.NONE;
+    DeviceWork work;
     String strategy = "tlsf";
     StrategyOptions strategyOptions = StrategyOptions.DEFAULTS;
-    ReusePolicy policy = ReusePolicy.IMMEDIATE;
+    ReusePolicy policy;
     long firstRegionBytes = 64L << 20;
     long limitBytes = 1L << 62;
     boolean growInPlace = true;
@@ -26,6 +26,21 @@ public final class PoolBuilder {
 
     PoolBuilder(final MemorySource source) {
         this.source = Objects.requireNonNull(source, "source");
+        final boolean device = source instanceof DeviceMemorySource;
+        policy = device ? ReusePolicy.STRICT : ReusePolicy.IMMEDIATE;
+        work = device ? ((DeviceMemorySource) source).work() : DeviceWork.NONE;
+    }
+
+    /**
+     * When freed blocks may be handed out again, by what the source says of its device's work.
+     *
+     * @param newPolicy the policy; {@link ReusePolicy#STRICT} is the default over a {@link DeviceMemorySource},
+     *     {@link ReusePolicy#IMMEDIATE} over any other
+     * @return this builder
+     */
+    public PoolBuilder reuse(final ReusePolicy newPolicy) {
+        policy = Objects.requireNonNull(newPolicy, "newPolicy");
+        return this;
     }
 
     /**
@@ -149,13 +164,18 @@ public final class PoolBuilder {
      * Makes the pool, which holds nothing yet.
      *
      * @return a new pool
-     * @throws IllegalArgumentException if no strategy has that name, or leaks are to be reclaimed though the leak level is
-     *     {@link LeakLevel#OFF}
+     * @throws IllegalArgumentException if no strategy has that name, if leaks are to be reclaimed though the leak level is
+     *     {@link LeakLevel#OFF}, or if the policy isn't {@link ReusePolicy#IMMEDIATE} over a {@link DeviceMemorySource} whose
+     *     work is to be that of {@link DeviceWork#NONE}: it would hand blocks on that kernels still use
      * @throws IllegalStateException if another pool that is open has the name
      */
     public Pool build() {
         if (reclaimLeaks && leakLevel == LeakLevel.OFF) {
             throw new IllegalArgumentException("leakLevel=OFF must be another level for leaks to be reclaimed");
+        }
+        if (source instanceof DeviceMemorySource && policy != ReusePolicy.IMMEDIATE && work == DeviceWork.NONE) {
+            throw new IllegalArgumentException(
+                    "newWork=NONE must be what the device has finished, with newPolicy=" + policy + " over a device");
         }
         final Pool pool = new Pool(this);
         if (name != null) {

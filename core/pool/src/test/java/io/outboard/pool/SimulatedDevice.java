@@ -166,6 +166,12 @@ public final class SimulatedDevice implements DeviceWork {
         return true;
     }
 
+    /** Always, since its {@link #synchronize} finishes all work itself. */
+    @Override
+    public boolean isIdle() {
+        return true;
+    }
+
     @Override
     public synchronized boolean isCapturing() {
         call();

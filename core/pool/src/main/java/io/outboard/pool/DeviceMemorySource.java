@@ -1,0 +1,17 @@
+package io.outboard.pool;
+
+import io.outboard.core.MemorySource;
+
+/**
+ * A source of memory that a device works on while the program goes on: a block freed may still be in use by a kernel. A
+ * pool over one is {@link ReusePolicy#STRICT} unless it is told otherwise. Safe for any number of threads.
+ */
+public interface DeviceMemorySource extends MemorySource {
+
+    /**
+     * What finds out whether the device has finished with freed blocks.
+     *
+     * @return the same at each call; not {@link DeviceWork#NONE}
+     */
+    DeviceWork work();
+}
