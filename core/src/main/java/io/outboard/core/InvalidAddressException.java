@@ -1,8 +1,8 @@
 package io.outboard.core;
 
 /**
- * An address at which no block in use starts was given to {@link Strategy#free} or its kin: never allocated, freed
- * already, or inside a block. The message says which, and the call changed nothing.
+ * An address at which no block in use starts was given to {@link Strategy#free} or its kin: never allocated, freed or
+ * retired already, or inside a block. The message says which, and the call changed nothing.
  */
 public final class InvalidAddressException extends IllegalArgumentException {
 
@@ -30,14 +30,15 @@ public final class InvalidAddressException extends IllegalArgumentException {
      */
     public static InvalidAddressException of(final Strategy strategy, final long address) {
         final Finder finder = new Finder(address);
+        final String found;
         if (strategy.region().contains(address)) {
             strategy.forEachBlock(finder);
+            found = finder.describe(strategy);
         } else {
-            finder.found = "it lies outside of the region " + strategy.region();
+            found = "it lies outside of the region " + strategy.region();
         }
         return new InvalidAddressException(
-                address,
-                "address=0x" + Long.toHexString(address) + " must be the start of a block in use: " + finder.found);
+                address, "address=0x" + Long.toHexString(address) + " must be the start of a block in use: " + found);
     }
 
     /**
@@ -52,7 +53,9 @@ public final class InvalidAddressException extends IllegalArgumentException {
     private static final class Finder implements BlockVisitor {
 
         private final long wanted;
-        private String found = "it lies in the rest after the region's last whole granule";
+        private long start;
+        private long bytes;
+        private boolean isFree;
 
         Finder(final long wanted) {
             this.wanted = wanted;
@@ -61,12 +64,34 @@ public final class InvalidAddressException extends IllegalArgumentException {
         @Override
         public void visit(final long address, final long sizeBytes, final boolean free) {
             if (wanted >= address && wanted - address < sizeBytes) {
-                final String block = "block [0x" + Long.toHexString(address) + ", " + sizeBytes + " bytes]";
-                if (free) {
-                    found = "it lies in the free " + block + ", so it was freed already or never allocated";
-                } else {
-                    found = "it lies " + (wanted - address) + " bytes inside the " + block + " in use";
-                }
+                start = address;
+                bytes = sizeBytes;
+                isFree = free;
+            }
+        }
+
+        String describe(final Strategy strategy) {
+            if (bytes == 0) {
+                return "it lies in the rest after the region's last whole granule";
+            }
+            final String block = "block [0x" + Long.toHexString(start) + ", " + bytes + " bytes]";
+            if (isFree) {
+                return "it lies in the free " + block + ", so it was freed already or never allocated";
+            }
+            final long offsetBytes = wanted - start;
+            // Memory that is taken, though no block in use starts there: nothing but a retired block.
+            if (offsetBytes == 0) {
+                return "it was freed already, and the memory of its " + block + " isn't released yet";
+            }
+            return "it lies " + offsetBytes + " bytes inside the " + block
+                    + (isInUse(strategy) ? " in use" : ", which was freed already and isn't released yet");
+        }
+
+        private boolean isInUse(final Strategy strategy) {
+            try {
+                return strategy.sizeOf(start) > 0;
+            } catch (final InvalidAddressException retired) {
+                return false;
             }
         }
     }

@@ -51,6 +51,52 @@ public interface Strategy {
     void free(long address);
 
     /**
+     * The first half of {@link #free}: from now on no block starts at {@code address}, so that a second free of it is
+     * refused, but its memory stays taken until {@link #release}. For a pool whose device still works on what a program
+     * has freed.
+     *
+     * @param address what {@link #allocate} returned, not freed since
+     * @return what names the retired block until {@link #release} or {@link #restore}, whatever else happens meanwhile:
+     *     from 0 to 2^48 - 1. Two blocks that are retired at a time have different ones
+     * @throws InvalidAddressException if no block in use starts at {@code address}: it names what is there; nothing
+     *     changes
+     */
+    long retire(long address);
+
+    /**
+     * The second half of {@link #free}: a retired block becomes free and merges with its free neighbours. Its caller is
+     * trusted.
+     *
+     * @param retired what {@link #retire} answered, neither released nor restored since; void from now on
+     * @return the bytes that the block had
+     */
+    long release(long retired);
+
+    /**
+     * Takes {@link #retire} back: the block is in use again, under the address that it had. Its caller is trusted.
+     *
+     * @param retired what {@link #retire} answered, neither released nor restored since; void from now on
+     * @return the block's address
+     */
+    long restore(long retired);
+
+    /**
+     * The size of a retired block. Its caller is trusted.
+     *
+     * @param retired what {@link #retire} answered, neither released nor restored since
+     * @return bytes, a multiple of the granule
+     */
+    long retiredBytes(long retired);
+
+    /**
+     * The address that a retired block had, and would have again after {@link #restore}. Its caller is trusted.
+     *
+     * @param retired what {@link #retire} answered, neither released nor restored since
+     * @return absolute device address
+     */
+    long retiredAddress(long retired);
+
+    /**
      * Shrinks a block in place; the tail becomes free: partial deallocation, Bell et al. section III-A. A strategy whose
      * blocks have fixed sizes may keep some of the tail, or all; {@link #sizeOf} tells.
      *
@@ -99,7 +145,7 @@ public interface Strategy {
     long granuleBytes();
 
     /**
-     * Bytes in free blocks. O(1).
+     * Bytes in free blocks; those of retired blocks don't count. O(1).
      *
      * @return bytes, a multiple of the granule
      */
@@ -113,7 +159,7 @@ public interface Strategy {
     long largestFreeBlockBytes();
 
     /**
-     * Blocks in use. O(1).
+     * Blocks whose memory is taken: those in use, and those that are retired. O(1).
      *
      * @return how many
      */
@@ -127,7 +173,7 @@ public interface Strategy {
     long hostBytes();
 
     /**
-     * Shows every block, in order of address, free ones and those in use. O(blocks).
+     * Shows every block, in order of address, free ones and those in use. Retired blocks are shown as not free. O(blocks).
      *
      * @param visitor sees each block; it must not call this strategy
      */

@@ -2,7 +2,7 @@ package io.outboard.core;
 
 import java.util.Arrays;
 
-/** Mixed operations on up to 64 blocks, the same for the same seed; makes no garbage of its own. */
+/** Mixed operations on up to 64 blocks, some of them retired, the same for the same seed; makes no garbage of its own. */
 final class OperationMix {
 
     /** A region of this size is full now and then. */
@@ -10,6 +10,9 @@ final class OperationMix {
 
     private static final int SLOTS = 64;
     private static final BlockVisitor IGNORE = (address, sizeBytes, free) -> {};
+
+    /** Of a retired block, what names it, subtracted from this: less than any address, and than no address. */
+    private static final long RETIRED = -2;
 
     private final long[] addresses = new long[SLOTS];
     private long random;
@@ -32,6 +35,8 @@ final class OperationMix {
                         ? strategy.allocate(sizeBytes, 256L << ((choice >>> 20) & 7))
                         : strategy.allocate(sizeBytes);
                 answers[i] = addresses[slot];
+            } else if (held <= RETIRED) {
+                answers[i] = endRetirement(strategy, slot, RETIRED - held, (choice & 3) == 0);
             } else {
                 answers[i] = change(strategy, slot, held, choice);
             }
@@ -50,10 +55,38 @@ final class OperationMix {
                 return strategy.sizeOf(held);
             case 1:
                 return strategy.extend(held, sizeBytes + 2048) ? 1 : 0;
+            case 2:
+            case 3:
+                addresses[slot] = RETIRED - strategy.retire(held);
+                return sizeBytes;
             default:
                 strategy.free(held);
                 addresses[slot] = Strategy.NO_SPACE;
                 return sizeBytes;
+        }
+    }
+
+    private long endRetirement(final Strategy strategy, final int slot, final long retired, final boolean restored) {
+        final long sizeBytes = strategy.retiredBytes(retired);
+        final long address = strategy.retiredAddress(retired);
+        if (restored) {
+            addresses[slot] = strategy.restore(retired);
+            return addresses[slot] + sizeBytes - address;
+        }
+        addresses[slot] = Strategy.NO_SPACE;
+        return strategy.release(retired);
+    }
+
+    /** Frees what is held, and releases what is retired. */
+    void freeAll(final Strategy strategy) {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            final long held = addresses[slot];
+            if (held <= RETIRED) {
+                strategy.release(RETIRED - held);
+            } else if (held != Strategy.NO_SPACE) {
+                strategy.free(held);
+            }
+            addresses[slot] = Strategy.NO_SPACE;
         }
     }
 }

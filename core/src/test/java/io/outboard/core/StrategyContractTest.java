@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * <p>Where a strategy puts a block is its own choice, so these tests first fill a region to know what lies where.
  */
-public abstract class StrategyContractTest extends StrategyResizeContract {
+public abstract class StrategyContractTest extends StrategyRetireContract {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -412,12 +412,9 @@ public abstract class StrategyContractTest extends StrategyResizeContract {
     void shouldBehaveAsANewOneOnceNothingIsInUse() {
         final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));
         final long[] answersOfANewOne = new long[20_000];
-        new OperationMix(4).run(strategy, answersOfANewOne);
-        for (final Block block : Block.of(strategy)) {
-            if (!block.free()) {
-                strategy.free(block.address());
-            }
-        }
+        final OperationMix operations = new OperationMix(4);
+        operations.run(strategy, answersOfANewOne);
+        operations.freeAll(strategy);
         assertWhole(strategy);
 
         final long[] answers = new long[20_000];

@@ -146,6 +146,7 @@ abstract class StrategyFixture {
         assertInvalid(strategy, address, () -> strategy.trim(address, 1));
         assertInvalid(strategy, address, () -> strategy.extend(address, GRANULE));
         assertInvalid(strategy, address, () -> strategy.sizeOf(address));
+        assertInvalid(strategy, address, () -> strategy.retire(address));
         return assertInvalid(strategy, address, () -> strategy.free(address));
     }
 

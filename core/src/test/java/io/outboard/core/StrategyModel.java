@@ -1,20 +1,21 @@
 package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.LongBinaryOperator;
 import java.util.function.LongConsumer;
 
 /**
- * Live blocks as a plain map from address to size, beside the strategy that they were allocated from. Everything between
- * them must be free, and each gap one free block: so the map alone says what a walk has to show.
+ * Live blocks, in use or retired, as a plain map from address to size, beside the strategy that they were allocated from.
+ * Everything between them must be free, and each gap one free block: so the map alone says what a walk has to show.
  */
 final class StrategyModel {
 
@@ -29,6 +30,9 @@ final class StrategyModel {
     private final long wholeBytes;
     private final List<Block> blocksAtFirst;
     private final TreeMap<Long, Long> live = new TreeMap<>();
+
+    /** Of the live blocks, those that are retired: address, and what names them. */
+    private final TreeMap<Long, Long> retired = new TreeMap<>();
 
     /**
      * A model of a strategy in which nothing is in use.
@@ -55,6 +59,9 @@ final class StrategyModel {
             case FREE -> free(operation.pick());
             case TRIM -> trim(operation);
             case EXTEND -> extend(operation);
+            case RETIRE -> retire(operation.pick());
+            case RELEASE -> release(operation.pick());
+            case RESTORE -> restore(operation.pick());
             case WRONG_ADDRESS -> callWithWrongAddress(operation);
             case WRONG_SIZE -> callWithWrongSize(operation);
         }
@@ -62,7 +69,11 @@ final class StrategyModel {
 
     void freeAll() {
         for (int pick = 0; !live.isEmpty(); pick += 7) {
-            free(pick);
+            if (retired.isEmpty() || (anyInUse() && pick % 2 == 0)) {
+                free(pick);
+            } else {
+                release(pick);
+            }
             check();
         }
         assertEquals(blocksAtFirst, Block.of(strategy), "blocks after the last free");
@@ -92,6 +103,10 @@ final class StrategyModel {
             assertTrue(strategy.largestFreeBlockBytes() <= largestBytes, "largestFreeBlockBytes");
         }
         assertEquals(live.size(), strategy.liveBlocks(), "liveBlocks");
+        retired.forEach((address, handle) -> {
+            assertEquals(address, strategy.retiredAddress(handle), "retiredAddress");
+            assertEquals(live.get(address), strategy.retiredBytes(handle), "retiredBytes");
+        });
     }
 
     private List<Block> expectedBlocks() {
@@ -140,16 +155,44 @@ final class StrategyModel {
     }
 
     private void free(final int pick) {
-        if (!live.isEmpty()) {
-            final long address = liveAddress(pick);
+        if (anyInUse()) {
+            final long address = addressInUse(pick);
             strategy.free(address);
             live.remove(address);
         }
     }
 
+    private void retire(final int pick) {
+        if (anyInUse()) {
+            final long address = addressInUse(pick);
+            final long handle = strategy.retire(address);
+            assertTrue(handle >= 0 && handle < 1L << 48, () -> "handle=" + handle);
+            assertFalse(retired.containsValue(handle), () -> "handle=" + handle + " names another block");
+            retired.put(address, handle);
+        }
+    }
+
+    private void release(final int pick) {
+        if (!retired.isEmpty()) {
+            final long address = retiredAddress(pick);
+            assertEquals(live.get(address), strategy.release(handleOf(address)), "release");
+            retired.remove(address);
+            live.remove(address);
+        }
+    }
+
+    private void restore(final int pick) {
+        if (!retired.isEmpty()) {
+            final long address = retiredAddress(pick);
+            assertEquals(address, strategy.restore(handleOf(address)), "restore");
+            retired.remove(address);
+            assertEquals(live.get(address), strategy.sizeOf(address), "sizeOf");
+        }
+    }
+
     private void trim(final Operation operation) {
-        if (!live.isEmpty()) {
-            final long address = liveAddress(operation.pick());
+        if (anyInUse()) {
+            final long address = addressInUse(operation.pick());
             final long sizeBytes = strategy.sizeOf(address);
             final long newSizeBytes = 1 + (operation.sizeBytes(sizeBytes, granuleBytes) - 1) % sizeBytes;
             strategy.trim(address, newSizeBytes);
@@ -158,8 +201,8 @@ final class StrategyModel {
     }
 
     private void extend(final Operation operation) {
-        if (!live.isEmpty()) {
-            final long address = liveAddress(operation.pick());
+        if (anyInUse()) {
+            final long address = addressInUse(operation.pick());
             final long sizeBytes = strategy.sizeOf(address);
             final long end = address + sizeBytes;
             final Long next = live.ceilingKey(end);
@@ -196,7 +239,9 @@ final class StrategyModel {
         final Block block = blocks.get(operation.pick() % blocks.size());
         final long offsetBytes = (operation.slack() * 0x9E3779B97F4AL) % block.sizeBytes();
         final long[] wrong = {
-            block.address() + (block.free() ? offsetBytes & -granuleBytes : Math.max(1, offsetBytes)),
+            retired.containsKey(block.address()) && operation.pick() % 2 == 0
+                    ? block.address()
+                    : block.address() + (block.free() ? offsetBytes & -granuleBytes : Math.max(1, offsetBytes)),
             regionAddress + wholeBytes,
             regionAddress - granuleBytes,
             block.address() + (granuleBytes << 32),
@@ -204,13 +249,14 @@ final class StrategyModel {
             Strategy.NO_SPACE
         };
         final long address = wrong[operation.slack() % wrong.length];
-        if (live.containsKey(address)) {
+        if (live.containsKey(address) && !retired.containsKey(address)) {
             return;
         }
         final List<LongConsumer> calls = List.of(
                 strategy::free,
                 wrongAddress -> strategy.trim(wrongAddress, 1),
                 wrongAddress -> strategy.extend(wrongAddress, Long.MAX_VALUE),
+                strategy::retire,
                 strategy::sizeOf);
         for (final LongConsumer call : calls) {
             assertThrows(InvalidAddressException.class, () -> call.accept(address));
@@ -220,8 +266,8 @@ final class StrategyModel {
     private void callWithWrongSize(final Operation operation) {
         assertThrows(IllegalArgumentException.class, () -> strategy.allocate(-operation.slack()));
         assertThrows(IllegalArgumentException.class, () -> strategy.allocate(granuleBytes, 3L * granuleBytes));
-        if (!live.isEmpty()) {
-            final long address = liveAddress(operation.pick());
+        if (anyInUse()) {
+            final long address = addressInUse(operation.pick());
             final long sizeBytes = strategy.sizeOf(address);
             assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, sizeBytes + 1));
             assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, -operation.slack()));
@@ -231,11 +277,28 @@ final class StrategyModel {
         }
     }
 
-    private long liveAddress(final int pick) {
-        int left = pick % live.size();
+    private long handleOf(final long address) {
+        return Objects.requireNonNull(retired.get(address), "not retired");
+    }
+
+    private boolean anyInUse() {
+        return live.size() > retired.size();
+    }
+
+    private long addressInUse(final int pick) {
+        int left = pick % (live.size() - retired.size());
         for (final long address : live.keySet()) {
+            if (!retired.containsKey(address) && left-- == 0) {
+                return address;
+            }
+        }
+        throw new AssertionError("unreachable");
+    }
+
+    private long retiredAddress(final int pick) {
+        int left = pick % retired.size();
+        for (final long address : retired.keySet()) {
             if (left-- == 0) {
-                assertNotEquals(Strategy.NO_SPACE, address);
                 return address;
             }
         }
@@ -253,6 +316,9 @@ final class StrategyModel {
         FREE,
         TRIM,
         EXTEND,
+        RETIRE,
+        RELEASE,
+        RESTORE,
         WRONG_ADDRESS,
         WRONG_SIZE
     }

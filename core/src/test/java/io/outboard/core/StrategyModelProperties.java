@@ -107,6 +107,9 @@ public abstract class StrategyModelProperties {
                 Tuple.of(7, Kind.FREE),
                 Tuple.of(3, Kind.TRIM),
                 Tuple.of(3, Kind.EXTEND),
+                Tuple.of(4, Kind.RETIRE),
+                Tuple.of(3, Kind.RELEASE),
+                Tuple.of(2, Kind.RESTORE),
                 Tuple.of(1, Kind.WRONG_ADDRESS),
                 Tuple.of(1, Kind.WRONG_SIZE));
         // Alignments are small as a rule: a large one makes most requests fail.

@@ -379,7 +379,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
      * Blocks of two granules, until there is no record for another: eight blocks, one of them free, but with buddies, where
      * one split leads to the next and needs several records at once, perhaps fewer, and several of them free.
      */
-    private Strategy withFullTables() {
+    final Strategy withFullTables() {
         assumeTrue(hasBlockLimit(), "no limit on blocks");
         final Strategy strategy = make(new Region(BASE, 64 * GRANULE), OPTIONS.withMaxBlocks(MAX_BLOCKS));
         try {
@@ -392,7 +392,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
         }
     }
 
-    private static long[] liveAddresses(final Strategy strategy) {
+    static long[] liveAddresses(final Strategy strategy) {
         return Block.of(strategy).stream()
                 .filter(block -> !block.free())
                 .mapToLong(Block::address)

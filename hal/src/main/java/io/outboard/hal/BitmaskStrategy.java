@@ -6,6 +6,7 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One bit for each granule and nothing for a block, searched by next fit: Bell, Kumar and Gill (2024), section III-B, with
@@ -34,6 +35,8 @@ import java.util.function.LongFunction;
  *       granules and clears the k - 1 bits inside.
  *   <li><b>free</b> checks that a one and a zero are there, finds the next one and sets the bits between. Free neighbours
  *       merge by that alone.
+ *   <li><b>retire</b> sets a bit in a bitmap of its own, in which two boundaries share one: blocks have two granules and
+ *       more, so at most one of the two is a block's start. <b>release</b> clears it and frees the block.
  *   <li><b>trim</b> sets the bits of the tail, its new end first; <b>extend</b> clears those from the old end on, if they
  *       are ones up to the new.
  * </ol>
@@ -45,7 +48,8 @@ import java.util.function.LongFunction;
  * granules of the block, and nothing depends on the number of blocks. Allocate takes the same, and the search, which has no
  * bound but the region: stretches in use cost a word for 64 nodes of 512 granules and more, however small the blocks; where
  * free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the request is large.
- * Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it;
+ * Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it, and half of that again
+ * from the first block on that is retired;
  * {@link StrategyOptions#maxBlocks} means nothing here, and no {@link BlockTableFullException} is thrown. When nothing
  * fits, {@link #NO_SPACE}, and only then: whatever fits between blocks in use is granted.
  */
@@ -55,9 +59,13 @@ public final class BitmaskStrategy extends AbstractStrategy {
     static final int SMALLEST_BLOCK = 2;
 
     /** The object, with what it inherits. */
-    private static final long FIXED_BYTES = 72;
+    private static final long FIXED_BYTES = 80;
 
     private final BoundaryBitmap boundaries;
+    private final LongFunction<BoundaryBitmap> bitmaps;
+
+    /** Bit i is set if the block in use that starts at boundary 2 i or 2 i + 1 is retired; null until one is. */
+    private @Nullable BoundaryBitmap retiredStarts;
 
     /** Where the block taken last ended. */
     private long rover;
@@ -82,6 +90,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
             throw new IllegalArgumentException("region=" + region + " must have at least 2 granules of "
                     + options.granuleBytes() + " bytes: choose a smaller granule");
         }
+        this.bitmaps = bitmaps;
         boundaries = bitmaps.apply(granules() + 1);
         boundaries.setRange(0, granules() + 1);
     }
@@ -144,15 +153,65 @@ public final class BitmaskStrategy extends AbstractStrategy {
     }
 
     @Override
-    protected long release(final int start) {
+    protected long end(final int start) {
         final long from = Integer.toUnsignedLong(start);
         final long end = endOfBlockAt(from);
-        if (end == BoundaryBitmap.NONE) {
-            return 0;
-        }
-        boundaries.setRange(from + 1, end);
+        return end == BoundaryBitmap.NONE ? 0 : makeFree(from, end);
+    }
+
+    private long makeFree(final long start, final long end) {
+        boundaries.setRange(start + 1, end);
         liveBlocks--;
-        return end - from;
+        return end - start;
+    }
+
+    @Override
+    protected long withdraw(final int start) {
+        final long from = Integer.toUnsignedLong(start);
+        if (endOfBlockAt(from) == BoundaryBitmap.NONE) {
+            return NO_BLOCK;
+        }
+        final long pair = from >>> 1;
+        retiredStarts().setRange(pair, pair + 1);
+        return from;
+    }
+
+    @Override
+    protected long endRetired(final long retired) {
+        readmit(retired);
+        return makeFree(retired, boundaries.nextOne(retired + 1));
+    }
+
+    @Override
+    protected void readmit(final long retired) {
+        assert isRetired(retired) : "retired=" + retired + " must name a retired block";
+        final long pair = retired >>> 1;
+        retiredStarts().clearRange(pair, pair + 1);
+    }
+
+    @Override
+    protected long retiredStart(final long retired) {
+        assert isRetired(retired) : "retired=" + retired + " must name a retired block";
+        return retired;
+    }
+
+    @Override
+    protected long retiredSize(final long retired) {
+        return boundaries.nextOne(retired + 1) - retiredStart(retired);
+    }
+
+    private BoundaryBitmap retiredStarts() {
+        BoundaryBitmap starts = retiredStarts;
+        if (starts == null) {
+            starts = bitmaps.apply((granules() + 1) >>> 1);
+            retiredStarts = starts;
+        }
+        return starts;
+    }
+
+    /** Of a boundary at which a block starts. Its neighbour, which has the same bit, is inside of this block or before it. */
+    private boolean isRetired(final long start) {
+        return retiredStarts != null && retiredStarts.get(start >>> 1);
     }
 
     @Override
@@ -164,7 +223,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
 
     /** Where the block in use that starts at a boundary ends, or none if none does. */
     private long endOfBlockAt(final long start) {
-        if (start >= granules() || !boundaries.get(start) || boundaries.get(start + 1)) {
+        if (start >= granules() || !boundaries.get(start) || boundaries.get(start + 1) || isRetired(start)) {
             return BoundaryBitmap.NONE;
         }
         return boundaries.nextOne(start + 1);
@@ -211,7 +270,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
 
     @Override
     public long hostBytes() {
-        return FIXED_BYTES + boundaries.hostBytes();
+        return FIXED_BYTES + boundaries.hostBytes() + (retiredStarts == null ? 0 : retiredStarts.hostBytes());
     }
 
     @Override

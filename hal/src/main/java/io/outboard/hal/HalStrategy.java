@@ -9,7 +9,7 @@ import io.outboard.core.spi.AbstractStrategy;
 /**
  * What the sequential fits share: Bell, Kumar and Gill (2024), algorithms 1 and 2, over two hybrid array lists, one of
  * the free blocks and one of those in use. Subclasses choose a free block. An entry's key is where its block starts, its
- * value the block's size.
+ * value the block's size. Retired blocks are in a third list, and named by where they start.
  */
 abstract class HalStrategy extends AbstractStrategy {
 
@@ -17,15 +17,18 @@ abstract class HalStrategy extends AbstractStrategy {
 
     final HybridArrayList free;
     private final HybridArrayList used;
+    private final HybridArrayList retired;
     private final ChunkPool chunks;
     private final int maxBlocks;
 
     HalStrategy(final Region region, final StrategyOptions options) {
         super(region, options);
         maxBlocks = options.maxBlocks();
-        chunks = new ChunkPool(maxBlocks, 2, ChunkPool.PAGE);
+        // One more entry than blocks: one that is retired or restored is in two lists for a moment.
+        chunks = new ChunkPool(maxBlocks + 1, 3, ChunkPool.PAGE);
         free = new HybridArrayList(chunks);
         used = new HybridArrayList(chunks);
+        retired = new HybridArrayList(chunks);
         free.insertAfter(NONE, 0, (int) granules());
     }
 
@@ -92,15 +95,60 @@ abstract class HalStrategy extends AbstractStrategy {
     }
 
     @Override
-    protected final long release(final int start) {
-        final int block = used.search(start);
-        if (block == NONE || used.key(block) != start) {
-            return 0;
-        }
-        final int size = used.value(block);
-        used.remove(block);
+    protected final long end(final int start) {
+        final int block = find(used, start);
+        return block == NONE ? 0 : end(used, block);
+    }
+
+    /** Removes a block from the list that it is in, and makes it free. */
+    private long end(final HybridArrayList list, final int block) {
+        final int start = list.key(block);
+        final int size = list.value(block);
+        list.remove(block);
         makeFree(start, size);
         return Integer.toUnsignedLong(size);
+    }
+
+    @Override
+    protected final long withdraw(final int start) {
+        final int block = find(used, start);
+        if (block == NONE) {
+            return NO_BLOCK;
+        }
+        move(block, used, retired);
+        return Integer.toUnsignedLong(start);
+    }
+
+    @Override
+    protected final long endRetired(final long handle) {
+        return end(retired, find(retired, (int) handle));
+    }
+
+    @Override
+    protected final void readmit(final long handle) {
+        move(find(retired, (int) handle), retired, used);
+    }
+
+    @Override
+    protected final long retiredStart(final long handle) {
+        assert find(retired, (int) handle) != NONE : "retired=" + handle + " must name a retired block";
+        return handle;
+    }
+
+    @Override
+    protected final long retiredSize(final long handle) {
+        return size(retired, find(retired, (int) handle));
+    }
+
+    private static void move(final int block, final HybridArrayList from, final HybridArrayList to) {
+        final int start = from.key(block);
+        to.insertAfter(to.search(start), start, from.value(block));
+        from.remove(block);
+    }
+
+    private static int find(final HybridArrayList list, final int start) {
+        final int block = list.search(start);
+        return block == NONE || list.key(block) != start ? NONE : block;
     }
 
     /** Puts a range into the free list, merged with the free blocks that it touches. */
@@ -125,8 +173,8 @@ abstract class HalStrategy extends AbstractStrategy {
 
     @Override
     protected final long sizeAt(final int start) {
-        final int block = used.search(start);
-        return block == NONE || used.key(block) != start ? 0 : size(used, block);
+        final int block = find(used, start);
+        return block == NONE ? 0 : size(used, block);
     }
 
     @Override
@@ -154,7 +202,7 @@ abstract class HalStrategy extends AbstractStrategy {
     }
 
     private void checkRoomFor(final int newBlocks) {
-        if (free.size() + used.size() + newBlocks > maxBlocks) {
+        if (free.size() + used.size() + retired.size() + newBlocks > maxBlocks) {
             throw new BlockTableFullException(maxBlocks);
         }
     }
@@ -174,7 +222,7 @@ abstract class HalStrategy extends AbstractStrategy {
 
     @Override
     public final int liveBlocks() {
-        return used.size();
+        return used.size() + retired.size();
     }
 
     @Override
@@ -186,14 +234,31 @@ abstract class HalStrategy extends AbstractStrategy {
     public final void forEachBlock(final BlockVisitor visitor) {
         int nextFree = free.first();
         int nextUsed = used.first();
-        while (nextFree != NONE || nextUsed != NONE) {
-            if (nextUsed == NONE || (nextFree != NONE && start(free, nextFree) < start(used, nextUsed))) {
-                show(visitor, start(free, nextFree), size(free, nextFree), true);
+        int nextRetired = retired.first();
+        long start = 0;
+        while (start < granules()) {
+            if (startsAt(start, free, nextFree)) {
+                start = show(visitor, free, nextFree, true);
                 nextFree = free.next(nextFree);
-            } else {
-                show(visitor, start(used, nextUsed), size(used, nextUsed), false);
+            } else if (startsAt(start, used, nextUsed)) {
+                start = show(visitor, used, nextUsed, false);
                 nextUsed = used.next(nextUsed);
+            } else {
+                start = show(visitor, retired, nextRetired, false);
+                nextRetired = retired.next(nextRetired);
             }
         }
+    }
+
+    private static boolean startsAt(final long start, final HybridArrayList list, final int block) {
+        return block != NONE && start(list, block) == start;
+    }
+
+    /** Shows a block, and answers where it ends. */
+    private long show(final BlockVisitor visitor, final HybridArrayList list, final int block, final boolean isFree) {
+        final long start = start(list, block);
+        final long size = size(list, block);
+        show(visitor, start, size, isFree);
+        return start + size;
     }
 }

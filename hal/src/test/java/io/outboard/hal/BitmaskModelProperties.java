@@ -9,12 +9,18 @@ import org.jspecify.annotations.Nullable;
 
 class BitmaskModelProperties extends StrategyModelProperties {
 
+    private static final long HUGE = 1L << 31;
+
     /** Half a gigabyte for 2^32 boundaries, so one for all tries; what a try leaves there makes the next one harder. */
     private static @Nullable BoundaryBitmap huge;
+
+    /** The same for what is retired. */
+    private static @Nullable BoundaryBitmap hugeHalf;
 
     @AfterContainer
     static void dropHuge() {
         huge = null;
+        hugeHalf = null;
     }
 
     @Override
@@ -28,12 +34,16 @@ class BitmaskModelProperties extends StrategyModelProperties {
     }
 
     private static BoundaryBitmap cleared(final long length) {
-        if (length < 1L << 32) {
+        if (length < HUGE) {
             return new BoundaryBitmap(length);
         }
-        BoundaryBitmap bitmap = huge;
+        BoundaryBitmap bitmap = length == HUGE ? hugeHalf : huge;
         if (bitmap == null) {
             bitmap = new BoundaryBitmap(length);
+        }
+        if (length == HUGE) {
+            hugeHalf = bitmap;
+        } else {
             huge = bitmap;
         }
         bitmap.clearRange(0, length);

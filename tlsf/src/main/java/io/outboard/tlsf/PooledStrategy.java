@@ -21,7 +21,7 @@ import io.outboard.core.spi.Arguments;
  *       slab. Larger sizes go to the backing; so do small ones if the backing has no room to make a slab, and then the next
  *       63 that would need one.
  *   <li><b>free</b> asks the window of the address whether a slab is there. If so, it sets the slot's bit; if not, the
- *       backing frees the block.
+ *       backing frees the block. <b>retire</b> sets a bit in a second word; a slab with such a slot isn't empty.
  *   <li>A slab that becomes empty goes back to the backing, but for one in each class, so that taking and freeing a single
  *       block doesn't take and give back a slab each time. These are kept until the backing can't serve a request, or
  *       nothing is in use at all, and count as free memory everywhere.
@@ -43,8 +43,8 @@ import io.outboard.core.spi.Arguments;
  * </ul>
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1) for small sizes, plus two calls of the backing for a slab now and
- * then; for large sizes one comparison and, to free, one array element on top of the backing's cost. Host memory: 20 bytes
- * for each 256 KiB of the region, 5 MiB at most, and what the backing takes; 64 small blocks are one or two of its
+ * then; for large sizes one comparison and, to free, one array element on top of the backing's cost. Host memory: 28 bytes
+ * for each 256 KiB of the region, 7 MiB at most, and what the backing takes; 64 small blocks are one or two of its
  * {@link StrategyOptions#maxBlocks}. When nothing fits, {@link #NO_SPACE}, but not before all empty slabs went back to the
  * backing.
  */
@@ -54,6 +54,12 @@ public final class PooledStrategy implements Strategy {
 
     /** A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64. */
     private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
+
+    /** What names a retired block: a slab, one of its slots and a 1, or what the backing names it by and a 0. */
+    private static final long IS_SLOT = 1;
+
+    private static final int SLOT_SHIFT = 1;
+    private static final int SLAB_SHIFT = 7;
 
     private final Strategy backing;
     private final Slabs slabs;
@@ -167,11 +173,76 @@ public final class PooledStrategy implements Strategy {
         } else if (slabs.release(slab, usedSlotAt(slab, address))) {
             giveBack(slab);
         }
+        startAnewIfAllIsFree();
+    }
+
+    private void startAnewIfAllIsFree() {
         if (backing.liveBlocks() == slabs.emptyCount()) {
             // Nothing is in use: from here on as a new one.
             giveBackEmptySlabs();
             slabsToSkip = 0;
         }
+    }
+
+    @Override
+    public long retire(final long address) {
+        final int slab = slabs.holding(address);
+        if (slab == Slabs.NONE) {
+            return backing.retire(address) << 1;
+        }
+        final int slot = usedSlotAt(slab, address);
+        slabs.retire(slab, slot);
+        return ((long) slab << SLAB_SHIFT) + ((long) slot << SLOT_SHIFT) + IS_SLOT;
+    }
+
+    @Override
+    public long release(final long retired) {
+        final long sizeBytes;
+        if (isSlot(retired)) {
+            final int slab = slabOf(retired);
+            sizeBytes = slabs.slotBytes(slab);
+            if (slabs.releaseRetired(slab, slotOf(retired))) {
+                giveBack(slab);
+            }
+        } else {
+            sizeBytes = backing.release(retired >>> 1);
+        }
+        startAnewIfAllIsFree();
+        return sizeBytes;
+    }
+
+    @Override
+    public long restore(final long retired) {
+        if (!isSlot(retired)) {
+            return backing.restore(retired >>> 1);
+        }
+        final long address = retiredAddress(retired);
+        slabs.readmit(slabOf(retired), slotOf(retired));
+        return address;
+    }
+
+    @Override
+    public long retiredBytes(final long retired) {
+        return isSlot(retired) ? slabs.slotBytes(slabOf(retired)) : backing.retiredBytes(retired >>> 1);
+    }
+
+    @Override
+    public long retiredAddress(final long retired) {
+        return isSlot(retired)
+                ? slabs.slotAddress(slabOf(retired), slotOf(retired))
+                : backing.retiredAddress(retired >>> 1);
+    }
+
+    private static boolean isSlot(final long retired) {
+        return (retired & IS_SLOT) != 0;
+    }
+
+    private static int slabOf(final long retired) {
+        return (int) (retired >>> SLAB_SHIFT);
+    }
+
+    private static int slotOf(final long retired) {
+        return (int) (retired >>> SLOT_SHIFT) & (Slabs.SLOTS - 1);
     }
 
     /** Gives back what is kept, if anything is: memory in which the backing may find room for what it couldn't serve. */

@@ -50,7 +50,7 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     @Override
-    protected final long release(final int start) {
+    protected final long end(final int start) {
         final int block = table.remove(start);
         if (block == BlockTable.NONE) {
             return 0;
@@ -58,6 +58,11 @@ abstract class SegregatedStrategy extends TableStrategy {
         final int size = table.size(block);
         mergeAndInsert(block, start, size);
         return Integer.toUnsignedLong(size);
+    }
+
+    @Override
+    final void makeFree(final int block) {
+        mergeAndInsert(block, table.start(block), table.size(block));
     }
 
     @Override

@@ -14,8 +14,8 @@ import io.outboard.core.Region;
  *   addresses   |slot 0|slot 1| .. |slot 63|  other blocks   |  other blocks  |slot 0|slot 1| ..
  *               ^ window w                                   ^ window w + 1   ^ window w + 2
  *
- *   by window                  freeSlots     bit n is set if slot n is free
- *                              slotGranules  class, or 0 if no slab is there
+ *   by window, two words each  slots         bit n of the first is set if slot n is free, of the second if it is retired
+ *   by window                  slotGranules  class, or 0 if no slab is there
  *   by window, then by class   previous      in the list of slabs of a class that have a free slot,
  *                              next          circular through the class
  * </pre>
@@ -24,7 +24,7 @@ import io.outboard.core.Region;
  * other slab has any.
  *
  * <p>Very large regions have longer windows, so that there are never more than 2^18: a quarter of a million slabs is more
- * than block tables usually hold. Confined to one thread; trusts its callers. Every operation is O(1); 20 bytes of host
+ * than block tables usually hold. Confined to one thread; trusts its callers. Every operation is O(1); 28 bytes of host
  * memory for each window.
  */
 final class Slabs {
@@ -43,6 +43,12 @@ final class Slabs {
     private static final int MAX_WINDOWS = 1 << 18;
     private static final long ALL_FREE = -1;
 
+    /** Words of a slab in {@link #slots}, and which is which. */
+    private static final int WORDS = 2;
+
+    private static final int FREE = 0;
+    private static final int RETIRED = 1;
+
     /** Offsets are less than 2^18 and slots at most 2^12 bytes: with fewer bits, {@link #slotOf} wouldn't be exact. */
     private static final int RECIPROCAL_LOG2 = 30;
 
@@ -55,7 +61,9 @@ final class Slabs {
     /** By class. */
     private final int[] reciprocals;
 
-    private final long[] freeSlots;
+    /** Both words of a slab lie in one cache line: whether a slot is in use takes both. */
+    private final long[] slots;
+
     private final int[] slotGranules;
     private final int[] previous;
     private final int[] next;
@@ -76,7 +84,7 @@ final class Slabs {
         windowLog2 = Long.numberOfTrailingZeros(bytes);
         firstWindowAddress = region.address() & -bytes;
         final int windows = classes == 0 ? 0 : (int) windows(region, bytes);
-        freeSlots = new long[windows];
+        slots = new long[windows * WORDS];
         slotGranules = new int[windows];
         previous = new int[windows + classes + 1];
         next = new int[windows + classes + 1];
@@ -121,6 +129,10 @@ final class Slabs {
         return firstWindowAddress + ((long) slab << windowLog2);
     }
 
+    long slotAddress(final int slab, final int slot) {
+        return address(slab) + (long) slot * slotBytes(slab);
+    }
+
     int slotBytes(final int slab) {
         return slotGranules[slab] << granuleLog2;
     }
@@ -129,7 +141,8 @@ final class Slabs {
     int usedSlotAt(final int slab, final long address) {
         final int offset = (int) (address - address(slab));
         final int slot = slotOf(offset, reciprocals[slotGranules[slab]]);
-        return slot * slotBytes(slab) == offset && ((freeSlots[slab] >>> slot) & 1) == 0 ? slot : NONE;
+        final long notInUse = slots[slab * WORDS + FREE] | slots[slab * WORDS + RETIRED];
+        return slot * slotBytes(slab) == offset && ((notInUse >>> slot) & 1) == 0 ? slot : NONE;
     }
 
     /** The number of the slot that holds an offset in bytes: exact for all in a slab. A division takes several times as long. */
@@ -146,16 +159,16 @@ final class Slabs {
 
     /** A slab that has a free slot of a class, or {@link #NONE}. */
     int withFreeSlot(final int slotClass) {
-        final int first = next[freeSlots.length + slotClass];
-        return first < freeSlots.length ? first : NONE;
+        final int first = next[slotGranules.length + slotClass];
+        return first < slotGranules.length ? first : NONE;
     }
 
     /** Takes the first free slot of a slab that has one. */
     long take(final int slab) {
-        final long free = freeSlots[slab];
+        final long free = freeSlots(slab);
         final long rest = free & (free - 1);
         final int slotBytes = slotBytes(slab);
-        freeSlots[slab] = rest;
+        slots[slab * WORDS + FREE] = rest;
         if (rest == 0) {
             unlink(slab);
         }
@@ -164,21 +177,46 @@ final class Slabs {
         }
         usedSlots++;
         usedBytes += slotBytes;
-        return address(slab) + (long) Long.numberOfTrailingZeros(free) * slotBytes;
+        return slotAddress(slab, Long.numberOfTrailingZeros(free));
     }
 
     /** Ends the use of a slot. True if that makes the slab an empty one too many: the caller takes it away. */
     boolean release(final int slab, final int slot) {
-        final long before = freeSlots[slab];
+        final long before = freeSlots(slab);
         final long free = before | (1L << slot);
-        freeSlots[slab] = free;
+        slots[slab * WORDS + FREE] = free;
         usedSlots--;
         usedBytes -= slotBytes(slab);
-        final int head = freeSlots.length + slotGranules[slab];
+        final int head = slotGranules.length + slotGranules[slab];
         if (before == 0) {
             link(slab, head, next[head]);
         }
         return free == ALL_FREE && !keepEmpty(slab, head);
+    }
+
+    /** Retires a slot in use: it is neither that nor free until {@link #readmit} or {@link #releaseRetired}. */
+    void retire(final int slab, final int slot) {
+        slots[slab * WORDS + RETIRED] |= 1L << slot;
+    }
+
+    /** Puts a retired slot in use again. */
+    void readmit(final int slab, final int slot) {
+        assert isRetired(slab, slot) : "slab=" + slab + ", slot=" + slot + " must be retired";
+        slots[slab * WORDS + RETIRED] &= ~(1L << slot);
+    }
+
+    /** As {@link #release}, of a retired slot. */
+    boolean releaseRetired(final int slab, final int slot) {
+        readmit(slab, slot);
+        return release(slab, slot);
+    }
+
+    boolean isRetired(final int slab, final int slot) {
+        return ((slots[slab * WORDS + RETIRED] >>> slot) & 1) != 0;
+    }
+
+    private long freeSlots(final int slab) {
+        return slots[slab * WORDS + FREE];
     }
 
     private boolean keepEmpty(final int slab, final int head) {
@@ -197,9 +235,9 @@ final class Slabs {
     /** Puts a slab, all of it free, where the class has no slab with a free slot. */
     int add(final long address, final int slotClass) {
         final int slab = (int) ((address - firstWindowAddress) >>> windowLog2);
-        final int head = freeSlots.length + slotClass;
+        final int head = slotGranules.length + slotClass;
         slotGranules[slab] = slotClass;
-        freeSlots[slab] = ALL_FREE;
+        slots[slab * WORDS + FREE] = ALL_FREE;
         link(slab, head, head);
         count++;
         emptyCount++;
@@ -215,12 +253,12 @@ final class Slabs {
     }
 
     boolean isEmpty(final int slab) {
-        return freeSlots[slab] == ALL_FREE;
+        return freeSlots(slab) == ALL_FREE;
     }
 
     /** The empty slab of a class, or {@link #NONE}. */
     int emptyOf(final int slotClass) {
-        final int head = freeSlots.length + slotClass;
+        final int head = slotGranules.length + slotClass;
         final int last = previous[head];
         return last != head && isEmpty(last) ? last : NONE;
     }
@@ -247,22 +285,24 @@ final class Slabs {
         return emptyCount;
     }
 
+    /** Slots that aren't free: retired ones count. */
     int usedSlots() {
         return usedSlots;
     }
 
+    /** Bytes of these. */
     long usedBytes() {
         return usedBytes;
     }
 
     long hostBytes() {
         return 5 * 16L
-                + (long) Long.BYTES * freeSlots.length
+                + (long) Long.BYTES * slots.length
                 + (long) Integer.BYTES * (slotGranules.length + previous.length + next.length + reciprocals.length);
     }
 
     /**
-     * Shows the slots of a slab in use and, between them, runs of free ones.
+     * Shows the slots of a slab that are in use or retired and, between them, runs of free ones.
      *
      * @param sizeBytes all that was taken for the slab, which may be more than it needs; the rest counts as free
      */
@@ -270,8 +310,8 @@ final class Slabs {
         final long address = address(slab);
         final int slotBytes = slotBytes(slab);
         long end = address;
-        for (long used = ~freeSlots[slab]; used != 0; used &= used - 1) {
-            final long start = address + (long) Long.numberOfTrailingZeros(used) * slotBytes;
+        for (long used = ~freeSlots(slab); used != 0; used &= used - 1) {
+            final long start = slotAddress(slab, Long.numberOfTrailingZeros(used));
             showFree(end, start - end, visitor);
             visitor.visit(start, slotBytes, false);
             end = start + slotBytes;

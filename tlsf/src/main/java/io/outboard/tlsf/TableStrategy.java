@@ -7,10 +7,15 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
 import io.outboard.core.spi.BlockTable;
 
-/** A strategy whose blocks are in a block table, in order of address; those in use are found by their offset. */
+/**
+ * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset. A retired
+ * block is one that isn't in the hash table, and is named by its record.
+ */
 abstract class TableStrategy extends AbstractStrategy {
 
     final BlockTable table;
+
+    private int retiredBlocks;
 
     /** A region with a table, but without blocks: the subclass makes the first. */
     TableStrategy(final Region region, final StrategyOptions options, final int lists) {
@@ -25,8 +30,53 @@ abstract class TableStrategy extends AbstractStrategy {
     }
 
     @Override
+    protected final long withdraw(final int start) {
+        final int block = table.remove(start);
+        if (block == BlockTable.NONE) {
+            return NO_BLOCK;
+        }
+        retiredBlocks++;
+        return block;
+    }
+
+    @Override
+    protected final long endRetired(final long retired) {
+        final int block = checkedRetired(retired);
+        final long size = size(block);
+        retiredBlocks--;
+        makeFree(block);
+        return size;
+    }
+
+    @Override
+    protected final void readmit(final long retired) {
+        table.enter(checkedRetired(retired));
+        retiredBlocks--;
+    }
+
+    @Override
+    protected final long retiredStart(final long retired) {
+        return start(checkedRetired(retired));
+    }
+
+    @Override
+    protected final long retiredSize(final long retired) {
+        return size(checkedRetired(retired));
+    }
+
+    private int checkedRetired(final long retired) {
+        final int block = (int) retired;
+        assert block == retired && retiredBlocks > 0 && !table.isFree(block) && table.find(table.start(block)) != block
+                : "retired=" + retired + " must name a retired block";
+        return block;
+    }
+
+    /** Makes a block free that is in no list nor in the hash table. */
+    abstract void makeFree(int block);
+
+    @Override
     public final int liveBlocks() {
-        return table.entered();
+        return table.entered() + retiredBlocks;
     }
 
     @Override

@@ -62,6 +62,7 @@ abstract class PooledFixture {
     final void assertRefused(final long address, final String message) {
         final List<Executable> calls = List.of(
                 () -> strategy.free(address),
+                () -> strategy.retire(address),
                 () -> strategy.trim(address, 1),
                 () -> strategy.extend(address, Long.MAX_VALUE),
                 () -> strategy.sizeOf(address));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -56,6 +57,22 @@ class PooledSlabsTest extends PooledFixture {
 
         assertEquals(3, backing.liveBlocks());
         assertEquals((WINDOWS - 1) * WINDOW, strategy.largestFreeBlockBytes());
+    }
+
+    @Test
+    void shouldKeepASlabAsLongAsASlotOfItIsRetired() {
+        final long[] addresses = allocate(2 * 64, 256);
+        final long retired = strategy.retire(addresses[70]);
+        freeAll(Arrays.copyOf(addresses, 70));
+        freeAll(Arrays.copyOfRange(addresses, 71, 128));
+        strategy.makeDo();
+        assertEquals(1, backing.liveBlocks());
+        assertEquals(1, strategy.liveBlocks());
+
+        assertEquals(256, strategy.release(retired));
+
+        assertEquals(0, backing.liveBlocks());
+        assertWhole();
     }
 
     @Test

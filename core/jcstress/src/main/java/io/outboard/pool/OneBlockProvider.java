@@ -27,7 +27,10 @@ public final class OneBlockProvider implements StrategyProvider {
 
     private static final class OneBlock extends AbstractStrategy {
 
+        private static final long ONLY_BLOCK = 0;
+
         private boolean used;
+        private boolean retired;
 
         OneBlock(final Region region, final StrategyOptions options) {
             super(region, options);
@@ -53,15 +56,46 @@ public final class OneBlockProvider implements StrategyProvider {
         }
 
         @Override
-        protected long release(final int start) {
+        protected long end(final int start) {
             final long size = sizeAt(start);
             used &= size == 0;
             return size;
         }
 
         @Override
+        protected long withdraw(final int start) {
+            if (sizeAt(start) == 0) {
+                return NO_BLOCK;
+            }
+            retired = true;
+            return ONLY_BLOCK;
+        }
+
+        @Override
+        protected long endRetired(final long block) {
+            retired = false;
+            used = false;
+            return granules();
+        }
+
+        @Override
+        protected void readmit(final long block) {
+            retired = false;
+        }
+
+        @Override
+        protected long retiredStart(final long block) {
+            return 0;
+        }
+
+        @Override
+        protected long retiredSize(final long block) {
+            return granules();
+        }
+
+        @Override
         protected long sizeAt(final int start) {
-            return used && start == 0 ? granules() : 0;
+            return used && !retired && start == 0 ? granules() : 0;
         }
 
         @Override

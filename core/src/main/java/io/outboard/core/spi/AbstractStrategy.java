@@ -18,6 +18,9 @@ import io.outboard.core.StrategyOptions;
  */
 public abstract class AbstractStrategy implements Strategy {
 
+    /** What {@link #withdraw} answers when there is no such block: handles aren't negative. */
+    protected static final long NO_BLOCK = -1;
+
     private final Region region;
     private final long regionAddress;
     private final long regionBytes;
@@ -67,7 +70,48 @@ public abstract class AbstractStrategy implements Strategy {
      * @param start granules from the start of the region, unsigned; any int
      * @return its size in granules, or 0 if no block in use starts there and nothing changed
      */
-    protected abstract long release(int start);
+    protected abstract long end(int start);
+
+    /**
+     * Retires a block: none starts there from now on, but its memory stays taken. Taking it out of what finds it by its
+     * start is the last thing done, so that no error in the middle loses it.
+     *
+     * @param start granules from the start of the region, unsigned; any int
+     * @return what names it from now on, from 0 to 2^48 - 1, or {@link #NO_BLOCK} if no block in use starts there and
+     *     nothing changed
+     */
+    protected abstract long withdraw(int start);
+
+    /**
+     * Ends a retired block.
+     *
+     * @param retired what {@link #withdraw} answered
+     * @return its size in granules
+     */
+    protected abstract long endRetired(long retired);
+
+    /**
+     * Puts a retired block in use again.
+     *
+     * @param retired what {@link #withdraw} answered
+     */
+    protected abstract void readmit(long retired);
+
+    /**
+     * Where a retired block starts.
+     *
+     * @param retired what {@link #withdraw} answered
+     * @return granules from the start of the region
+     */
+    protected abstract long retiredStart(long retired);
+
+    /**
+     * The size of a retired block.
+     *
+     * @param retired what {@link #withdraw} answered
+     * @return granules
+     */
+    protected abstract long retiredSize(long retired);
 
     /**
      * The size of a block in use.
@@ -186,11 +230,44 @@ public abstract class AbstractStrategy implements Strategy {
 
     @Override
     public final void free(final long address) {
-        final long size = release(startOf(address));
+        final long size = end(startOf(address));
         if (size == 0) {
             throw InvalidAddressException.of(this, address);
         }
         freeGranules += size;
+    }
+
+    @Override
+    public final long retire(final long address) {
+        final long retired = withdraw(startOf(address));
+        if (retired == NO_BLOCK) {
+            throw InvalidAddressException.of(this, address);
+        }
+        return retired;
+    }
+
+    @Override
+    public final long release(final long retired) {
+        final long size = endRetired(retired);
+        freeGranules += size;
+        return bytes(size);
+    }
+
+    @Override
+    public final long restore(final long retired) {
+        final long address = retiredAddress(retired);
+        readmit(retired);
+        return address;
+    }
+
+    @Override
+    public final long retiredBytes(final long retired) {
+        return bytes(retiredSize(retired));
+    }
+
+    @Override
+    public final long retiredAddress(final long retired) {
+        return regionAddress + (retiredStart(retired) << granuleLog2);
     }
 
     @Override
