@@ -1,5 +1,9 @@
 package io.outboard.core;
 
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Device memory is exhausted, with what a person needs to tell <em>full</em> from <em>fragmented</em>.
  *
@@ -9,22 +13,45 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private final String message;
     private final long requestedBytes;
     private final long freeBytes;
-    private final long largestFreeBlockBytes;
     private final String reason;
+
+    /** What only a look at all blocks tells, for those who ask: most who catch it don't. */
+    private final transient LongSupplier largestFreeBlock;
+
+    private final transient Supplier<String> holders;
+
+    /** Negative until it is asked for. */
+    private long largestFreeBlockBytes = -1;
+
+    private @Nullable String diagnosis;
 
     private DeviceOutOfMemoryException(
             final String message,
             final long requestedBytes,
             final long freeBytes,
-            final long largestFreeBlockBytes,
-            final String reason) {
+            final String reason,
+            final LongSupplier largestFreeBlock,
+            final Supplier<String> holders) {
         super(message);
+        this.message = message;
         this.requestedBytes = requestedBytes;
         this.freeBytes = freeBytes;
-        this.largestFreeBlockBytes = largestFreeBlockBytes;
         this.reason = reason;
+        this.largestFreeBlock = largestFreeBlock;
+        this.holders = holders;
+    }
+
+    private static DeviceOutOfMemoryException of(
+            final String message,
+            final long requestedBytes,
+            final long freeBytes,
+            final long largestFreeBlockBytes,
+            final String reason) {
+        return new DeviceOutOfMemoryException(
+                message, requestedBytes, freeBytes, reason, () -> largestFreeBlockBytes, () -> "");
     }
 
     /**
@@ -38,7 +65,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      */
     public static DeviceOutOfMemoryException ofDevice(
             final long requestedBytes, final long freeBytes, final long totalBytes, final String reason) {
-        return new DeviceOutOfMemoryException(
+        return of(
                 "device out of memory: requested " + requestedBytes + " bytes, free " + freeBytes + " of " + totalBytes
                         + " bytes (" + reason + ")",
                 requestedBytes,
@@ -57,7 +84,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     public static DeviceOutOfMemoryException ofStrategy(final long requestedBytes, final Statistics statistics) {
         final boolean fragmented = statistics.freeBytes() >= requestedBytes;
         final String reason = fragmented ? "fragmented" : "full";
-        return new DeviceOutOfMemoryException(
+        return of(
                 "region " + reason + ": requested " + requestedBytes + " bytes; " + statistics,
                 requestedBytes,
                 statistics.freeBytes(),
@@ -66,32 +93,60 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * A pool found nothing that fits, and could neither recycle nor grow.
+     * A pool found nothing that fits, and could neither recycle nor grow. What needs a look at all blocks is found out when
+     * it is asked for, by {@link #getMessage} or {@link #largestFreeBlockBytes}, and is as it is then.
      *
      * @param requestedBytes what was asked for, in bytes
      * @param freeBytes what the pool has free, in bytes
-     * @param largestFreeBlockBytes size of its largest free block, in bytes
+     * @param largestFreeBlock finds the size of its largest free block, in bytes
      * @param state the pool's state as a person reads it, on one line
-     * @param holders its largest blocks in use, likewise
+     * @param holders finds its largest blocks in use, likewise
      * @return the exception, not thrown
      */
     public static DeviceOutOfMemoryException ofPool(
             final long requestedBytes,
             final long freeBytes,
-            final long largestFreeBlockBytes,
+            final LongSupplier largestFreeBlock,
             final String state,
-            final String holders) {
+            final Supplier<String> holders) {
         final String reason = freeBytes >= requestedBytes ? "fragmented" : "full";
-        final double fragmentation =
-                freeBytes <= largestFreeBlockBytes ? 0 : 1 - (double) largestFreeBlockBytes / freeBytes;
         return new DeviceOutOfMemoryException(
-                "pool " + reason + ": requested " + requestedBytes + " bytes; " + state + ", largest free block "
-                        + largestFreeBlockBytes + " bytes, external fragmentation "
-                        + Math.round(1000 * fragmentation) / 1000.0 + "; largest holders " + holders,
+                "pool " + reason + ": requested " + requestedBytes + " bytes; " + state,
                 requestedBytes,
                 freeBytes,
-                largestFreeBlockBytes,
-                reason);
+                reason,
+                largestFreeBlock,
+                holders);
+    }
+
+    /**
+     * Everything that is known, on one line. Of a pool it is found out at the first call: O(blocks).
+     *
+     * @return the message
+     */
+    @Override
+    public String getMessage() {
+        return diagnose();
+    }
+
+    /**
+     * Finds out what {@link #getMessage} says, before its source ends.
+     *
+     * @return the message
+     */
+    public synchronized String diagnose() {
+        if (diagnosis == null) {
+            final String largestHolders = holders == null ? "" : holders.get();
+            diagnosis = largestHolders.isEmpty() ? message : message + ofBlocks() + largestHolders;
+        }
+        return diagnosis;
+    }
+
+    private String ofBlocks() {
+        final long largestBytes = largestFreeBlockBytes();
+        final double fragmentation = freeBytes <= largestBytes ? 0 : 1 - (double) largestBytes / freeBytes;
+        return ", largest free block " + largestBytes + " bytes, external fragmentation "
+                + Math.round(1000 * fragmentation) / 1000.0 + "; largest holders ";
     }
 
     /**
@@ -117,7 +172,10 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      *
      * @return bytes; less than {@link #requestedBytes} while {@link #freeBytes} isn't means fragmented
      */
-    public long largestFreeBlockBytes() {
+    public synchronized long largestFreeBlockBytes() {
+        if (largestFreeBlockBytes < 0) {
+            largestFreeBlockBytes = largestFreeBlock == null ? 0 : largestFreeBlock.getAsLong();
+        }
         return largestFreeBlockBytes;
     }
 

@@ -3,37 +3,53 @@ package io.outboard.pool;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Strategy;
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /** What a pool does for a request that finds nothing, in the order that {@link Pool} tells. Safe for any number of threads. */
 final class Exhaustion {
 
     private final Pool pool;
     private final long limitBytes;
-    private final SpinLock lock;
-    private final PoolRegions regions;
+    private final boolean strict;
+    private final Lanes lanes;
+    private final Growth growth;
     private final Recycler recycler;
     private final PoolEvents events;
     private final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
 
+    /** The exception thrown last, whose message is found out when it is asked for, and at the latest when the pool ends. */
+    private volatile @Nullable WeakReference<DeviceOutOfMemoryException> last;
+
     Exhaustion(
             final Pool pool,
-            final long limitBytes,
-            final SpinLock lock,
-            final PoolRegions regions,
+            final PoolBuilder builder,
+            final Lanes lanes,
+            final Growth growth,
             final Recycler recycler,
             final PoolEvents events) {
         this.pool = pool;
-        this.limitBytes = limitBytes;
-        this.lock = lock;
-        this.regions = regions;
+        limitBytes = builder.limitBytes;
+        strict = builder.policy == ReusePolicy.STRICT;
+        this.lanes = lanes;
+        this.growth = growth;
         this.recycler = recycler;
         this.events = events;
     }
 
     void add(final OutOfMemoryHandler handler) {
         handlers.add(handler);
+    }
+
+    /** The pool is about to end: who looks at an exception afterwards is to see what there was. */
+    void end() {
+        final WeakReference<DeviceOutOfMemoryException> reference = last;
+        final DeviceOutOfMemoryException thrown = reference == null ? null : reference.get();
+        if (thrown != null) {
+            thrown.diagnose();
+        }
     }
 
     /**
@@ -44,37 +60,41 @@ final class Exhaustion {
      * @throws BlockTableFullException if a block fits but the tables can't hold one more
      */
     long place(final long sizeBytes, final long alignmentBytes) {
+        final Lane home = lanes.home();
         if (sizeBytes > limitBytes) {
             // Whatever comes back won't be enough.
-            return placeOrSayWhy(sizeBytes, alignmentBytes);
+            return placeOrSayWhy(home, sizeBytes, alignmentBytes);
         }
-        final boolean growFirst = recycler.waitsAreDear();
-        long address = growFirst ? Strategy.NO_SPACE : recycleAndPlace(sizeBytes, alignmentBytes);
+        long address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
-            address = regions.growAndPlace(sizeBytes, alignmentBytes);
+            address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false);
         }
-        if (address == Strategy.NO_SPACE && growFirst) {
-            address = recycleAndPlace(sizeBytes, alignmentBytes);
+        if (address == Strategy.NO_SPACE && recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes))) {
+            address = growth.growAndPlace(sizeBytes, alignmentBytes);
+        }
+        if (address == Strategy.NO_SPACE && strict) {
+            address = waitAndPlace(home, sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE) {
-            address = askHandlers(sizeBytes, alignmentBytes);
+            address = growth.growAndPlace(sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE) {
-            address = waitAndPlace(sizeBytes, alignmentBytes);
+            address = askHandlers(home, sizeBytes, alignmentBytes);
         }
-        return address == Strategy.NO_SPACE ? placeOrSayWhy(sizeBytes, alignmentBytes) : address;
+        if (address == Strategy.NO_SPACE && !strict) {
+            address = waitAndPlace(home, sizeBytes, alignmentBytes);
+        }
+        return address == Strategy.NO_SPACE ? placeOrSayWhy(home, sizeBytes, alignmentBytes) : address;
     }
 
-    private long recycleAndPlace(final long sizeBytes, final long alignmentBytes) {
-        return recycler.recycleNow(false) ? pool.place(sizeBytes, alignmentBytes) : Strategy.NO_SPACE;
-    }
-
-    private long askHandlers(final long sizeBytes, final long alignmentBytes) {
+    private long askHandlers(final Lane home, final long sizeBytes, final long alignmentBytes) {
         for (final OutOfMemoryHandler handler : handlers) {
             while (handler.free(sizeBytes, pool.statistics())) {
-                recycler.recycleNow(false);
-                // A handler may have freed what another holds of the device, too.
-                final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
+                long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, strict);
+                if (address == Strategy.NO_SPACE) {
+                    // A handler may have freed what another holds of the device, too.
+                    address = growth.growAndPlace(sizeBytes, alignmentBytes);
+                }
                 if (address != Strategy.NO_SPACE) {
                     return address;
                 }
@@ -84,38 +104,43 @@ final class Exhaustion {
     }
 
     /**
-     * Again as long as anything comes back of what was in limbo at first: it may be that of another thread's wait, and not
-     * serve this one. Not for ever, since other threads may go on freeing.
+     * Again as long as there is anything in limbo of what was there at first: what comes back may be that of another thread's
+     * wait, and not serve this one. Not for ever, since other threads may go on freeing.
      */
-    private long waitAndPlace(final long sizeBytes, final long alignmentBytes) {
-        for (int left = recycler.mostWaits(); left > 0 && recycler.recycleNow(true); left--) {
-            // What came back may be what a region needs at its end to grow in place for this request.
-            final long address = regions.growAndPlace(sizeBytes, alignmentBytes);
+    private long waitAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes) {
+        for (int left = recycler.mostWaits(); left > 0 && lanes.limboBytes() > 0; left--) {
+            final long waits = recycler.waits();
+            long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
+            if (address == Strategy.NO_SPACE) {
+                // What came back may be what a region needs at its end to grow in place for this request.
+                address = growth.growAndPlace(sizeBytes, alignmentBytes);
+            }
             if (address != Strategy.NO_SPACE) {
                 return address;
+            }
+            if (recycler.waits() == waits) {
+                // Nothing came back, since a stream is captured.
+                break;
             }
         }
         return Strategy.NO_SPACE;
     }
 
-    private long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
+    private long placeOrSayWhy(final Lane home, final long sizeBytes, final long alignmentBytes) {
         pool.checkOpen();
-        final long address;
-        lock.lock();
-        try {
-            address = regions.placeOrSayWhy(sizeBytes, alignmentBytes);
-        } finally {
-            lock.unlock();
-        }
+        final long address = home.isMain()
+                ? home.placeOrSayWhy(sizeBytes, alignmentBytes)
+                : lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
             final PoolStatistics now = pool.statistics();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(
                     sizeBytes,
                     now.freeBytes(),
-                    pool.largestFreeBlockBytes(),
+                    pool::largestFreeBlockBytes,
                     now.toString(),
-                    pool.largestHolders().toString());
+                    () -> pool.largestHolders().toString());
             events.outOfMemory(thrown, now);
+            last = new WeakReference<>(thrown);
             throw thrown;
         }
         return address;

@@ -18,6 +18,11 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes) {
         return region.committedBytes();
     }
 
+    /** By how much a region grows that has so much, if no more is needed. */
+    static long stepBytes(final long committedBytes, final long firstBytes) {
+        return Math.max(firstBytes, committedBytes / SHARE);
+    }
+
     /** Puts memory behind at least so many bytes; false if the limit or the device doesn't allow that. */
     boolean commit(final long leastBytes, final long limitBytes) {
         final long committedBytes = region.committedBytes();
@@ -29,7 +34,7 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes) {
         if (leastBytes > mostBytes) {
             return false;
         }
-        final long stepBytes = Math.max(firstBytes, committedBytes / SHARE);
+        final long stepBytes = stepBytes(committedBytes, firstBytes);
         final long goodBytes = Math.min(Math.max(leastBytes, committedBytes + stepBytes), mostBytes);
         return tryCommit(goodBytes) || (goodBytes > leastBytes && tryCommit(leastBytes));
     }

@@ -1,25 +1,25 @@
 package io.outboard.pool;
 
-import io.outboard.core.Strategy;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.agrona.collections.Long2ObjectHashMap;
-import org.agrona.collections.LongHashSet;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks of a pool that were freed while the device may still be using them. They stay in use for their strategy, and
- * come back in batches, since one synchronisation or one mark serves all that were freed before it:
+ * The blocks of a lane that were freed while the device may still be using them. Their strategies know them as retired: their
+ * addresses aren't blocks' any more, their memory stays taken. They wait in batches, since one synchronisation or one mark
+ * serves all that were freed before it:
  *
  * <ol>
  *   <li>{@link #add} puts a block into an open batch: that of its stream, or the one for blocks that any stream may use.
- *   <li>{@link #takeBatches} closes batches. Their owner waits for the work, or marks it, and asks later.
- *   <li>{@link #remove} ends a block's wait, when its owner frees it for good.
+ *   <li>{@link #take} closes batches and hands them to the {@link Recycler}, which waits for the work, or marks it.
+ *   <li>{@link #finished} brings a batch back when the device has finished with it: it is ready.
+ *   <li>{@link #nextReady} names the ready blocks one by one, since to release all at once would take long.
  * </ol>
  *
- * <p>External lock required. Batches are used again, so there is no garbage once they are as many as the program needs.
- * When the host has no memory for more, {@link OutOfMemoryError}, and nothing has changed: a block that were in limbo, but
- * in no batch, would never come back. So each method does all that may fail first.
+ * <p>External lock required: the lane's. Nothing is searched, nothing rehashed but the few streams, and batches are used again,
+ * so there is no garbage once they are as many as the program needs. {@link #reserve} takes whatever host memory the next
+ * {@link #add} needs, which then can't fail.
  */
 final class Limbo {
 
@@ -38,7 +38,7 @@ final class Limbo {
     /** Of sizes, eight in each power of two. */
     private static final int CLASSES = Long.SIZE * 8 + CLASSES_LOOKED_AT;
 
-    /** In place of the address of a block that is in use again. */
+    /** In place of a block that is in use again. */
     private static final long NONE = -1;
 
     /**
@@ -49,23 +49,43 @@ final class Limbo {
      */
     static final class Batch {
 
-        final long[] addresses = new long[BATCH_BLOCKS];
+        /** Who gets it back. */
+        final Lane lane;
+
+        final long[] retired = new long[BATCH_BLOCKS];
         final long[] sizes = new long[BATCH_BLOCKS];
+        final int[] parts = new int[BATCH_BLOCKS];
         long stream;
         int count;
 
         /** What the device was told to watch for, or {@link DeviceWork#NO_MARK}. */
         long mark;
 
+        /** In the list that it is in. */
+        @Nullable
+        Batch next;
+
         /** The newest block of each class, and the next one of its class for each block: indices from 1, 0 for none. */
-        private final byte[] newest = new byte[CLASSES];
+        private byte @Nullable [] newest;
 
-        private final byte[] older = new byte[BATCH_BLOCKS];
+        private byte @Nullable [] older;
 
-        private void add(final long address, final long sizeBytes) {
-            addresses[count] = address;
+        Batch(final Lane lane) {
+            this.lane = lane;
+        }
+
+        private void orderBySize() {
+            if (newest == null || older == null) {
+                older = new byte[BATCH_BLOCKS];
+                newest = new byte[CLASSES];
+            }
+        }
+
+        private void add(final int part, final long block, final long sizeBytes) {
+            parts[count] = part;
+            retired[count] = block;
             sizes[count] = sizeBytes;
-            if (stream != ALL_STREAMS) {
+            if (stream != ALL_STREAMS && newest != null && older != null) {
                 final int sizeClass = sizeClass(sizeBytes);
                 older[count] = newest[sizeClass];
                 newest[sizeClass] = (byte) (count + 1);
@@ -74,9 +94,11 @@ final class Limbo {
         }
 
         /** Takes a block out that is large enough and not much larger; its index, or -1. */
-        private int take(final long sizeBytes) {
+        private int find(final long sizeBytes) {
             final int first = sizeClass(sizeBytes);
-            for (int sizeClass = first; sizeClass < first + CLASSES_LOOKED_AT; sizeClass++) {
+            for (int sizeClass = first;
+                    newest != null && older != null && sizeClass < first + CLASSES_LOOKED_AT;
+                    sizeClass++) {
                 final int index = newest[sizeClass] - 1;
                 if (index >= 0) {
                     final long lost = sizes[index] - sizeBytes;
@@ -89,18 +111,19 @@ final class Limbo {
             return -1;
         }
 
-        /** Nothing is added or taken from now on; what was taken leaves no holes. */
+        /** Nothing is added or used again from now on; what was leaves no holes. */
         private void close() {
             int kept = 0;
             for (int i = 0; i < count; i++) {
-                if (addresses[i] != NONE) {
-                    addresses[kept] = addresses[i];
+                if (retired[i] != NONE) {
+                    retired[kept] = retired[i];
                     sizes[kept] = sizes[i];
+                    parts[kept] = parts[i];
                     kept++;
                 }
             }
             count = kept;
-            if (stream != ALL_STREAMS) {
+            if (stream != ALL_STREAMS && newest != null) {
                 Arrays.fill(newest, (byte) 0);
             }
         }
@@ -111,125 +134,237 @@ final class Limbo {
         }
     }
 
-    private final Supplier<Batch> factory;
-    private LongHashSet addresses = new LongHashSet();
+    /** Batches one after another. Confined to whoever owns it. */
+    static final class Chain {
+
+        @Nullable
+        Batch first;
+
+        private @Nullable Batch last;
+
+        boolean isEmpty() {
+            return first == null;
+        }
+
+        void add(final Batch batch) {
+            batch.next = null;
+            if (last == null) {
+                first = batch;
+            } else {
+                last.next = batch;
+            }
+            last = batch;
+        }
+
+        @Nullable
+        Batch poll() {
+            final Batch batch = first;
+            if (batch != null) {
+                first = batch.next;
+                batch.next = null;
+                if (first == null) {
+                    last = null;
+                }
+            }
+            return batch;
+        }
+
+        /** Takes out the one behind {@code before}, or the first if that is null. */
+        void removeAfter(final @Nullable Batch before, final Batch batch) {
+            if (before == null) {
+                first = batch.next;
+            } else {
+                before.next = batch.next;
+            }
+            if (last == batch) {
+                last = before;
+            }
+            batch.next = null;
+        }
+    }
+
+    private final Lane lane;
+    private final Function<Lane, Batch> factory;
 
     /** Filled by the next blocks that are freed; each of its batches has room for one more. */
     private Long2ObjectHashMap<Batch> open = new Long2ObjectHashMap<>();
 
-    /** Both lists have room for all batches there are. Not the default capacity, which is made only when it is used. */
-    private final ArrayList<Batch> full = new ArrayList<>(1);
-
-    private final ArrayList<Batch> unused = new ArrayList<>(1);
-    private int batches;
+    private final Chain full = new Chain();
+    private final Chain ready = new Chain();
+    private final Chain unused = new Chain();
     private long bytes;
 
     /** The open batch of the stream that freed last: most programs use one stream, or free many blocks in a row. */
     private Batch last;
 
-    Limbo() {
-        this(Batch::new);
+    Limbo(final Lane lane) {
+        this(lane, Batch::new);
     }
 
     /** For tests in which the host has no memory for a batch. */
-    Limbo(final Supplier<Batch> factory) {
+    Limbo(final Lane lane, final Function<Lane, Batch> factory) {
+        this.lane = lane;
         this.factory = factory;
         last = open(ALL_STREAMS);
     }
 
-    /** Bytes in limbo. */
+    /** Bytes that were added and not released, those with the recycler included. */
     long bytes() {
         return bytes;
     }
 
-    boolean contains(final long address) {
-        return addresses.contains(address);
-    }
-
-    /** Whether a batch is full, so that {@link #takeBatches} is worth while. */
-    boolean hasFullBatch() {
+    /** Whether a batch is full, so that {@link #take} is worth while. */
+    boolean hasFull() {
         return !full.isEmpty();
     }
 
-    /** Puts a block in. False if it is here already. */
-    boolean add(final long address, final long sizeBytes, final long stream) {
+    boolean hasReady() {
+        return !ready.isEmpty();
+    }
+
+    // Filling
+
+    /** Takes the host memory that the next {@link #add} for a stream needs. */
+    void reserve(final long stream) {
         final Batch batch = last.stream == stream ? last : open(stream);
         if (batch.count == BATCH_BLOCKS - 1) {
             reserveBatch();
         }
-        if (addresses.size() >= addresses.resizeThreshold()) {
-            growAddresses();
-        }
-        if (!addresses.add(address)) {
-            return false;
+        if (stream != ALL_STREAMS) {
+            batch.orderBySize();
         }
         last = batch;
-        batch.add(address, sizeBytes);
+    }
+
+    /** Puts a block in, right after {@link #reserve}. */
+    void add(final int part, final long retired, final long sizeBytes) {
+        final Batch batch = last;
+        batch.add(part, retired, sizeBytes);
         bytes += sizeBytes;
         if (batch.count == BATCH_BLOCKS) {
             batch.close();
             full.add(batch);
-            last = openReserved(stream);
+            last = openReserved(batch.stream);
         }
-        return true;
     }
 
     /**
-     * A block that was freed on this stream, is large enough and not much larger: out of limbo, or {@code NO_SPACE}. Of each
-     * size class only the block freed last is looked at.
+     * A block that was freed on this stream, is large enough and not much larger: out of limbo. Of each size class only the
+     * block freed last is looked at.
+     *
+     * @return null if there is none; else the block is at {@link #usedAgain} there
      */
-    long reuse(final long sizeBytes, final long stream) {
+    @Nullable
+    Batch use(final long sizeBytes, final long stream) {
         final Batch batch = last.stream == stream ? last : open.get(stream);
         if (batch == null || sizeBytes <= 0 || stream == ALL_STREAMS) {
-            return Strategy.NO_SPACE;
+            return null;
         }
-        final int index = batch.take(sizeBytes);
-        if (index < 0) {
-            return Strategy.NO_SPACE;
-        }
-        final long address = batch.addresses[index];
-        remove(address, batch.sizes[index]);
-        if (index == batch.count - 1) {
-            batch.count--;
-        } else {
-            batch.addresses[index] = NONE;
-        }
-        return address;
+        usedAgain = batch.find(sizeBytes);
+        return usedAgain < 0 ? null : batch;
     }
 
-    /** Moves batches from here to {@code taken}: the full ones, or all with a block in them. */
-    @SuppressWarnings("NonApiType") // Room in it has to be made beforehand, which a List can't be asked for.
-    void takeBatches(final boolean all, final ArrayList<Batch> taken) {
+    /** Where {@link #use} found a block. */
+    int usedAgain;
+
+    /** The block that {@link #use} found is in use again. */
+    void forget(final Batch batch) {
+        bytes -= batch.sizes[usedAgain];
+        if (usedAgain == batch.count - 1) {
+            batch.count--;
+        } else {
+            batch.retired[usedAgain] = NONE;
+        }
+    }
+
+    // Emptying
+
+    /** Hands batches over: the full ones, or all with a block in them. Takes host memory first, if any is needed. */
+    void take(final boolean all, final Chain taken) {
         if (all) {
             reserveBatch();
         }
-        taken.ensureCapacity(taken.size() + full.size() + open.size());
-        // One by one, since addAll would make garbage.
-        for (int i = 0; i < full.size(); i++) {
-            taken.add(full.get(i));
+        for (Batch batch = full.poll(); batch != null; batch = full.poll()) {
+            taken.add(batch);
         }
-        full.clear();
         if (all) {
             // Empty ones too, so that none stays behind for a stream that doesn't exist any more.
-            for (final Batch batch : open.values()) {
-                batch.close();
-                (batch.count == 0 ? unused : taken).add(batch);
+            if (open.size() == 1) {
+                takeOpen(last, taken);
+            } else {
+                for (final Batch batch : open.values()) {
+                    takeOpen(batch, taken);
+                }
             }
             open.clear();
             last = openReserved(ALL_STREAMS);
         }
     }
 
-    /** Ends the wait of a block of a batch that was taken. */
-    void remove(final long address, final long sizeBytes) {
-        addresses.remove(address);
-        bytes -= sizeBytes;
+    private void takeOpen(final Batch batch, final Chain taken) {
+        batch.close();
+        (batch.count == 0 ? unused : taken).add(batch);
     }
 
-    /** Takes a batch back whose blocks have all been removed. */
-    void recycle(final Batch batch) {
-        batch.count = 0;
-        unused.add(batch);
+    /** The device has finished with a batch: its blocks are ready. */
+    void finished(final Batch batch) {
+        ready.add(batch);
+    }
+
+    /** The next ready block, which is to be released now: the batch that has it last. Null if none is ready. */
+    @Nullable
+    Batch nextReady() {
+        return ready.first;
+    }
+
+    /** The last block of the first ready batch was released. */
+    void released() {
+        final Batch batch = ready.first;
+        if (batch != null) {
+            bytes -= batch.sizes[--batch.count];
+            if (batch.count == 0) {
+                ready.poll();
+                unused.add(batch);
+            }
+        }
+    }
+
+    /** Everything is gone. */
+    void clear() {
+        final Chain nobody = new Chain();
+        take(true, nobody);
+        while (ready.poll() != null) {
+            // With their strategies.
+        }
+        bytes = 0;
+    }
+
+    /** Shows what is here and not with the recycler. */
+    void forEach(final Visitor visitor) {
+        for (final Batch batch : open.values()) {
+            show(batch, visitor);
+        }
+        forEach(full, visitor);
+        forEach(ready, visitor);
+    }
+
+    static void forEach(final Chain chain, final Visitor visitor) {
+        for (Batch batch = chain.first; batch != null; batch = batch.next) {
+            show(batch, visitor);
+        }
+    }
+
+    private static void show(final Batch batch, final Visitor visitor) {
+        for (int i = 0; i < batch.count; i++) {
+            if (batch.retired[i] != NONE) {
+                visitor.visit(batch, i);
+            }
+        }
+    }
+
+    /** Sees a block in limbo. */
+    interface Visitor {
+        void visit(Batch batch, int index);
     }
 
     private Batch open(final long stream) {
@@ -239,6 +374,7 @@ final class Limbo {
         }
         reserveBatch();
         if (open.size() >= open.resizeThreshold()) {
+            // Not left to the map: it puts the value in and raises its threshold before it asks for the larger table.
             final Long2ObjectHashMap<Batch> larger = new Long2ObjectHashMap<>(2 * open.capacity(), open.loadFactor());
             larger.putAll(open);
             open = larger;
@@ -248,7 +384,10 @@ final class Limbo {
 
     /** Takes the place of the stream's batch, if it has one. */
     private Batch openReserved(final long stream) {
-        final Batch batch = unused.remove(unused.size() - 1);
+        final Batch batch = unused.poll();
+        if (batch == null) {
+            throw new AssertionError("no batch was reserved");
+        }
         batch.stream = stream;
         batch.mark = DeviceWork.NO_MARK;
         open.put(stream, batch);
@@ -257,20 +396,7 @@ final class Limbo {
 
     private void reserveBatch() {
         if (unused.isEmpty()) {
-            full.ensureCapacity(batches + 1);
-            unused.ensureCapacity(batches + 1);
-            unused.add(factory.get());
-            batches++;
+            unused.add(factory.apply(lane));
         }
-    }
-
-    /**
-     * Not left to the set, nor to the map of open batches: they put the value in and raise their threshold before they ask
-     * for the larger table, and without that fill up until a search doesn't end.
-     */
-    private void growAddresses() {
-        final LongHashSet larger = new LongHashSet(2 * addresses.capacity(), addresses.loadFactor());
-        larger.addAll(addresses);
-        addresses = larger;
     }
 }

@@ -44,24 +44,24 @@ public final class Pool implements AutoCloseable {
 
     private final ReusePolicy policy;
     private final long limitBytes;
-    private final SpinLock lock = new SpinLock();
-    private final PoolCounters counters = new PoolCounters();
-    private final PoolRegions regions;
+    private final Lanes lanes;
+    private final Growth growth;
     private final Recycler recycler;
     private final PoolEvents events;
     private final @Nullable LeakTracker tracker;
     private final @Nullable String name;
     private final Exhaustion exhaustion;
-    private volatile boolean closed;
 
     Pool(final PoolBuilder builder) {
         policy = builder.policy;
         limitBytes = builder.limitBytes;
-        regions = new PoolRegions(builder, lock, counters);
-        recycler = new Recycler(builder, lock, counters, regions);
         name = builder.name;
         events = new PoolEvents(name);
-        exhaustion = new Exhaustion(this, limitBytes, lock, regions, recycler, events);
+        final RegionMaker maker = new RegionMaker(builder, events);
+        lanes = new Lanes(builder, maker);
+        growth = new Growth(builder, lanes, maker, events);
+        recycler = new Recycler(builder, lanes);
+        exhaustion = new Exhaustion(this, builder, lanes, growth, recycler, events);
         tracker = builder.leakLevel == LeakLevel.OFF
                 ? null
                 : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
@@ -117,7 +117,7 @@ public final class Pool implements AutoCloseable {
     }
 
     private long allocateUnrecorded(final long sizeBytes, final long alignmentBytes) {
-        final long address = place(sizeBytes, alignmentBytes);
+        final long address = lanes.home().allocate(sizeBytes, alignmentBytes);
         return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, alignmentBytes) : address;
     }
 
@@ -164,29 +164,8 @@ public final class Pool implements AutoCloseable {
 
     private long allocateOrdered(final long sizeBytes, final long stream) {
         Arguments.checkSize(sizeBytes);
-        long address;
-        lock.lock();
-        try {
-            // Limbo outlives its regions.
-            checkOpen();
-            address = recycler.reuse(sizeBytes, stream);
-            if (address == Strategy.NO_SPACE) {
-                address = regions.place(sizeBytes, 1);
-            }
-        } finally {
-            lock.unlock();
-        }
+        final long address = lanes.home().allocateOrdered(sizeBytes, recycler.granuleMask(), stream);
         return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, 1) : address;
-    }
-
-    /** An address, or {@code NO_SPACE}, from what the pool holds now. */
-    long place(final long sizeBytes, final long alignmentBytes) {
-        lock.lock();
-        try {
-            return regions.place(sizeBytes, alignmentBytes);
-        } finally {
-            lock.unlock();
-        }
     }
 
     private long allocateSlowly(final long sizeBytes, final long alignmentBytes) {
@@ -239,21 +218,24 @@ public final class Pool implements AutoCloseable {
 
     /** Answers the size of the block, in bytes; its complement if limbo is full. */
     private long freeUnrecorded(final long address, final long stream) {
-        lock.lock();
-        try {
-            final Strategy strategy = strategyAt(address);
-            if (policy == ReusePolicy.IMMEDIATE) {
-                final long before = strategy.freeBytes();
-                strategy.free(address);
-                final long sizeBytes = strategy.freeBytes() - before;
-                counters.freed(sizeBytes, 0);
-                return sizeBytes;
-            }
-            final long sizeBytes = strategy.sizeOf(address);
-            return recycler.add(address, sizeBytes, stream) ? ~sizeBytes : sizeBytes;
-        } finally {
-            lock.unlock();
+        final Part chunk = lanes.chunkAt(address);
+        return chunk == null ? lanes.main().free(null, address, stream) : freeInChunk(chunk, address, stream);
+    }
+
+    private long freeInChunk(final Part chunk, final long address, final long stream) {
+        final Lane owner = Objects.requireNonNull(chunk.owner);
+        final Lane home = lanes.home();
+        // A stream's own blocks are for the stream's next request, and events tell sizes: both are known to the owner
+        // only.
+        if (owner == home
+                || PoolEvents.wantsFrees()
+                || (stream != Limbo.ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED)) {
+            return owner.free(chunk, address, stream);
         }
+        if (!home.send(chunk, owner, address)) {
+            owner.refuse(chunk, address);
+        }
+        return 0;
     }
 
     /** As {@link #free}, but nothing if the pool is closed. */
@@ -262,7 +244,7 @@ public final class Pool implements AutoCloseable {
             free(address);
         } catch (final IllegalStateException e) {
             // It may have been closed meanwhile; from then on it stays so.
-            if (!closed) {
+            if (!isClosed()) {
                 throw e;
             }
         }
@@ -291,15 +273,8 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void trim(final long address, final long newSizeBytes) {
-        lock.lock();
-        try {
-            final Strategy strategy = liveStrategyAt(address);
-            final long before = strategy.freeBytes();
-            strategy.trim(address, newSizeBytes);
-            counters.resized(before - strategy.freeBytes());
-        } finally {
-            lock.unlock();
-        }
+        final Part chunk = lanes.chunkAt(address);
+        laneOf(chunk).trim(chunk, address, newSizeBytes);
     }
 
     /**
@@ -314,22 +289,17 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public boolean extend(final long address, final long newSizeBytes) {
-        long placed = extendBacked(address, newSizeBytes);
+        final Part chunk = lanes.chunkAt(address);
+        long placed = laneOf(chunk).extend(chunk, address, newSizeBytes);
         // The complement of an end that must be backed for it.
-        while (placed < Strategy.NO_SPACE && regions.commitTo(~placed)) {
-            placed = extendBacked(address, newSizeBytes);
+        while (placed < Strategy.NO_SPACE && growth.commitTo(~placed)) {
+            placed = lanes.main().extend(null, address, newSizeBytes);
         }
         return placed >= 0;
     }
 
-    private long extendBacked(final long address, final long newSizeBytes) {
-        lock.lock();
-        try {
-            liveStrategyAt(address);
-            return regions.extend(address, newSizeBytes);
-        } finally {
-            lock.unlock();
-        }
+    private Lane laneOf(final @Nullable Part chunk) {
+        return chunk == null ? lanes.main() : Objects.requireNonNull(chunk.owner);
     }
 
     /**
@@ -341,12 +311,8 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public long sizeOf(final long address) {
-        lock.lock();
-        try {
-            return liveStrategyAt(address).sizeOf(address);
-        } finally {
-            lock.unlock();
-        }
+        final Part chunk = lanes.chunkAt(address);
+        return laneOf(chunk).sizeOf(chunk, address);
     }
 
     /**
@@ -356,20 +322,12 @@ public final class Pool implements AutoCloseable {
      * @return true if the pool holds the byte at this address
      */
     public boolean contains(final long address) {
-        return regions.contains(address);
-    }
-
-    /** The lock is held. */
-    private Strategy strategyAt(final long address) {
-        checkOpen();
-        return regions.strategyAt(address);
-    }
-
-    /** The lock is held. */
-    private Strategy liveStrategyAt(final long address) {
-        final Strategy strategy = strategyAt(address);
-        recycler.checkNotInLimbo(address);
-        return strategy;
+        for (final Part region : lanes.main().parts()) {
+            if (region.holds(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // Giving back
@@ -388,11 +346,12 @@ public final class Pool implements AutoCloseable {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
-        if (counters.heldBytes() > bytes && !recycler.isCapturing()) {
-            recycler.recycleNow(false);
-            regions.trimTo(bytes);
+        if (lanes.heldBytes() > bytes && !recycler.isCapturing()) {
+            recycler.recycle();
+            lanes.releaseAll();
+            growth.trimTo(bytes);
         }
-        return counters.heldBytes();
+        return lanes.heldBytes();
     }
 
     /**
@@ -404,20 +363,22 @@ public final class Pool implements AutoCloseable {
     @Override
     public void close() {
         synchronized (exhaustion) {
-            if (closed) {
+            if (lanes.isClosed()) {
                 return;
             }
-            closed = true;
+            lanes.close();
         }
-        if (counters.liveBlocks() > 0) {
+        exhaustion.end();
+        final PoolStatistics last = statistics();
+        if (last.liveBlocks() > 0) {
             LOGGER.log(
                     System.Logger.Level.WARNING,
-                    "a pool is closed with " + counters.liveBlocks() + " blocks in use, " + counters.usedBytes()
+                    "a pool is closed with " + last.liveBlocks() + " blocks in use, " + last.usedBytes()
                             + " bytes; the largest: " + largestHolders());
         }
         final Failures failures = new Failures();
         failures.attempt(recycler::end);
-        failures.attempt(regions::end);
+        failures.attempt(growth::end);
         final String registered = name;
         if (registered != null) {
             failures.attempt(() -> PoolManagement.unregister(registered));
@@ -426,13 +387,11 @@ public final class Pool implements AutoCloseable {
     }
 
     boolean isClosed() {
-        return closed;
+        return lanes.isClosed();
     }
 
     void checkOpen() {
-        if (closed) {
-            throw new IllegalStateException("the pool is closed");
-        }
+        lanes.checkOpen();
     }
 
     // Observing
@@ -452,7 +411,17 @@ public final class Pool implements AutoCloseable {
      * @return numbers
      */
     public PoolStatistics statistics() {
-        return counters.statistics(limitBytes);
+        lanes.settle();
+        return new PoolStatistics(
+                lanes.main().parts().length,
+                lanes.heldBytes(),
+                limitBytes,
+                lanes.usedBytes(),
+                lanes.limboBytes(),
+                lanes.peakUsedBytes(),
+                lanes.liveBlocks(),
+                lanes.allocations(),
+                recycler.waits());
     }
 
     /**
@@ -461,11 +430,11 @@ public final class Pool implements AutoCloseable {
      * @return bytes, 0 if no block is free
      */
     public long largestFreeBlockBytes() {
-        lock.lock();
+        lanes.lockAll();
         try {
-            return regions.largestFreeBlockBytes();
+            return lanes.largestFreeBlockBytes();
         } finally {
-            lock.unlock();
+            lanes.unlockAll();
         }
     }
 
@@ -475,13 +444,7 @@ public final class Pool implements AutoCloseable {
      * @return up to eight
      */
     public List<Holder> largestHolders() {
-        final LargestHolders holders = new LargestHolders();
-        forEachBlock((address, sizeBytes, free) -> {
-            if (!free && !recycler.contains(address)) {
-                holders.add(address, sizeBytes);
-            }
-        });
-        return holders.list(tracker);
+        return new PoolDump(this, lanes, growth, recycler).holders(tracker);
     }
 
     /**
@@ -496,13 +459,7 @@ public final class Pool implements AutoCloseable {
      */
     public void dump(final Path path) throws IOException {
         Objects.requireNonNull(path, "path");
-        final PoolDump dump;
-        lock.lock();
-        try {
-            dump = new PoolDump(statistics(), regions, recycler);
-        } finally {
-            lock.unlock();
-        }
+        final PoolDump dump = new PoolDump(this, lanes, growth, recycler);
         dump.write(path, name, tracker);
     }
 
@@ -513,11 +470,11 @@ public final class Pool implements AutoCloseable {
      * @param visitor sees each block; it must not call this pool
      */
     public void forEachBlock(final BlockVisitor visitor) {
-        lock.lock();
+        lanes.lockAll();
         try {
-            regions.forEachBlock(visitor);
+            lanes.forEachBlock(visitor);
         } finally {
-            lock.unlock();
+            lanes.unlockAll();
         }
     }
 }

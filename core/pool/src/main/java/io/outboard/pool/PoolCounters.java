@@ -4,28 +4,24 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A pool's counters: written under the pool's lock, read without it. Opaque accesses are enough for that: each number is
- * whole and recent, and nothing else is concluded from it.
+ * A lane's counters: written under its lock, read without it. Opaque accesses are enough for that: each number is whole and
+ * recent, and nothing else is concluded from it. What is freed on one lane may have been counted as in use on another: sums
+ * over all lanes are right, a lane's own numbers need not be.
  */
 final class PoolCounters {
 
-    private static final int HELD = 0;
-    private static final int REGIONS = 1;
-    private static final int USED = 2;
-    private static final int LIMBO = 3;
-    private static final int PEAK_USED = 4;
-    private static final int LIVE_BLOCKS = 5;
-    private static final int ALLOCATIONS = 6;
-    private static final int SYNCHRONISATIONS = 7;
-    private static final int RECYCLED = 8;
+    private static final int USED = 0;
+    private static final int LIMBO = 1;
+    private static final int PEAK_USED = 2;
+    private static final int ALLOCATIONS = 3;
+    private static final int FREES = 4;
 
     private static final VarHandle VALUES = MethodHandles.arrayElementVarHandle(long[].class);
 
-    private final long[] values = new long[RECYCLED + 1];
+    private final long[] values = new long[FREES + 1];
 
     void allocated(final long sizeBytes) {
         set(ALLOCATIONS, values[ALLOCATIONS] + 1);
-        set(LIVE_BLOCKS, values[LIVE_BLOCKS] + 1);
         resized(sizeBytes);
     }
 
@@ -36,7 +32,17 @@ final class PoolCounters {
     }
 
     void freed(final long sizeBytes, final long limboBytes) {
-        set(LIVE_BLOCKS, values[LIVE_BLOCKS] - 1);
+        ended();
+        left(sizeBytes, limboBytes);
+    }
+
+    /** A block was freed; its bytes count as in use until {@link #left}. */
+    void ended() {
+        set(FREES, values[FREES] + 1);
+    }
+
+    /** So many bytes aren't in use any more. */
+    void left(final long sizeBytes, final long limboBytes) {
         set(USED, values[USED] - sizeBytes);
         set(LIMBO, limboBytes);
     }
@@ -50,61 +56,36 @@ final class PoolCounters {
         }
     }
 
-    void held(final long regions, final long bytes) {
-        set(REGIONS, regions);
-        set(HELD, bytes);
-    }
-
-    /** Every region was given back: nothing is in use any more. */
-    void ended() {
-        held(0, 0);
-        set(USED, 0);
-        set(LIMBO, 0);
-        set(LIVE_BLOCKS, 0);
-    }
-
-    /** A batch came back from limbo. */
-    void recycled(final long limboBytes) {
-        set(RECYCLED, values[RECYCLED] + 1);
+    void limbo(final long limboBytes) {
         set(LIMBO, limboBytes);
     }
 
-    /** Not under the pool's lock but under the one that guards synchronising. */
-    void synchronised() {
-        set(SYNCHRONISATIONS, values[SYNCHRONISATIONS] + 1);
-    }
-
-    long heldBytes() {
-        return get(HELD);
+    /** Every region was given back: nothing is in use any more. */
+    void closed() {
+        set(USED, 0);
+        set(LIMBO, 0);
+        set(FREES, values[ALLOCATIONS]);
     }
 
     long usedBytes() {
         return get(USED);
     }
 
+    long limboBytes() {
+        return get(LIMBO);
+    }
+
+    /** Most that {@link #usedBytes} was. */
     long peakUsedBytes() {
         return get(PEAK_USED);
     }
 
-    long liveBlocks() {
-        return get(LIVE_BLOCKS);
+    long allocations() {
+        return get(ALLOCATIONS);
     }
 
-    long recycled() {
-        return get(RECYCLED);
-    }
-
-    PoolStatistics statistics(final long limitBytes) {
-        return new PoolStatistics(
-                (int) get(REGIONS),
-                get(HELD),
-                limitBytes,
-                get(USED),
-                get(LIMBO),
-                get(PEAK_USED),
-                get(LIVE_BLOCKS),
-                get(ALLOCATIONS),
-                get(SYNCHRONISATIONS));
+    long frees() {
+        return get(FREES);
     }
 
     private void set(final int counter, final long value) {

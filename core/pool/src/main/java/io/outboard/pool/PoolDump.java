@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,12 +30,32 @@ final class PoolDump {
     private long[] blocks = new long[64 * STRIDE];
     private int length;
 
-    /** Copies. The pool's lock is held. */
-    PoolDump(final PoolStatistics statistics, final PoolRegions poolRegions, final Recycler recycler) {
-        this.statistics = statistics;
-        regions = poolRegions.held();
-        poolRegions.forEachBlock((address, sizeBytes, free) ->
-                add(address, sizeBytes, free ? FREE : recycler.contains(address) ? LIMBO : USED));
+    /** Copies, while nothing changes: all locks are taken for that. */
+    PoolDump(final Pool pool, final Lanes lanes, final Growth growth, final Recycler recycler) {
+        lanes.settle();
+        final List<Region> held = new ArrayList<>();
+        final PoolStatistics[] now = new PoolStatistics[1];
+        recycler.whileStill(() -> {
+            lanes.lockAll();
+            try {
+                now[0] = pool.statistics();
+                final LongHashSet limbo = new LongHashSet();
+                final Limbo.Visitor adder = (batch, index) -> limbo.add(batch.lane.addressOf(batch, index));
+                recycler.forEachWaiting(adder);
+                lanes.forEachInLimbo(adder, limbo::add);
+                held.addAll(growth.held());
+                lanes.forEachBlock((address, sizeBytes, free) ->
+                        add(address, sizeBytes, free ? FREE : limbo.contains(address) ? LIMBO : USED));
+            } finally {
+                lanes.unlockAll();
+            }
+        });
+        statistics = now[0];
+        regions = held;
+    }
+
+    List<Holder> holders(final @Nullable LeakTracker tracker) {
+        return holders.list(tracker);
     }
 
     private void add(final long address, final long sizeBytes, final long state) {

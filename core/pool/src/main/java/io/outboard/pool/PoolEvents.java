@@ -79,6 +79,10 @@ final class PoolEvents {
 
     void outOfMemory(final DeviceOutOfMemoryException thrown, final PoolStatistics statistics) {
         final OutOfMemoryEvent event = new OutOfMemoryEvent(pool);
+        if (!event.isEnabled()) {
+            // The largest free block isn't looked for in vain.
+            return;
+        }
         event.requestedBytes = thrown.requestedBytes();
         event.freeBytes = thrown.freeBytes();
         event.largestFreeBlockBytes = thrown.largestFreeBlockBytes();

@@ -1,18 +1,19 @@
 package io.outboard.pool;
 
-import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Strategy;
-import java.util.ArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the blocks in a pool's limbo back once the device has finished with them: in batches, one synchronisation or one
- * mark for many.
+ * Gives the blocks in limbo back once the device has finished with them: in batches, one synchronisation or one mark for many,
+ * of all lanes.
  *
- * <p>Two locks. The pool's lock guards limbo and the strategies. The limbo lock guards the batches that were taken from
- * limbo and is held while the device is asked or waited for; it is never taken while the pool's lock is held. If the device
+ * <p>The limbo lock guards the batches that were taken from lanes and is held while the device is asked; no lane's lock is
+ * held then, and it is never taken while one is. It isn't held while {@link Synchronizer} waits for a busy device. If the device
  * fails, what isn't given back yet stays in limbo.
+ *
+ * <p>What has come back is ready in its lane, and whoever recycled places its request in the same hold of that lane's lock in
+ * which it releases: two holds would let another thread take all of it in between, and this one would make the pool grow.
  */
 final class Recycler {
 
@@ -22,112 +23,67 @@ final class Recycler {
      */
     private static final int MOST_UNFINISHED = 4;
 
-    /** A wait that is shorter isn't dear: to take a region takes as long. */
-    private static final long LEAST_DEAR_NS = 100_000;
-
-    /** Waits are dear if they take more than one part in so many of the time. */
-    private static final long DEAR_SHARE = 50;
-
-    /** Dear waits make the pool as large as this many times what was in use at the peak. */
-    private static final long MOST_TIMES_PEAK = 16;
+    /**
+     * A pool whose device is busy grows rather than waits until it would hold more than this many times what was in use at the
+     * peak. So limbo, if it isn't awaited, is at most seven times that.
+     */
+    static final long MOST_TIMES_PEAK = 8;
 
     private final ReusePolicy policy;
     private final DeviceWork work;
-    private final long limboLimitBytes;
-    private final long limitBytes;
     private final long granuleMask;
-    private final PoolCounters counters;
-    private final PoolRegions regions;
+    private final Lanes lanes;
     private final PoolEvents events;
-    private final SpinLock lock;
+    private final Synchronizer synchronizer;
     private final ReentrantLock limboLock = new ReentrantLock();
-    private final Limbo limbo = new Limbo();
 
-    /** Taken from limbo, in that order. Not the default capacity, which is made only when it is used. */
-    private final ArrayList<Limbo.Batch> waiting = new ArrayList<>(1);
+    /** Taken from lanes, in that order. */
+    private final Limbo.Chain waiting = new Limbo.Chain();
+
+    /** Somebody waits for a mark, with the limbo lock, because there is no other memory. */
+    private volatile boolean awaiting;
 
     private boolean ended;
 
-    /** How long the last synchronisation took, and when it ended. Written under the limbo lock; each is whole. */
-    private volatile long waitedNs;
+    /** Written under the limbo lock. */
+    private volatile long waits;
 
-    private volatile long waitEnded;
-
-    Recycler(final PoolBuilder builder, final SpinLock lock, final PoolCounters counters, final PoolRegions regions) {
+    Recycler(final PoolBuilder builder, final Lanes lanes) {
         policy = builder.policy;
         work = builder.work;
-        limboLimitBytes = builder.limboLimitBytes;
-        limitBytes = builder.limitBytes;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
-        this.lock = lock;
-        this.counters = counters;
-        this.regions = regions;
+        this.lanes = lanes;
         events = new PoolEvents(builder.name);
+        synchronizer = new Synchronizer(work, builder.name, events);
     }
 
-    // Under the pool's lock
-
-    /**
-     * Puts a block into limbo that its strategy says is in use.
-     *
-     * @return whether {@link #recycleAsPlanned} is to be called, without the lock
-     * @throws InvalidAddressException if it is in limbo already; nothing changes
-     */
-    boolean add(final long address, final long sizeBytes, final long stream) {
-        final long key = policy == ReusePolicy.STREAM_ORDERED ? stream : Limbo.ALL_STREAMS;
-        if (!limbo.add(address, sizeBytes, key)) {
-            throw inLimbo(address);
-        }
-        counters.freed(sizeBytes, limbo.bytes());
-        return policy == ReusePolicy.STRICT ? limbo.bytes() > limboLimitBytes : limbo.hasFullBatch();
+    /** Less one, the bits of an address below a granule. */
+    long granuleMask() {
+        return granuleMask;
     }
 
-    /** A block that was freed on this stream and serves the request, in use again; or {@code NO_SPACE}. */
-    long reuse(final long sizeBytes, final long stream) {
-        if (stream == Limbo.ALL_STREAMS) {
-            // No stream: what is there may be in use on any.
-            return Strategy.NO_SPACE;
-        }
-        final long limboBytes = limbo.bytes();
-        // Negative if it overflows; then no block is chosen.
-        final long address = limbo.reuse((sizeBytes + granuleMask) & ~granuleMask, stream);
-        if (address != Strategy.NO_SPACE) {
-            counters.reused(limboBytes - limbo.bytes(), limbo.bytes());
-        }
-        return address;
-    }
-
-    void checkNotInLimbo(final long address) {
-        if (limbo.contains(address)) {
-            throw inLimbo(address);
-        }
-    }
-
-    boolean contains(final long address) {
-        return limbo.contains(address);
-    }
-
-    // Without a lock
-
-    /**
-     * Whether waiting for the device costs so much of the time that the pool had better grow. A program that frees while
-     * its kernels run would otherwise wait for one each time that its memory has gone round.
-     */
-    boolean waitsAreDear() {
-        final long ns = waitedNs;
-        // What it holds when it has grown.
-        final long doubledBytes = 2 * counters.heldBytes();
-        return ns >= LEAST_DEAR_NS
-                && doubledBytes <= limitBytes / 2
-                && doubledBytes / MOST_TIMES_PEAK <= counters.peakUsedBytes()
-                && (System.nanoTime() - waitEnded) / DEAR_SHARE < ns;
+    /** How often the device was waited for. */
+    long waits() {
+        return waits;
     }
 
     /** Recycles because limbo is full, not because memory is needed; what another thread is at need not be done twice. */
     void recycleAsPlanned() {
         if (limboLock.tryLock()) {
             try {
-                recycle(policy == ReusePolicy.STRICT, false);
+                recycle(policy == ReusePolicy.STRICT);
+            } finally {
+                limboLock.unlock();
+            }
+        }
+    }
+
+    /** Recycles all that can be without being held up by the device's work. */
+    void recycle() {
+        if (policy != ReusePolicy.IMMEDIATE) {
+            limboLock.lock();
+            try {
+                recycle(true);
             } finally {
                 limboLock.unlock();
             }
@@ -135,35 +91,73 @@ final class Recycler {
     }
 
     /**
-     * Gives back what the device has finished with, because memory is needed.
+     * Recycles for a request, and places it.
      *
-     * @param wait whether to wait for unfinished work; {@link ReusePolicy#STRICT} always does
-     * @return whether any memory came back since the call
+     * @param wait whether to wait for unfinished work; else no thread is held up by the device
+     * @return an address, or {@code NO_SPACE}
      */
-    boolean recycleNow(final boolean wait) {
-        final long before = counters.recycled();
+    long recycleAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
+        if (policy == ReusePolicy.IMMEDIATE || (!wait && awaiting)) {
+            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        }
         limboLock.lock();
         try {
-            // Who waited for another thread's synchronisation may find that this was enough.
-            if (counters.recycled() == before) {
-                recycle(true, wait);
+            // Who waited for another thread may find that what that one recycled is enough.
+            long address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
+            if (address == Strategy.NO_SPACE) {
+                recycle(true);
+                address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+            }
+            if (address == Strategy.NO_SPACE && policy != ReusePolicy.STRICT && wait) {
+                awaitAny();
+                address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+            }
+            if (address != Strategy.NO_SPACE || policy != ReusePolicy.STRICT) {
+                return address;
             }
         } finally {
             limboLock.unlock();
         }
-        return counters.recycled() != before;
+        return afterSynchronising(home, sizeBytes, alignmentBytes, wait);
     }
 
-    /** After so many waits of {@link #recycleNow} all has come back that is in limbo now. */
+    /** For a device that is busy: after what another thread waits for, for a moment or as long as it takes. */
+    private long afterSynchronising(
+            final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
+        if (!synchronizer.await(wait)) {
+            return Strategy.NO_SPACE;
+        }
+        limboLock.lock();
+        try {
+            collect();
+            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        } finally {
+            limboLock.unlock();
+        }
+    }
+
+    /** Whether the pool had better grow than wait, when it would hold so much then. */
+    boolean mayGrowTo(final long bytes) {
+        return lanes.limboBytes() == 0 || bytes / MOST_TIMES_PEAK <= lanes.peakUsedBytes();
+    }
+
+    /** After so many waits of {@link #recycleAndPlace} all has come back that is in limbo now. */
     int mostWaits() {
+        if (policy == ReusePolicy.IMMEDIATE) {
+            return 0;
+        }
         if (policy == ReusePolicy.STRICT) {
-            // The first may be another thread's, begun before now.
-            return 2;
+            // The first may have begun before now; and others take what comes back.
+            return 4;
         }
         limboLock.lock();
         try {
             takeBatches(true);
-            return waiting.size() + 1;
+            int count = 1;
+            for (Limbo.Batch batch = waiting.first; batch != null; batch = batch.next) {
+                count++;
+            }
+            return count;
         } finally {
             limboLock.unlock();
         }
@@ -184,9 +178,9 @@ final class Recycler {
                 markWaiting();
             }
         } finally {
-            for (int i = 0; i < waiting.size(); i++) {
-                if (waiting.get(i).stream == stream) {
-                    waiting.get(i).stream = Limbo.ALL_STREAMS;
+            for (Limbo.Batch batch = waiting.first; batch != null; batch = batch.next) {
+                if (batch.stream == stream) {
+                    batch.stream = Limbo.ALL_STREAMS;
                 }
             }
             limboLock.unlock();
@@ -209,62 +203,99 @@ final class Recycler {
      * @throws RuntimeException what the device fails with first; everything has been tried
      */
     void end() {
+        final Failures failures = new Failures();
+        failures.attempt(synchronizer::end);
         limboLock.lock();
         try {
             ended = true;
-            final Failures failures = new Failures();
             failures.attempt(this::synchronise);
-            for (final Limbo.Batch batch : waiting) {
-                if (batch.mark != DeviceWork.NO_MARK) {
-                    failures.attempt(() -> work.release(batch.mark));
+            for (Limbo.Batch batch = waiting.poll(); batch != null; batch = waiting.poll()) {
+                final long mark = batch.mark;
+                if (mark != DeviceWork.NO_MARK) {
+                    failures.attempt(() -> work.release(mark));
                 }
             }
-            waiting.clear();
-            failures.rethrow();
+        } finally {
+            limboLock.unlock();
+        }
+        failures.rethrow();
+    }
+
+    /** Shows the blocks in limbo, from which nothing is taken meanwhile. */
+    void whileStill(final Runnable look) {
+        limboLock.lock();
+        try {
+            look.run();
         } finally {
             limboLock.unlock();
         }
     }
 
+    /** Shows what was taken from lanes. The limbo lock is held. */
+    void forEachWaiting(final Limbo.Visitor visitor) {
+        Limbo.forEach(waiting, visitor);
+        synchronizer.forEach(visitor);
+    }
+
     // Under the limbo lock
 
-    private void recycle(final boolean all, final boolean wait) {
+    /** Never held up by the device's work. Of {@link ReusePolicy#STRICT} all batches, of others all or the full ones. */
+    private void recycle(final boolean all) {
+        collect();
         if (ended || work.isCapturing()) {
             return;
         }
         takeBatches(all);
         if (policy == ReusePolicy.STRICT) {
-            releaseAfterSynchronising();
+            if (!waiting.isEmpty()) {
+                if (work.isIdle()) {
+                    releaseAfterSynchronising();
+                } else {
+                    synchronizer.begin(waiting);
+                }
+            }
         } else {
             markWaiting();
-            if (!releaseFinished(all ? Integer.MAX_VALUE : MOST_UNFINISHED) && wait) {
-                awaitAny();
-            }
+            releaseFinished(all ? Integer.MAX_VALUE : MOST_UNFINISHED);
         }
     }
 
     private void takeBatches(final boolean all) {
-        lock.lock();
-        try {
-            limbo.takeBatches(all, waiting);
-        } finally {
-            lock.unlock();
+        final Lane[] each = lanes.all();
+        if (all && each.length > 1) {
+            for (final Lane lane : each) {
+                lane.post();
+            }
+        }
+        for (final Lane lane : each) {
+            lane.takeLimbo(all, waiting);
         }
     }
 
     private void releaseAfterSynchronising() {
-        if (!waiting.isEmpty()) {
-            final long before = System.nanoTime();
-            if (!synchronise()) {
-                return;
-            }
-            final long now = System.nanoTime();
-            waitedNs = now - before;
-            waitEnded = now;
-            counters.synchronised();
-            while (!waiting.isEmpty()) {
-                release(waiting.remove(waiting.size() - 1));
-            }
+        if (synchronise()) {
+            waited();
+            finish(waiting);
+        }
+    }
+
+    /** What the synchronizer has waited for is ready, or waits again if it couldn't. */
+    private void collect() {
+        if (synchronizer.collect(waiting)) {
+            waited();
+            finish(synchronizer.finished());
+        }
+    }
+
+    /** The limbo lock is held. */
+    private void waited() {
+        final long before = waits;
+        waits = before + 1;
+    }
+
+    private static void finish(final Limbo.Chain chain) {
+        for (Limbo.Batch batch = chain.poll(); batch != null; batch = chain.poll()) {
+            batch.lane.finished(batch);
         }
     }
 
@@ -279,84 +310,69 @@ final class Recycler {
 
     private void await(final long mark) {
         final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
-        work.await(mark);
-        counters.synchronised();
+        awaiting = true;
+        try {
+            work.await(mark);
+        } finally {
+            awaiting = false;
+        }
+        waited();
         if (event != null) {
             event.commit(false);
         }
     }
 
-    /** Never waits; whether any batch had finished. */
-    private boolean releaseFinished(final int mostUnfinished) {
-        boolean any = false;
-        int i = 0;
-        while (i < waiting.size() && i < mostUnfinished && waiting.get(i).mark != DeviceWork.NO_MARK) {
-            if (releaseIfFinished(i)) {
-                any = true;
+    /** Never waits. */
+    private void releaseFinished(final int mostUnfinished) {
+        Limbo.Batch before = null;
+        Limbo.Batch batch = waiting.first;
+        int unfinished = 0;
+        while (batch != null && unfinished < mostUnfinished && batch.mark != DeviceWork.NO_MARK) {
+            final Limbo.Batch next = batch.next;
+            if (releaseIfFinished(before, batch)) {
+                batch = next;
             } else {
-                i++;
+                unfinished++;
+                before = batch;
+                batch = next;
             }
         }
-        return any;
     }
 
     /** Waits until a batch comes back, first for the one that waits longest: it may be enough. */
     private void awaitAny() {
-        for (int i = 0; i < waiting.size() && waiting.get(i).mark != DeviceWork.NO_MARK; i++) {
-            await(waiting.get(i).mark);
-            if (releaseIfFinished(i)) {
+        Limbo.Batch before = null;
+        for (Limbo.Batch batch = waiting.first;
+                batch != null && batch.mark != DeviceWork.NO_MARK;
+                before = batch, batch = batch.next) {
+            await(batch.mark);
+            if (releaseIfFinished(before, batch)) {
                 return;
             }
         }
     }
 
-    private boolean releaseIfFinished(final int index) {
-        final Limbo.Batch batch = waiting.get(index);
+    private boolean releaseIfFinished(final Limbo.@Nullable Batch before, final Limbo.Batch batch) {
         final long mark = batch.mark;
         if (!work.isFinished(mark)) {
             return false;
         }
-        waiting.remove(index);
+        waiting.removeAfter(before, batch);
         // First the blocks, so that they aren't lost if the device fails to forget the mark.
-        release(batch);
+        batch.lane.finished(batch);
         work.release(mark);
         return true;
     }
 
     /** In order, so that those without a mark stay the last ones if the device fails or a capture begins. */
     private void markWaiting() {
-        int first = waiting.size();
-        while (first > 0 && waiting.get(first - 1).mark == DeviceWork.NO_MARK) {
-            first--;
-        }
-        for (int i = first; i < waiting.size(); i++) {
-            final Limbo.Batch batch = waiting.get(i);
-            batch.mark = batch.stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(batch.stream);
+        for (Limbo.Batch batch = waiting.first; batch != null; batch = batch.next) {
             if (batch.mark == DeviceWork.NO_MARK) {
-                return;
+                batch.mark = batch.stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(batch.stream);
+                if (batch.mark == DeviceWork.NO_MARK) {
+                    return;
+                }
             }
         }
-    }
-
-    /** Frees the blocks of a batch for good: some microseconds. */
-    private void release(final Limbo.Batch batch) {
-        lock.lock();
-        try {
-            for (int i = 0; i < batch.count; i++) {
-                limbo.remove(batch.addresses[i], batch.sizes[i]);
-                regions.strategyAt(batch.addresses[i]).free(batch.addresses[i]);
-            }
-            counters.recycled(limbo.bytes());
-            limbo.recycle(batch);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private static InvalidAddressException inLimbo(final long address) {
-        return new InvalidAddressException(
-                address,
-                "address=0x" + Long.toHexString(address)
-                        + " must be the start of a block in use: it was freed already and waits in limbo");
     }
 }

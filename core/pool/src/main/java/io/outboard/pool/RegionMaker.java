@@ -5,6 +5,7 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import java.util.Optional;
@@ -39,6 +40,16 @@ final class RegionMaker {
         this.events = events;
     }
 
+    long granuleBytes() {
+        return options.granuleBytes();
+    }
+
+    /** Its tables hold as many blocks as it has granules, but not from the first. */
+    Strategy strategyForChunk(final Region chunk) {
+        final int mostBlocks = (int) Math.max(4, chunk.sizeBytes() / options.granuleBytes() + 2);
+        return provider.create(chunk, new StrategyOptions(options.granuleBytes(), mostBlocks));
+    }
+
     /** The least region that is sure to serve a request, wherever the source takes it. */
     long leastBytesFor(final long sizeBytes, final long alignmentBytes) {
         final long granuleBytes = options.granuleBytes();
@@ -50,7 +61,7 @@ final class RegionMaker {
 
     /** A whole region as large as the device allows, from {@code goodBytes} down to {@code leastBytes}; or null. */
     @Nullable
-    PoolRegion take(final long leastBytes, final long goodBytes, final long limitBytes) {
+    Part take(final long leastBytes, final long goodBytes, final long limitBytes) {
         final long mostBytes = mostBytes(limitBytes);
         if (leastBytes > mostBytes) {
             return null;
@@ -68,14 +79,13 @@ final class RegionMaker {
         }
     }
 
-    private PoolRegion take(final long sizeBytes) {
+    private Part take(final long sizeBytes) {
         final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
         final Region taken = source.take(sizeBytes);
         event.commit(taken);
         try {
             final Region used = usedOf(taken);
-            return new PoolRegion(
-                    taken, used, provider.create(used, options), null, taken.sizeBytes(), used.endAddress());
+            return Part.whole(taken, used, provider.create(used, options));
         } catch (final RuntimeException | OutOfMemoryError e) {
             undo(e, () -> giveBack(taken, null, taken.sizeBytes()));
             throw e;
@@ -84,7 +94,7 @@ final class RegionMaker {
 
     /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
     @Nullable
-    PoolRegion reserve(final long limitBytes) {
+    Part reserve(final long limitBytes) {
         final Optional<GrowableRegion> reserved = source.reserve(mostBytes(limitBytes));
         if (reserved.isEmpty()) {
             return null;
@@ -98,7 +108,7 @@ final class RegionMaker {
         }
         try {
             final Region used = usedOf(all);
-            return new PoolRegion(all, used, provider.create(used, options), growable, 0, all.address());
+            return Part.growing(all, used, provider.create(used, options), growable);
         } catch (final OutOfMemoryError e) {
             // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
             undo(e, growable::close);
@@ -110,8 +120,8 @@ final class RegionMaker {
     }
 
     /** Gives a region back, whatever is in use there. */
-    void giveBack(final PoolRegion region) {
-        giveBack(region.taken(), region.growable(), region.heldBytes());
+    void giveBack(final Part region) {
+        giveBack(region.taken, region.growable, region.heldBytes);
     }
 
     private void giveBack(final Region taken, final @Nullable GrowableRegion growable, final long heldBytes) {

@@ -12,14 +12,34 @@ import java.util.concurrent.locks.LockSupport;
  * times. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
  * what throughput under contention lives on; the price is that it isn't fair, and a waiter's latency is up to a sleep.
  *
+ * <p>Who holds it releases it like this, since an error may come from anywhere, {@link StackOverflowError} also from the
+ * call of {@link #unlock}; a field is written without a call:
+ *
+ * <pre>{@code
+ *   lock.lock();
+ *   boolean held = true;
+ *   try {
+ *       ...
+ *       lock.unlock();
+ *       held = false;
+ *   } finally {
+ *       if (held) {
+ *           lock.taken = false;
+ *       }
+ *   }
+ * }</pre>
+ *
  * <p>Not reentrant; not bound to a thread. Safe for any number of threads, virtual ones too. Makes no garbage.
  */
-final class SpinLock {
+class SpinLock {
 
     private static final VarHandle TAKEN;
 
-    /** Spins before the first sleep: some microseconds in all. */
-    private static final int MOST_SPINS = 1 << 8;
+    /**
+     * Spins before the first sleep, 2 microseconds or so: many critical sections, and little of a time slice, which the holder
+     * may be waiting for. None where the holder can't run meanwhile.
+     */
+    private static final int MOST_SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1 << 6 : 1;
 
     private static final long FIRST_SLEEP_NS = 1_000;
 
@@ -34,18 +54,25 @@ final class SpinLock {
         }
     }
 
-    /** By {@link #TAKEN} only. */
-    @SuppressWarnings("UnusedVariable")
-    private boolean taken;
+    /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
+    volatile boolean taken;
 
-    void lock() {
+    /** How often somebody had to wait. Guarded by the lock. */
+    int waits;
+
+    final void lock() {
         // Acquire; pairs with the release in unlock.
         if (!TAKEN.weakCompareAndSetAcquire(this, false, true)) {
             lockContended();
         }
     }
 
-    void unlock() {
+    /** False, at once, if somebody has it. */
+    final boolean tryLock() {
+        return TAKEN.compareAndSet(this, false, true);
+    }
+
+    final void unlock() {
         // Release; pairs with the acquire in lock.
         TAKEN.setRelease(this, false);
     }
@@ -53,6 +80,7 @@ final class SpinLock {
     private void lockContended() {
         int spins = 1;
         long sleepNs = FIRST_SLEEP_NS;
+        boolean interrupted = false;
         do {
             if (spins < MOST_SPINS) {
                 for (int i = 0; i < spins; i++) {
@@ -61,9 +89,27 @@ final class SpinLock {
                 spins <<= 1;
             } else {
                 LockSupport.parkNanos(this, sleepNs);
+                // An interrupted thread wouldn't sleep.
+                interrupted |= Thread.interrupted();
                 sleepNs = Math.min(2 * sleepNs, LONGEST_SLEEP_NS);
             }
             // Reading first leaves the cache line with its owner.
         } while ((boolean) TAKEN.getOpaque(this) || !TAKEN.weakCompareAndSetAcquire(this, false, true));
+        waits++;
+        if (interrupted) {
+            restoreInterrupt();
+        }
+    }
+
+    private void restoreInterrupt() {
+        boolean restored = false;
+        try {
+            Thread.currentThread().interrupt();
+            restored = true;
+        } finally {
+            if (!restored) {
+                taken = false;
+            }
+        }
     }
 }

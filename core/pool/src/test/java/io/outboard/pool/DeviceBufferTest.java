@@ -242,6 +242,11 @@ class DeviceBufferTest {
             public boolean synchronize() {
                 throw new OutOfMemoryError("simulated");
             }
+
+            @Override
+            public boolean isIdle() {
+                return true;
+            }
         };
         final Pool pool = builder()
                 .reuse(ReusePolicy.STRICT, full)

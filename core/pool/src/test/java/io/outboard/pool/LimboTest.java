@@ -11,6 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -18,31 +19,49 @@ class LimboTest {
 
     private static final long STREAM = 7;
 
-    private final Limbo limbo = new Limbo();
+    private final Lane lane = lane();
+    private final Limbo limbo = new Limbo(lane);
+    private final Limbo.Chain chain = new Limbo.Chain();
     private final ArrayList<Limbo.Batch> taken = new ArrayList<>();
 
-    @Test
-    void shouldRefuseABlockThatIsThere() {
-        assertTrue(limbo.add(256, 512, STREAM));
+    private static Lane lane() {
+        final PoolBuilder builder = Pool.over(new FailingMemorySource(1 << 20));
+        return new Lanes(builder, new RegionMaker(builder, new PoolEvents(null))).main();
+    }
 
-        assertFalse(limbo.add(256, 512, Limbo.ALL_STREAMS));
+    private static void add(final Limbo limbo, final long retired, final long sizeBytes, final long stream) {
+        limbo.reserve(stream);
+        limbo.add(0, retired, sizeBytes);
+    }
 
-        assertEquals(512, limbo.bytes());
-        assertTrue(limbo.contains(256));
-        assertFalse(limbo.contains(512));
+    private long use(final long sizeBytes, final long stream) {
+        final Limbo.Batch batch = limbo.use(sizeBytes, stream);
+        if (batch == null) {
+            return Strategy.NO_SPACE;
+        }
+        final long retired = batch.retired[limbo.usedAgain];
+        limbo.forget(batch);
+        return retired;
+    }
+
+    private void take(final Limbo from, final boolean all, final List<Limbo.Batch> to) {
+        from.take(all, chain);
+        for (Limbo.Batch batch = chain.poll(); batch != null; batch = chain.poll()) {
+            to.add(batch);
+        }
     }
 
     @Test
     void shouldTakeFullBatchesOnlyUnlessAllAreWanted() {
         add(Limbo.BATCH_BLOCKS + 1, Limbo.ALL_STREAMS);
-        assertTrue(limbo.hasFullBatch());
+        assertTrue(limbo.hasFull());
 
-        limbo.takeBatches(false, taken);
+        take(limbo, false, taken);
         assertEquals(1, taken.size());
         assertEquals(Limbo.BATCH_BLOCKS, taken.get(0).count);
-        assertFalse(limbo.hasFullBatch());
+        assertFalse(limbo.hasFull());
 
-        limbo.takeBatches(true, taken);
+        take(limbo, true, taken);
         assertEquals(2, taken.size());
         assertEquals(1, taken.get(1).count);
         assertEquals((Limbo.BATCH_BLOCKS + 1) * 256, limbo.bytes());
@@ -50,11 +69,11 @@ class LimboTest {
 
     @Test
     void shouldKeepStreamsApart() {
-        limbo.add(0, 256, STREAM);
-        limbo.add(256, 256, STREAM + 1);
-        limbo.add(512, 256, STREAM);
+        add(limbo, 0, 256, STREAM);
+        add(limbo, 256, 256, STREAM + 1);
+        add(limbo, 512, 256, STREAM);
 
-        limbo.takeBatches(true, taken);
+        take(limbo, true, taken);
 
         taken.sort((a, b) -> Long.compare(a.stream, b.stream));
         assertEquals(2, taken.size());
@@ -66,37 +85,36 @@ class LimboTest {
 
     @Test
     void shouldGiveABlockToItsOwnStreamOnly() {
-        limbo.add(256, 800, STREAM);
+        add(limbo, 256, 800, STREAM);
 
-        assertEquals(Strategy.NO_SPACE, limbo.reuse(800, STREAM + 1));
-        assertEquals(Strategy.NO_SPACE, limbo.reuse(800, Limbo.ALL_STREAMS));
-        assertEquals(Strategy.NO_SPACE, limbo.reuse(801, STREAM), "too small");
-        assertEquals(Strategy.NO_SPACE, limbo.reuse(699, STREAM), "more than an eighth is lost");
-        assertEquals(256, limbo.reuse(700, STREAM), "an eighth is lost");
+        assertEquals(Strategy.NO_SPACE, use(800, STREAM + 1));
+        assertEquals(Strategy.NO_SPACE, use(800, Limbo.ALL_STREAMS));
+        assertEquals(Strategy.NO_SPACE, use(801, STREAM), "too small");
+        assertEquals(Strategy.NO_SPACE, use(699, STREAM), "more than an eighth is lost");
+        assertEquals(256, use(700, STREAM), "an eighth is lost");
 
-        assertFalse(limbo.contains(256));
         assertEquals(0, limbo.bytes());
-        assertEquals(Strategy.NO_SPACE, limbo.reuse(700, STREAM));
+        assertEquals(Strategy.NO_SPACE, use(700, STREAM));
     }
 
     /** What is used again leaves no hole in a batch, whatever the order. */
     @Test
     void shouldCloseABatchWithWhatIsStillInIt() {
         for (int i = 0; i < 8; i++) {
-            limbo.add(i * 4096L, 256L << (i % 4), STREAM);
+            add(limbo, i * 4096L, 256L << (i % 4), STREAM);
         }
-        assertEquals(4 * 4096, limbo.reuse(256, STREAM));
-        assertEquals(0, limbo.reuse(256, STREAM));
-        assertEquals(6 * 4096, limbo.reuse(1024, STREAM));
-        assertEquals(Strategy.NO_SPACE, limbo.reuse(256, STREAM));
+        assertEquals(4 * 4096, use(256, STREAM));
+        assertEquals(0, use(256, STREAM));
+        assertEquals(6 * 4096, use(1024, STREAM));
+        assertEquals(Strategy.NO_SPACE, use(256, STREAM));
 
-        limbo.takeBatches(true, taken);
+        take(limbo, true, taken);
 
         assertEquals(1, taken.size());
         final Limbo.Batch batch = taken.get(0);
         assertEquals(5, batch.count);
         assertArrayEquals(
-                new long[] {4096, 2 * 4096, 3 * 4096, 5 * 4096, 7 * 4096}, Arrays.copyOf(batch.addresses, batch.count));
+                new long[] {4096, 2 * 4096, 3 * 4096, 5 * 4096, 7 * 4096}, Arrays.copyOf(batch.retired, batch.count));
         assertArrayEquals(new long[] {512, 1024, 2048, 512, 2048}, Arrays.copyOf(batch.sizes, batch.count));
     }
 
@@ -105,9 +123,9 @@ class LimboTest {
     void shouldFindABlockThatIsAnEighthLarger() {
         for (long bytes = 8; bytes > 0 && bytes <= 1L << 61; bytes += bytes / 13 + 1) {
             final long largest = bytes + bytes / 7;
-            limbo.add(0, largest, STREAM);
+            add(limbo, 0, largest, STREAM);
 
-            assertEquals(0, limbo.reuse(bytes, STREAM), bytes + " in " + largest);
+            assertEquals(0, use(bytes, STREAM), bytes + " in " + largest);
         }
     }
 
@@ -115,10 +133,10 @@ class LimboTest {
     void shouldKeepTheOthersOfABatchWhenOneIsUsedAgain() {
         add(3, STREAM);
 
-        assertEquals(512, limbo.reuse(256, STREAM));
-        assertEquals(256, limbo.reuse(256, STREAM));
-        assertEquals(0, limbo.reuse(256, STREAM));
-        assertEquals(Strategy.NO_SPACE, limbo.reuse(256, STREAM));
+        assertEquals(512, use(256, STREAM));
+        assertEquals(256, use(256, STREAM));
+        assertEquals(0, use(256, STREAM));
+        assertEquals(Strategy.NO_SPACE, use(256, STREAM));
         assertEquals(0, limbo.bytes());
     }
 
@@ -126,37 +144,36 @@ class LimboTest {
     void shouldLoseNoBlockAndHoldNoneTwiceWhicheverBatchTheHostHasNoMemoryFor() {
         for (int failing = 2; failing <= 8; failing++) {
             final int[] made = {0, failing};
-            final Limbo failingLimbo = new Limbo(() -> {
+            final Limbo failingLimbo = new Limbo(lane, owner -> {
                 if (++made[0] == made[1]) {
                     throw new OutOfMemoryError("simulated");
                 }
-                return new Limbo.Batch();
+                return new Limbo.Batch(owner);
             });
             final ArrayList<Limbo.Batch> all = new ArrayList<>();
             for (int i = 0; i < 4 * Limbo.BATCH_BLOCKS; i++) {
                 final long address = 256L * i;
                 final long stream = STREAM + i % 3;
                 try {
-                    failingLimbo.add(address, 256, stream);
+                    add(failingLimbo, address, 256, stream);
                 } catch (final OutOfMemoryError e) {
-                    assertFalse(failingLimbo.contains(address));
                     assertEquals(address, failingLimbo.bytes());
-                    assertTrue(failingLimbo.add(address, 256, stream));
+                    add(failingLimbo, address, 256, stream);
                 }
                 if (i == 3 * Limbo.BATCH_BLOCKS) {
-                    failingLimbo.takeBatches(false, all);
+                    take(failingLimbo, false, all);
                 }
             }
             if (made[0] < failing) {
-                assertThrows(OutOfMemoryError.class, () -> failingLimbo.takeBatches(true, all));
+                assertThrows(OutOfMemoryError.class, () -> take(failingLimbo, true, all));
             }
-            failingLimbo.takeBatches(true, all);
+            take(failingLimbo, true, all);
 
             final Set<Long> seen = new HashSet<>();
             for (final Limbo.Batch batch : all) {
                 for (int i = 0; i < batch.count; i++) {
-                    assertEquals(batch.stream, STREAM + batch.addresses[i] / 256 % 3);
-                    assertTrue(seen.add(batch.addresses[i]));
+                    assertEquals(batch.stream, STREAM + batch.retired[i] / 256 % 3);
+                    assertTrue(seen.add(batch.retired[i]));
                 }
             }
             assertEquals(4 * Limbo.BATCH_BLOCKS, seen.size());
@@ -193,9 +210,9 @@ class LimboTest {
             if (stream == 1000) {
                 before = threads.getCurrentThreadAllocatedBytes();
             }
-            limbo.add(256, 256, stream);
-            limbo.reuse(256, stream);
-            limbo.takeBatches(true, taken);
+            add(limbo, 256, 256, stream);
+            use(256, stream);
+            take(limbo, true, taken);
         }
 
         assertEquals(0, taken.size());
@@ -205,20 +222,19 @@ class LimboTest {
 
     private void cycle() {
         add(Limbo.BATCH_BLOCKS, STREAM);
-        limbo.add(1 << 20, 256, STREAM + 1);
-        limbo.takeBatches(true, taken);
-        while (!taken.isEmpty()) {
-            final Limbo.Batch batch = taken.remove(taken.size() - 1);
-            for (int i = 0; i < batch.count; i++) {
-                limbo.remove(batch.addresses[i], batch.sizes[i]);
-            }
-            limbo.recycle(batch);
+        add(limbo, 1 << 20, 256, STREAM + 1);
+        limbo.take(true, chain);
+        for (Limbo.Batch batch = chain.poll(); batch != null; batch = chain.poll()) {
+            limbo.finished(batch);
+        }
+        while (limbo.nextReady() != null) {
+            limbo.released();
         }
     }
 
     private void add(final int blocks, final long stream) {
         for (int i = 0; i < blocks; i++) {
-            limbo.add(256L * i, 256, stream);
+            add(limbo, 256L * i, 256, stream);
         }
     }
 }

@@ -59,6 +59,7 @@ class PoolReuseTest {
         device.finishAll();
         allocateAndFree(pool, BATCH, STREAM);
         assertEquals(0, device.marksOut());
+        pool.allocate(4 * MIB);
         assertEquals(0, pool.statistics().limboBytes());
         assertEquals(0, device.awaits() + device.synchronizations());
     }
@@ -182,7 +183,8 @@ class PoolReuseTest {
         final InvalidAddressException thrown = assertThrows(InvalidAddressException.class, () -> pool.free(block));
         assertEquals(
                 "address=0x" + Long.toHexString(block)
-                        + " must be the start of a block in use: it was freed already and waits in limbo",
+                        + " must be the start of a block in use: it was freed already, and the memory of its block [0x"
+                        + Long.toHexString(block) + ", 262144 bytes] isn't released yet",
                 thrown.getMessage());
         assertThrows(InvalidAddressException.class, () -> pool.freeAsync(block, OTHER));
         assertThrows(InvalidAddressException.class, () -> pool.sizeOf(block));

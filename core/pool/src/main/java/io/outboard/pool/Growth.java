@@ -1,0 +1,202 @@
+package io.outboard.pool;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a pool comes to more memory, and gives it back: in place where the source can, see {@link GrowthInPlace}, and by whole
+ * regions else, or if addresses run out.
+ *
+ * <p>The region lock guards growing and giving back, and is held while the memory source works; the main lane's lock, which
+ * guards the regions, is held for tens of nanoseconds. The region lock is never taken while a lane's is held.
+ */
+final class Growth {
+
+    private final RegionMaker maker;
+    private final long firstRegionBytes;
+    private final long limitBytes;
+    private final Lanes lanes;
+    private final Lane main;
+    private final @Nullable GrowthInPlace inPlace;
+    private final ReentrantLock regionLock = new ReentrantLock();
+    private boolean ended;
+
+    Growth(final PoolBuilder builder, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
+        firstRegionBytes = builder.firstRegionBytes;
+        limitBytes = builder.limitBytes;
+        this.maker = maker;
+        this.lanes = lanes;
+        main = lanes.main();
+        inPlace = builder.growInPlace ? new GrowthInPlace(builder, lanes, maker, events) : null;
+    }
+
+    /** What the pool would hold if it grew for a request, in bytes. */
+    long nextHeldBytes(final long sizeBytes) {
+        final long heldBytes = lanes.heldBytes();
+        final long moreBytes = inPlace != null && inPlace.isUsed()
+                ? inPlace.stepBytes()
+                : heldBytes == 0 ? firstRegionBytes : heldBytes;
+        return Math.min(limitBytes, heldBytes + Math.max(moreBytes, Math.min(sizeBytes, limitBytes)));
+    }
+
+    /** Grows in place or takes another region, if limit and device allow what serves the request, and places it there. */
+    long growAndPlace(final long sizeBytes, final long alignmentBytes) {
+        regionLock.lock();
+        try {
+            // Another thread may have grown the pool while this one waited to do so.
+            long address = main.allocate(sizeBytes, alignmentBytes);
+            if (address == Strategy.NO_SPACE && !ended) {
+                if (inPlace != null) {
+                    if (main.parts().length == 0) {
+                        inPlace.reserve();
+                    }
+                    address = inPlace.commitAndPlace(sizeBytes, alignmentBytes);
+                }
+                if (address == Strategy.NO_SPACE) {
+                    address = takeAndPlace(sizeBytes, alignmentBytes);
+                }
+            }
+            return Math.max(address, Strategy.NO_SPACE);
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** Grows in place so that blocks may end there, if limit and device allow. */
+    boolean commitTo(final long end) {
+        regionLock.lock();
+        try {
+            return inPlace != null && inPlace.commitTo(end);
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** Gives regions back in which nothing is in use until no more than so much is held. */
+    void trimTo(final long bytes) {
+        regionLock.lock();
+        try {
+            while (lanes.heldBytes() > bytes) {
+                final Part empty = removeEmpty();
+                if (empty == null) {
+                    break;
+                }
+                giveBack(empty);
+            }
+            if (inPlace != null && lanes.heldBytes() > bytes) {
+                inPlace.decommit(lanes.heldBytes() - bytes);
+            }
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /**
+     * Gives every region back, whatever is in use there.
+     *
+     * @throws RuntimeException the first that the source throws; every region was tried
+     */
+    void end() {
+        regionLock.lock();
+        try {
+            ended = true;
+            final Part[] all;
+            lanes.lockAll();
+            try {
+                all = main.parts();
+                lanes.clear();
+            } finally {
+                lanes.unlockAll();
+            }
+            final Failures failures = new Failures();
+            for (final Part region : all) {
+                failures.attempt(() -> maker.giveBack(region));
+            }
+            failures.rethrow();
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** What is held, without addresses that nothing backs. The main lane's lock is held. */
+    List<Region> held() {
+        return Arrays.stream(main.parts())
+                .filter(region -> region.heldBytes > 0)
+                .map(region -> new Region(region.taken.address(), region.heldBytes))
+                .toList();
+    }
+
+    // Under the region lock
+
+    /** As {@link #growAndPlace}, by a whole region. */
+    private long takeAndPlace(final long sizeBytes, final long alignmentBytes) {
+        final long heldBytes = lanes.heldBytes();
+        final Part taken = maker.take(
+                maker.leastBytesFor(sizeBytes, alignmentBytes),
+                heldBytes == 0 ? firstRegionBytes : heldBytes,
+                limitBytes - heldBytes);
+        return taken == null ? Strategy.NO_SPACE : placeInNew(taken, sizeBytes, alignmentBytes);
+    }
+
+    /** Places a request before anyone else sees the region. */
+    private long placeInNew(final Part region, final long sizeBytes, final long alignmentBytes) {
+        long address = Strategy.NO_SPACE;
+        try {
+            main.lock();
+            try {
+                address = main.placeIn(region, sizeBytes, alignmentBytes);
+                if (address != Strategy.NO_SPACE) {
+                    main.add(region);
+                    lanes.held(region.heldBytes);
+                }
+            } finally {
+                main.taken = false;
+            }
+        } finally {
+            if (address == Strategy.NO_SPACE) {
+                // An alignment that the strategy can't be sure of, or a table that is too small.
+                giveBack(region);
+            }
+        }
+        return address;
+    }
+
+    /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
+    private @Nullable Part removeEmpty() {
+        main.lock();
+        try {
+            final Part[] all = main.parts();
+            for (int i = all.length - 1; i >= 0; i--) {
+                final Part region = all[i];
+                if (region.growable == null && region.isEmpty()) {
+                    main.remove(region);
+                    lanes.held(-region.heldBytes);
+                    return region;
+                }
+            }
+            return null;
+        } finally {
+            main.taken = false;
+        }
+    }
+
+    private void giveBack(final Part region) {
+        try {
+            maker.giveBack(region);
+        } catch (final RuntimeException e) {
+            // It is still out, and empty.
+            main.lock();
+            try {
+                main.add(region);
+                lanes.held(region.heldBytes);
+            } finally {
+                main.taken = false;
+            }
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package io.outboard.pool;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Growth of a pool's first region, if the source has such that grow. Its strategy divides all of its addresses, but a block that
+ * ends beyond what is committed goes back to the strategy before the main lane's lock is released. So whenever that lock is
+ * free, no block in use lies there, nobody can be handed memory that isn't mapped, and none needs to wait for another's mapping:
+ *
+ * <pre>{@code
+ *   |  used  | free |  used  |        free        |
+ *   |            backed          |    addresses   |
+ *   used.address()           backedEnd    used.endAddress()
+ * }</pre>
+ *
+ * <p>The region lock is held; the main lane's lock isn't, since the source works meanwhile.
+ */
+final class GrowthInPlace {
+
+    private final RegionMaker maker;
+    private final long firstRegionBytes;
+    private final long limitBytes;
+    private final Lanes lanes;
+    private final Lane main;
+    private final PoolEvents events;
+
+    GrowthInPlace(final PoolBuilder builder, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
+        firstRegionBytes = builder.firstRegionBytes;
+        limitBytes = builder.limitBytes;
+        this.maker = maker;
+        this.lanes = lanes;
+        this.events = events;
+        main = lanes.main();
+    }
+
+    private @Nullable Part region() {
+        final Part[] all = main.parts();
+        return all.length > 0 && all[0].growable != null ? all[0] : null;
+    }
+
+    boolean isUsed() {
+        return region() != null;
+    }
+
+    /** By how much it grows if no more is needed, in bytes. */
+    long stepBytes() {
+        return InPlaceGrowth.stepBytes(lanes.heldBytes(), firstRegionBytes);
+    }
+
+    void reserve() {
+        final Part reserved = maker.reserve(limitBytes);
+        if (reserved != null) {
+            boolean added = false;
+            main.lock();
+            try {
+                main.add(reserved);
+                added = true;
+            } finally {
+                main.taken = false;
+                if (!added) {
+                    maker.giveBack(reserved);
+                }
+            }
+        }
+    }
+
+    /** Puts memory behind the region until it serves a request. An address, or {@code NO_SPACE} if there are no addresses. */
+    long commitAndPlace(final long sizeBytes, final long alignmentBytes) {
+        final Part region = region();
+        if (region == null) {
+            return Strategy.NO_SPACE;
+        }
+        while (true) {
+            final long placed = place(region, false, sizeBytes, alignmentBytes);
+            if (placed >= Strategy.NO_SPACE) {
+                return placed;
+            }
+            // Others may take what is committed here before this thread does: then once more, for the end that is next.
+            if (!commit(region, ~placed)) {
+                final long tried = place(region, true, sizeBytes, alignmentBytes);
+                // No whole region either: the device has no more.
+                return tried == Strategy.NO_SPACE ? Strategy.NO_SPACE - 1 : tried;
+            }
+        }
+    }
+
+    private long place(final Part region, final boolean onlyBacked, final long sizeBytes, final long alignmentBytes) {
+        main.lock();
+        try {
+            if (onlyBacked) {
+                // A slab needs more than the request: it may lie where nothing can be committed though there are holes.
+                region.strategy.makeDo();
+                region.gained();
+            }
+            final long placed = main.placeIn(region, sizeBytes, alignmentBytes);
+            return onlyBacked && placed < Strategy.NO_SPACE
+                    ? placeAroundTail(region, sizeBytes, alignmentBytes)
+                    : placed;
+        } finally {
+            main.taken = false;
+        }
+    }
+
+    /**
+     * Places a block though the strategy prefers the addresses that nothing backs, and nothing can: a good fit takes the tail
+     * if that is shorter than the other free blocks. With the tail in use meanwhile, as far as it is one free block, it takes
+     * one of those.
+     */
+    private long placeAroundTail(final Part region, final long sizeBytes, final long alignmentBytes) {
+        final Strategy strategy = region.strategy;
+        final long tail =
+                alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+        if (tail == Strategy.NO_SPACE) {
+            return Strategy.NO_SPACE;
+        }
+        strategy.extend(tail, (region.used.endAddress() - tail) & -strategy.granuleBytes());
+        final long placed = main.placeIn(region, sizeBytes, alignmentBytes);
+        strategy.free(tail);
+        region.gained();
+        return Math.max(placed, Strategy.NO_SPACE);
+    }
+
+    /** Grows so that blocks may end there, if limit and device allow. */
+    boolean commitTo(final long end) {
+        final Part region = region();
+        return region != null && commit(region, end);
+    }
+
+    private boolean commit(final Part region, final long end) {
+        final InPlaceGrowth growth = new InPlaceGrowth(Objects.requireNonNull(region.growable), firstRegionBytes);
+        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
+        final long mostBytes = limitBytes - (lanes.heldBytes() - region.heldBytes);
+        try {
+            return growth.commit(end - region.taken.address(), mostBytes);
+        } finally {
+            final long committedBytes = growth.committedBytes();
+            if (committedBytes > region.heldBytes) {
+                event.commit(part(region, region.heldBytes, committedBytes));
+            }
+            backed(region, committedBytes);
+        }
+    }
+
+    /** Takes so much memory away behind the last block in use, as far as there is any. */
+    void decommit(final long bytes) {
+        final Part region = region();
+        if (region == null) {
+            return;
+        }
+        final InPlaceGrowth growth = new InPlaceGrowth(Objects.requireNonNull(region.growable), firstRegionBytes);
+        final long mostBytes = Math.max(0, region.heldBytes - bytes);
+        final long usedBytes = withdrawUnused(region) - region.taken.address();
+        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+        try {
+            growth.decommit(usedBytes, mostBytes);
+        } finally {
+            final long committedBytes = growth.committedBytes();
+            if (committedBytes < region.heldBytes) {
+                event.commit(part(region, committedBytes, region.heldBytes));
+            }
+            backed(region, committedBytes);
+        }
+    }
+
+    private static Region part(final Part of, final long fromBytes, final long toBytes) {
+        return new Region(of.taken.address() + fromBytes, toBytes - fromBytes);
+    }
+
+    /** From now on nobody is handed memory behind the last block in use; its end. Who looks for some waits to grow. */
+    private long withdrawUnused(final Part region) {
+        main.lock();
+        try {
+            final long end = region.usedEnd();
+            region.back(region.heldBytes, end);
+            return end;
+        } finally {
+            main.taken = false;
+        }
+    }
+
+    private void backed(final Part region, final long committedBytes) {
+        main.lock();
+        try {
+            lanes.held(committedBytes - region.heldBytes);
+            region.back(committedBytes, region.taken.address() + committedBytes);
+        } finally {
+            main.taken = false;
+        }
+    }
+}

@@ -1,0 +1,684 @@
+package io.outboard.pool;
+
+import io.outboard.core.BlockTableFullException;
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.Strategy;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Parts of a pool that threads use one at a time, with a lock, limbo and counters of its own. Every pool has a main lane, whose
+ * parts are the regions; others, whose parts are chunks, exist where threads contend, see {@link Lanes}.
+ *
+ * <pre>
+ *   free by a thread of this lane    the block is retired and goes to limbo, or is free at once, as the policy says
+ *   free by another's                Starts.clear; into the other lane's parcel for this one; a full parcel is sent: inbox
+ *   upkeep, with each operation      a few ready blocks of limbo are released, a few of the inbox are unpacked
+ * </pre>
+ *
+ * <p>So no operation does the work of many, and nothing that is freed depends on the thread that freed it: whoever has a lane's
+ * lock may do all of that. Locks are taken in this order: a lane's, then the main lane's; no lane's while another's is held
+ * otherwise, but all of them, in the order of their numbers and the main lane's last, by who looks at the whole pool.
+ *
+ * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. They release it by writing the
+ * field, see {@link SpinLock}; where nanoseconds count, by {@link #unlock}.
+ */
+final class Lane extends SpinLock {
+
+    /** Twice as many as one operation retires, so that what is ready is soon released. */
+    private static final int RELEASES_WITH_EACH = 2;
+
+    private static final int UNPACKED_WITH_EACH = 4;
+
+    /** Blocks released in one hold of the lock when a request finds no room: some microseconds. */
+    private static final int RELEASES_IN_A_HOLD = 256;
+
+    /** Blocks released between two attempts to place a request. */
+    private static final int RELEASES_BETWEEN = 16;
+
+    private static final VarHandle INBOX;
+
+    static {
+        try {
+            INBOX = MethodHandles.lookup().findVarHandle(Lane.class, "inbox", Parcel.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** 0 is the main lane. */
+    final int number;
+
+    final PoolCounters counters = new PoolCounters();
+    final Limbo limbo = new Limbo(this);
+    private final Lanes lanes;
+    private final boolean immediate;
+    private final boolean ordered;
+
+    /** Replaced under the lock, never changed. */
+    private volatile Part[] parts = {};
+
+    /** By their numbers, with gaps. */
+    private Part[] byId = new Part[4];
+
+    /** Where the last block was placed. */
+    private int current;
+
+    /** Why an attempt failed, for {@link #placeOrSayWhy}. */
+    private @Nullable BlockTableFullException tableFull;
+
+    /** For each lane what was freed here and belongs there; null for none. */
+    private final @Nullable Parcel[] outbox;
+
+    /** What others have sent, the newest first. By {@link #INBOX}. */
+    private volatile @Nullable Parcel inbox;
+
+    /** Out of the inbox. */
+    private @Nullable Parcel unpacking;
+
+    // Of Lanes, under the lock
+
+    /** Slots of threads whose home it is, by Lanes' monitor. */
+    int homes;
+
+    private int waitsBefore;
+    private long operationsBefore;
+
+    Lane(final int number, final int mostLanes, final Lanes lanes, final ReusePolicy policy) {
+        this.number = number;
+        this.lanes = lanes;
+        immediate = policy == ReusePolicy.IMMEDIATE;
+        ordered = policy == ReusePolicy.STREAM_ORDERED;
+        outbox = new Parcel[mostLanes];
+    }
+
+    boolean isMain() {
+        return number == 0;
+    }
+
+    // Operations
+
+    /** An address, or {@code NO_SPACE}, from what is free here and what upkeep makes so. */
+    long allocate(final long sizeBytes, final long alignmentBytes) {
+        lock();
+        boolean held = true;
+        try {
+            keepUp();
+            final long address = place(sizeBytes, alignmentBytes);
+            unlock();
+            held = false;
+            return address;
+        } finally {
+            if (held) {
+                taken = false;
+            }
+        }
+    }
+
+    /**
+     * As {@link #allocate}, for a request that found no room: releases whatever is ready and unpacks whatever has arrived until
+     * it fits, in the same hold, so that no other thread takes what comes free; in several if it is much.
+     */
+    long allocateRecovering(final long sizeBytes, final long alignmentBytes) {
+        long address = Strategy.NO_SPACE;
+        boolean more = true;
+        while (address == Strategy.NO_SPACE && more) {
+            lock();
+            try {
+                address = place(sizeBytes, alignmentBytes);
+                for (int left = RELEASES_IN_A_HOLD; address == Strategy.NO_SPACE && left > 0 && more; ) {
+                    int done = unpack(RELEASES_BETWEEN);
+                    done += release(RELEASES_BETWEEN);
+                    left -= done;
+                    more = done > 0;
+                    if (more) {
+                        address = place(sizeBytes, alignmentBytes);
+                    }
+                }
+            } finally {
+                taken = false;
+            }
+        }
+        return address;
+    }
+
+    /** As {@link #allocate}, first from what was freed on a stream. */
+    long allocateOrdered(final long sizeBytes, final long granuleMask, final long stream) {
+        lock();
+        try {
+            // Limbo outlives its regions.
+            lanes.checkOpen();
+            long address = reuse((sizeBytes + granuleMask) & ~granuleMask, stream);
+            if (address == Strategy.NO_SPACE) {
+                keepUp();
+                address = place(sizeBytes, 1);
+            }
+            return address;
+        } finally {
+            taken = false;
+        }
+    }
+
+    /**
+     * Frees a block of this lane, for good or into limbo.
+     *
+     * @param chunk where it is, null in the main lane
+     * @return its size in bytes; the complement if limbo should be recycled
+     */
+    long free(final @Nullable Part chunk, final long address, final long stream) {
+        lock();
+        boolean held = true;
+        try {
+            final Part part = chunk == null ? partAt(address) : chunk;
+            final long sizeBytes = immediate ? freeAtOnce(part, address) : retire(part, address, stream);
+            release(RELEASES_WITH_EACH);
+            final boolean recycle = !immediate && lanes.wantsRecycling(this);
+            unlock();
+            held = false;
+            return recycle ? ~sizeBytes : sizeBytes;
+        } finally {
+            if (held) {
+                taken = false;
+            }
+        }
+    }
+
+    /**
+     * Frees a block of another lane, by a thread that this one is the home of.
+     *
+     * @return false if no block in use starts there, and nothing changed
+     */
+    boolean send(final Part chunk, final Lane owner, final long address) {
+        lock();
+        boolean held = true;
+        try {
+            Parcel parcel = outbox[owner.number];
+            if (parcel == null) {
+                parcel = lanes.takeParcel();
+                outbox[owner.number] = parcel;
+            }
+            final boolean sent = endStart(chunk, address);
+            if (sent) {
+                counters.ended();
+                if (parcel.add(chunk, address)) {
+                    outbox[owner.number] = null;
+                    owner.receive(parcel);
+                }
+            }
+            unlock();
+            held = false;
+            return sent;
+        } finally {
+            if (held) {
+                taken = false;
+            }
+        }
+    }
+
+    private void receive(final Parcel parcel) {
+        Parcel first;
+        do {
+            first = (Parcel) INBOX.getOpaque(this);
+            parcel.next = first;
+            // Release; pairs with the acquire in unpack.
+        } while (!INBOX.weakCompareAndSetRelease(this, first, parcel));
+    }
+
+    /** Sends all that was freed here and belongs elsewhere. */
+    void post() {
+        lock();
+        try {
+            postHeld();
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** As {@link #post}, unless somebody has the lock: nobody waits for statistics. */
+    void tryPost() {
+        if (tryLock()) {
+            try {
+                postHeld();
+            } finally {
+                taken = false;
+            }
+        }
+    }
+
+    void tryUnpack() {
+        if (tryLock()) {
+            try {
+                unpack(Integer.MAX_VALUE);
+            } finally {
+                taken = false;
+            }
+        }
+    }
+
+    /** The lock is held. */
+    void postHeld() {
+        for (int i = 0; i < outbox.length; i++) {
+            final Parcel parcel = outbox[i];
+            if (parcel != null) {
+                outbox[i] = null;
+                lanes.lane(i).receive(parcel);
+            }
+        }
+    }
+
+    /** Moves batches of limbo to the recycler, with all that others have freed here: the full ones, or all. */
+    void takeLimbo(final boolean all, final Limbo.Chain taker) {
+        lock();
+        try {
+            if (all) {
+                unpack(Integer.MAX_VALUE);
+            }
+            limbo.take(all, taker);
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** Releases all that is ready, in many short holds of the lock. */
+    void releaseAll() {
+        boolean more = true;
+        while (more) {
+            lock();
+            try {
+                more = unpack(RELEASES_IN_A_HOLD) + release(RELEASES_IN_A_HOLD) > 0;
+            } finally {
+                taken = false;
+            }
+        }
+    }
+
+    /** Brings a batch back that the device has finished with. */
+    void finished(final Limbo.Batch batch) {
+        lock();
+        try {
+            limbo.finished(batch);
+        } finally {
+            taken = false;
+        }
+    }
+
+    // The lock is held
+
+    /** Some of what is to be done anyway. */
+    private void keepUp() {
+        if (limbo.hasReady()) {
+            release(RELEASES_WITH_EACH);
+        }
+        if (inbox != null || unpacking != null) {
+            unpack(UNPACKED_WITH_EACH);
+        }
+        if (waits != waitsBefore) {
+            noteWaits();
+        }
+    }
+
+    /** Threads that wait often had better be apart. */
+    private void noteWaits() {
+        if (waits - waitsBefore >= Lanes.WAITS_LOOKED_AT) {
+            final long operations = counters.allocations() + counters.frees();
+            final long since = operations - operationsBefore;
+            waitsBefore = waits;
+            operationsBefore = operations;
+            if (since < Lanes.WAITS_LOOKED_AT * Lanes.OPERATIONS_FOR_A_WAIT) {
+                lanes.moveApart(this);
+            }
+        }
+    }
+
+    /** Releases so many ready blocks; how many it were. */
+    private int release(final int most) {
+        int done = 0;
+        while (done < most) {
+            final Limbo.Batch batch = limbo.nextReady();
+            if (batch == null) {
+                break;
+            }
+            final int last = batch.count - 1;
+            final Part part = byId[batch.parts[last]];
+            part.strategy.release(batch.retired[last]);
+            limbo.released();
+            part.gained();
+            giveBackIfEmpty(part);
+            done++;
+        }
+        if (done > 0) {
+            counters.limbo(limbo.bytes());
+        }
+        return done;
+    }
+
+    /** Frees so many blocks that other threads have freed; how many it were. */
+    private int unpack(final int most) {
+        int done = 0;
+        while (done < most) {
+            Parcel parcel = unpacking;
+            if (parcel == null) {
+                if (inbox == null) {
+                    break;
+                }
+                // Acquire; pairs with the release in receive.
+                parcel = (Parcel) INBOX.getAndSetAcquire(this, null);
+                unpacking = parcel;
+            }
+            while (parcel != null && parcel.count > 0 && done < most) {
+                final int last = parcel.count - 1;
+                final Part part = parcel.parts[last];
+                final long address = parcel.addresses[last];
+                if (immediate) {
+                    final long before = part.strategy.freeBytes();
+                    part.strategy.free(address);
+                    counters.left(part.strategy.freeBytes() - before, 0);
+                    part.gained();
+                    parcel.count = last;
+                    giveBackIfEmpty(part);
+                } else {
+                    limbo.reserve(Limbo.ALL_STREAMS);
+                    final long retired = part.strategy.retire(address);
+                    final long sizeBytes = part.strategy.retiredBytes(retired);
+                    limbo.add(part.id, retired, sizeBytes);
+                    parcel.count = last;
+                    counters.left(sizeBytes, limbo.bytes());
+                }
+                done++;
+            }
+            if (parcel != null && parcel.count == 0) {
+                unpacking = parcel.next;
+                lanes.giveParcel(parcel);
+            }
+        }
+        return done;
+    }
+
+    /** Tries each part once. An address, or {@code NO_SPACE}, also if there is space but no room for it in the tables. */
+    private long place(final long sizeBytes, final long alignmentBytes) {
+        final Part[] all = parts;
+        int index = current;
+        for (int tried = 0; tried < all.length; tried++) {
+            final long address = placeIn(all[index], sizeBytes, alignmentBytes);
+            if (address >= 0) {
+                current = isMain() ? index : 0;
+                return address;
+            }
+            index = index + 1 == all.length ? 0 : index + 1;
+        }
+        return Strategy.NO_SPACE;
+    }
+
+    /** An address, {@code NO_SPACE}, or the complement of the end that must be backed for the block to be placed. */
+    long placeIn(final Part part, final long sizeBytes, final long alignmentBytes) {
+        final Strategy strategy = part.strategy;
+        final long before = strategy.freeBytes();
+        final long address;
+        try {
+            address = part.place(sizeBytes, alignmentBytes);
+        } catch (final BlockTableFullException e) {
+            tableFull = e;
+            return Strategy.NO_SPACE;
+        }
+        if (address >= 0) {
+            counters.allocated(before - strategy.freeBytes());
+            lanes.counted(this);
+            if (part.starts != null) {
+                part.starts.set(address);
+            }
+        }
+        return address;
+    }
+
+    private long reuse(final long sizeBytes, final long stream) {
+        final Limbo.Batch batch = limbo.use(sizeBytes, stream);
+        if (batch == null) {
+            return Strategy.NO_SPACE;
+        }
+        final Part part = byId[batch.parts[limbo.usedAgain]];
+        final long blockBytes = batch.sizes[limbo.usedAgain];
+        final long address = part.strategy.restore(batch.retired[limbo.usedAgain]);
+        limbo.forget(batch);
+        counters.reused(blockBytes, limbo.bytes());
+        if (part.starts != null) {
+            part.starts.set(address);
+        }
+        return address;
+    }
+
+    private long freeAtOnce(final Part part, final long address) {
+        if (part.starts != null && !part.starts.clear(address)) {
+            throw notInUse(part, address);
+        }
+        final long before = part.strategy.freeBytes();
+        part.strategy.free(address);
+        final long sizeBytes = part.strategy.freeBytes() - before;
+        counters.freed(sizeBytes, 0);
+        part.gained();
+        giveBackIfEmpty(part);
+        return sizeBytes;
+    }
+
+    private long retire(final Part part, final long address, final long stream) {
+        limbo.reserve(ordered ? stream : Limbo.ALL_STREAMS);
+        if (part.starts != null && !part.starts.clear(address)) {
+            throw notInUse(part, address);
+        }
+        final long retired = part.strategy.retire(address);
+        final long sizeBytes = part.strategy.retiredBytes(retired);
+        limbo.add(part.id, retired, sizeBytes);
+        counters.freed(sizeBytes, limbo.bytes());
+        return sizeBytes;
+    }
+
+    private static boolean endStart(final Part chunk, final long address) {
+        return chunk.starts != null && chunk.starts.clear(address);
+    }
+
+    private void giveBackIfEmpty(final Part part) {
+        if (part.owner != null && part.isEmpty()) {
+            lanes.emptied(this, part);
+        }
+    }
+
+    /** Where an address is; throws unless it is in a part of this lane. */
+    private Part partAt(final long address) {
+        final Part[] all = parts;
+        for (final Part part : all) {
+            if (part.holds(address)) {
+                return part;
+            }
+        }
+        lanes.checkOpen();
+        throw new InvalidAddressException(
+                address,
+                "address=0x" + Long.toHexString(address)
+                        + " must be the start of a block in use: it lies in none of the " + all.length
+                        + " regions of the pool");
+    }
+
+    /** What is wrong with an address in a chunk that isn't among its starts. */
+    private static InvalidAddressException notInUse(final Part part, final long address) {
+        try {
+            part.strategy.sizeOf(address);
+        } catch (final InvalidAddressException e) {
+            return e;
+        }
+        return new InvalidAddressException(
+                address,
+                "address=0x" + Long.toHexString(address)
+                        + " must be the start of a block in use: it was freed already, by another thread");
+    }
+
+    /** Throws for an address in a chunk at which no block in use starts. */
+    void refuse(final Part chunk, final long address) {
+        lock();
+        try {
+            lanes.checkOpen();
+            throw notInUse(chunk, address);
+        } finally {
+            taken = false;
+        }
+    }
+
+    // For those who look at everything; the lock is held
+
+    long addressOf(final Limbo.Batch batch, final int index) {
+        return byId[batch.parts[index]].strategy.retiredAddress(batch.retired[index]);
+    }
+
+    /** Shows what is on its way to another lane, or has arrived here. */
+    void forEachSent(final LongConsumer visitor) {
+        for (final Parcel parcel : outbox) {
+            show(parcel, visitor);
+        }
+        show(unpacking, visitor);
+        show(inbox, visitor);
+    }
+
+    private static void show(final @Nullable Parcel first, final LongConsumer visitor) {
+        for (Parcel parcel = first; parcel != null; parcel = parcel.next) {
+            for (int i = 0; i < parcel.count; i++) {
+                visitor.accept(parcel.addresses[i]);
+            }
+        }
+    }
+
+    // Parts; the lock is held
+
+    Part[] parts() {
+        return parts;
+    }
+
+    boolean has(final Part part) {
+        return part.id < byId.length && byId[part.id] == part;
+    }
+
+    void add(final Part part) {
+        final Part[] all = Arrays.copyOf(parts, parts.length + 1);
+        all[all.length - 1] = part;
+        int id = 0;
+        while (id < byId.length && byId[id] != null) {
+            id++;
+        }
+        if (id == byId.length) {
+            byId = Arrays.copyOf(byId, 2 * id);
+        }
+        part.id = id;
+        byId[id] = part;
+        parts = all;
+        current = isMain() ? all.length - 1 : 0;
+    }
+
+    @SuppressWarnings("NullAway") // An array with gaps.
+    void remove(final Part part) {
+        final Part[] all = new Part[parts.length - 1];
+        int kept = 0;
+        for (final Part each : parts) {
+            if (each != part) {
+                all[kept++] = each;
+            }
+        }
+        byId[part.id] = null;
+        parts = all;
+        current = isMain() ? Math.max(all.length - 1, 0) : 0;
+    }
+
+    /** All parts are gone, with all that was in them. */
+    void clear() {
+        parts = new Part[0];
+        byId = new Part[4];
+        current = 0;
+        inbox = null;
+        unpacking = null;
+        Arrays.fill(outbox, null);
+        limbo.clear();
+        counters.closed();
+    }
+
+    /**
+     * As {@link #place}, when all else has failed.
+     *
+     * @throws BlockTableFullException if that is why
+     */
+    long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
+        lock();
+        try {
+            tableFull = null;
+            final long address = place(sizeBytes, alignmentBytes);
+            final BlockTableFullException why = tableFull;
+            tableFull = null;
+            if (address == Strategy.NO_SPACE && why != null) {
+                throw why;
+            }
+            return address;
+        } finally {
+            taken = false;
+        }
+    }
+
+    // Blocks in use
+
+    void trim(final @Nullable Part chunk, final long address, final long newSizeBytes) {
+        lock();
+        try {
+            final Part part = usedPart(chunk, address);
+            final long before = part.strategy.freeBytes();
+            part.strategy.trim(address, newSizeBytes);
+            counters.resized(before - part.strategy.freeBytes());
+            part.gained();
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** Grows a block in place. Its address, {@code NO_SPACE}, or the complement of the end that must be backed for it. */
+    long extend(final @Nullable Part chunk, final long address, final long newSizeBytes) {
+        lock();
+        try {
+            final Part part = usedPart(chunk, address);
+            final Strategy strategy = part.strategy;
+            final long oldBytes = strategy.sizeOf(address);
+            final long before = strategy.freeBytes();
+            long placed = Strategy.NO_SPACE;
+            if (strategy.extend(address, newSizeBytes)) {
+                final long moreBytes = before - strategy.freeBytes();
+                final long end = address + oldBytes + moreBytes;
+                if (end > part.backedEnd()) {
+                    // There is room in the tables for the tail, since there was before.
+                    strategy.trim(address, oldBytes);
+                    placed = ~end;
+                } else {
+                    counters.resized(moreBytes);
+                    placed = address;
+                }
+            }
+            return placed;
+        } finally {
+            taken = false;
+        }
+    }
+
+    long sizeOf(final @Nullable Part chunk, final long address) {
+        lock();
+        try {
+            final long sizeBytes = usedPart(chunk, address).strategy.sizeOf(address);
+            return sizeBytes;
+        } finally {
+            taken = false;
+        }
+    }
+
+    private Part usedPart(final @Nullable Part chunk, final long address) {
+        if (chunk == null) {
+            return partAt(address);
+        }
+        if (chunk.starts != null && !chunk.starts.contains(address)) {
+            throw notInUse(chunk, address);
+        }
+        return chunk;
+    }
+}

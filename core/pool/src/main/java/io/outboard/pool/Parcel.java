@@ -1,0 +1,27 @@
+package io.outboard.pool;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Blocks of one lane that another thread has freed, on their way home. Confined to whoever has it: the sender's lane until it is
+ * sent, then the lane that it was sent to.
+ */
+final class Parcel {
+
+    /** One compare-and-set for so many frees. */
+    static final int BLOCKS = 64;
+
+    final Part[] parts = new Part[BLOCKS];
+    final long[] addresses = new long[BLOCKS];
+    int count;
+
+    @Nullable
+    Parcel next;
+
+    /** True if it is full now. */
+    boolean add(final Part part, final long address) {
+        parts[count] = part;
+        addresses[count++] = address;
+        return count == BLOCKS;
+    }
+}

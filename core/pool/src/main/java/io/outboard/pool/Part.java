@@ -1,0 +1,157 @@
+package io.outboard.pool;
+
+import io.outboard.core.BlockVisitor;
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A range of addresses that one strategy divides: a region of the pool, or a chunk, which is a block of a region that a lane
+ * divides further.
+ *
+ * <p>Guarded by the lock of the lane that has it, but for {@link #holds} and {@link #starts}, which are safe for any number
+ * of threads.
+ */
+final class Part {
+
+    /** As the source gave it. */
+    final Region taken;
+
+    /** What the strategy divides: the part of it that starts at a granule. */
+    final Region used;
+
+    final Strategy strategy;
+
+    /** How it grows in place, null if it doesn't. */
+    final @Nullable GrowableRegion growable;
+
+    /** Of a chunk, null for a region. */
+    final @Nullable Starts starts;
+
+    /** The lane that a chunk belongs to for good; null for a region. */
+    final @Nullable Lane owner;
+
+    /** Names it among the parts of its lane; blocks in limbo are known by it. */
+    int id;
+
+    /** Memory behind it, in bytes; a chunk's is its region's. */
+    long heldBytes;
+
+    /** No block handed out ends after it. Release and acquire: who is handed a block behind the old one finds it. */
+    private volatile long backedEnd;
+
+    /** The least size that was refused since anything became free here: no more is looked for. */
+    private long refusedBytes = Long.MAX_VALUE;
+
+    private Part(
+            final Region taken,
+            final Region used,
+            final Strategy strategy,
+            final @Nullable GrowableRegion growable,
+            final @Nullable Lane owner,
+            final long heldBytes,
+            final long backedEnd) {
+        this.taken = taken;
+        this.used = used;
+        this.strategy = strategy;
+        this.growable = growable;
+        this.owner = owner;
+        this.heldBytes = heldBytes;
+        this.backedEnd = backedEnd;
+        starts = owner == null ? null : new Starts(used.address(), used.sizeBytes(), strategy.granuleBytes());
+    }
+
+    static Part whole(final Region taken, final Region used, final Strategy strategy) {
+        return new Part(taken, used, strategy, null, null, taken.sizeBytes(), used.endAddress());
+    }
+
+    /** Of which nothing is backed yet. */
+    static Part growing(final Region taken, final Region used, final Strategy strategy, final GrowableRegion growable) {
+        return new Part(taken, used, strategy, growable, null, 0, taken.address());
+    }
+
+    static Part chunk(final Region region, final Strategy strategy, final Lane owner) {
+        return new Part(region, region, strategy, null, owner, 0, region.endAddress());
+    }
+
+    boolean holds(final long address) {
+        return address >= used.address() && address < backedEnd;
+    }
+
+    /** How far memory is behind it from now on. */
+    void back(final long newHeldBytes, final long newBackedEnd) {
+        heldBytes = newHeldBytes;
+        backedEnd = newBackedEnd;
+        gained();
+    }
+
+    /** Something became free, or may. */
+    void gained() {
+        refusedBytes = Long.MAX_VALUE;
+    }
+
+    /** An address, {@code NO_SPACE}, or the complement of the end that must be backed for the block to be placed. */
+    long place(final long sizeBytes, final long alignmentBytes) {
+        if (sizeBytes >= refusedBytes) {
+            return Strategy.NO_SPACE;
+        }
+        final long before = strategy.freeBytes();
+        final long address =
+                alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+        if (address == Strategy.NO_SPACE) {
+            if (alignmentBytes == 1) {
+                refusedBytes = sizeBytes;
+            }
+            return Strategy.NO_SPACE;
+        }
+        if (growable != null) {
+            final long end = address + before - strategy.freeBytes();
+            if (end > backedEnd) {
+                strategy.free(address);
+                return ~end;
+            }
+        }
+        return address;
+    }
+
+    /** Nothing is in use here, nor in limbo. */
+    boolean isEmpty() {
+        return strategy.liveBlocks() == 0;
+    }
+
+    /** Of what nothing backs, nothing is shown. */
+    void forEachBlock(final BlockVisitor visitor) {
+        if (growable == null) {
+            strategy.forEachBlock(visitor);
+            return;
+        }
+        final long end = backedEnd;
+        strategy.forEachBlock((address, sizeBytes, free) -> {
+            final long backedBytes = Math.min(sizeBytes, end - address);
+            if (backedBytes > 0) {
+                visitor.visit(address, backedBytes, free);
+            }
+        });
+    }
+
+    long largestFreeBlockBytes() {
+        if (growable == null) {
+            return strategy.largestFreeBlockBytes();
+        }
+        final long[] largest = new long[1];
+        forEachBlock((address, sizeBytes, free) -> largest[0] = free ? Math.max(largest[0], sizeBytes) : largest[0]);
+        return largest[0];
+    }
+
+    /** The end of the last block in use, limbo included, or where the region begins. */
+    long usedEnd() {
+        final long[] end = {taken.address()};
+        strategy.forEachBlock((address, sizeBytes, free) -> end[0] = free ? end[0] : address + sizeBytes);
+        return end[0];
+    }
+
+    long backedEnd() {
+        return backedEnd;
+    }
+}
