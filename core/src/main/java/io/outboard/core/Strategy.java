@@ -9,7 +9,8 @@ package io.outboard.core;
  * strategies that say that they keep them apart, and the same operations on the same region give the same addresses,
  * always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose size isn't a multiple of the granule loses the bytes after the last whole one.
  *
- * <p>Thread-safety: confined to one thread. Garbage: none after construction. Cost: stated by each strategy. When
+ * <p>Thread-safety: confined to one thread. Garbage: none after construction, but what tables leave behind that grow because
+ * {@link StrategyOptions#firstBlocks} says so, and no operation makes garbage otherwise. Cost: stated by each strategy. When
  * nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
  */
 public interface Strategy {

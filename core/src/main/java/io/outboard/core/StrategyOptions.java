@@ -5,13 +5,19 @@ package io.outboard.core;
  *
  * <p>The defaults serve 100,000 live blocks in 256 GiB: every second block may be free, so that takes 200,001 blocks.
  *
+ * <p>Tables take all of their memory when a strategy is made, unless {@code firstBlocks} is less than {@code maxBlocks}. Then
+ * they start with room for so many, and double when a block is wanted and there is no room, before anything else of the
+ * call happens: it takes as long as copying the tables does, they are half as large again meanwhile, and the old ones are
+ * garbage. If the JVM has no memory for that, the call throws {@link OutOfMemoryError} and nothing changes.
+ *
  * @param granuleBytes unit that sizes are rounded up to, a power of two from 1 to 2^30. 256 bytes by default, what
  *     {@code cudaMalloc} aligns to; Bell et al. (2024, section V-C) recommend 4 KiB for real-time use
  * @param maxBlocks most blocks that the tables hold, free and in use together, from 2 to 2^26
+ * @param firstBlocks how many blocks the tables hold before they grow, from 1 to {@code maxBlocks}
  */
-public record StrategyOptions(long granuleBytes, int maxBlocks) {
+public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks) {
 
-    /** 256-byte granules, 262,144 blocks. */
+    /** 256-byte granules, 262,144 blocks, all at once. */
     public static final StrategyOptions DEFAULTS = new StrategyOptions(256, 1 << 18);
 
     /**
@@ -19,6 +25,7 @@ public record StrategyOptions(long granuleBytes, int maxBlocks) {
      *
      * @param granuleBytes unit that sizes are rounded up to
      * @param maxBlocks most blocks that the tables hold
+     * @param firstBlocks how many they hold before they grow
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public StrategyOptions {
@@ -29,6 +36,21 @@ public record StrategyOptions(long granuleBytes, int maxBlocks) {
         if (maxBlocks < 2 || maxBlocks > 1 << 26) {
             throw new IllegalArgumentException("maxBlocks=" + maxBlocks + " must be from 2 to 2^26");
         }
+        if (firstBlocks < 1 || firstBlocks > maxBlocks) {
+            throw new IllegalArgumentException(
+                    "firstBlocks=" + firstBlocks + " must be from 1 to maxBlocks, " + maxBlocks);
+        }
+    }
+
+    /**
+     * Options for tables that take all of their memory at once.
+     *
+     * @param granuleBytes unit that sizes are rounded up to, a power of two from 1 to 2^30
+     * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
+     * @throws IllegalArgumentException if an option is outside of its range
+     */
+    public StrategyOptions(final long granuleBytes, final int maxBlocks) {
+        this(granuleBytes, maxBlocks, maxBlocks);
     }
 
     /**
@@ -38,16 +60,29 @@ public record StrategyOptions(long granuleBytes, int maxBlocks) {
      * @return new options
      */
     public StrategyOptions withGranuleBytes(final long newGranuleBytes) {
-        return new StrategyOptions(newGranuleBytes, maxBlocks);
+        return new StrategyOptions(newGranuleBytes, maxBlocks, firstBlocks);
     }
 
     /**
-     * These options with tables of another size.
+     * These options with tables of another size. Tables that grow start as before, if that isn't too large now.
      *
      * @param newMaxBlocks most blocks, free and in use together, from 2 to 2^26
      * @return new options
      */
     public StrategyOptions withMaxBlocks(final int newMaxBlocks) {
-        return new StrategyOptions(granuleBytes, newMaxBlocks);
+        return new StrategyOptions(
+                granuleBytes,
+                newMaxBlocks,
+                firstBlocks == maxBlocks ? newMaxBlocks : Math.min(firstBlocks, newMaxBlocks));
+    }
+
+    /**
+     * These options with tables that start small and grow.
+     *
+     * @param newFirstBlocks how many blocks they hold before they grow, from 1 to {@link #maxBlocks}
+     * @return new options
+     */
+    public StrategyOptions growing(final int newFirstBlocks) {
+        return new StrategyOptions(granuleBytes, maxBlocks, newFirstBlocks);
     }
 }

@@ -372,6 +372,60 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
                 () -> "says " + strategy.hostBytes() + ", took " + allocatedBytes);
     }
 
+    // Tables that grow
+
+    @Test
+    void shouldGiveTheSameAddressesWhateverItsTablesStartWith() {
+        final Region region = new Region(BASE, OperationMix.REGION_BYTES);
+        final Strategy atOnce = make(region);
+        final long[] answers = new long[20_000];
+        new OperationMix(6).run(atOnce, answers);
+
+        for (final int firstBlocks : new int[] {1, 2, 3, 10, 100}) {
+            final Strategy growing = make(region, OPTIONS.growing(firstBlocks));
+            final long[] answersOfGrowing = new long[20_000];
+            new OperationMix(6).run(growing, answersOfGrowing);
+
+            assertArrayEquals(answers, answersOfGrowing);
+            assertEquals(Block.of(atOnce), Block.of(growing));
+        }
+    }
+
+    @Test
+    void shouldHoldAsManyBlocksAsItMayWhateverItsTablesStartWith() {
+        final Region region = new Region(BASE, 4000 * GRANULE);
+        final Strategy growing = make(region, OPTIONS.growing(1));
+        final long firstHostBytes = growing.hostBytes();
+
+        final long[] addresses = fill(growing);
+
+        assertTrue(growing.hostBytes() >= firstHostBytes);
+        assertTrue(growing.hostBytes() <= make(region).hostBytes());
+        Arrays.stream(addresses).forEach(growing::free);
+        assertWhole(growing);
+    }
+
+    @Test
+    void shouldNameRetiredBlocksWhileItsTablesGrow() {
+        final Strategy growing = make(new Region(BASE, 4000 * GRANULE), OPTIONS.growing(1));
+        final long[] addresses = new long[4000];
+        final long[] retired = new long[4000];
+        for (int i = 0; i < 4000; i++) {
+            addresses[i] = growing.allocate(GRANULE);
+            retired[i] = growing.retire(addresses[i]);
+        }
+
+        for (int i = 0; i < 4000; i += 2) {
+            assertEquals(addresses[i], growing.restore(retired[i]));
+            assertEquals(GRANULE, growing.release(retired[i + 1]));
+        }
+
+        for (int i = 0; i < 4000; i += 2) {
+            growing.free(addresses[i]);
+        }
+        assertWhole(growing);
+    }
+
     // Garbage, determinism
 
     /** The least of a few rounds, since the JVM itself allocates a little now and then, on whichever thread it runs. */

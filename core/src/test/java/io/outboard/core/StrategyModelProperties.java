@@ -79,7 +79,8 @@ public abstract class StrategyModelProperties {
     }
 
     private void compare(final Shape shape, final List<Operation> operations) {
-        final StrategyOptions options = new StrategyOptions(1L << shape.granuleLog2, MAX_BLOCKS);
+        final StrategyOptions options =
+                new StrategyOptions(1L << shape.granuleLog2, MAX_BLOCKS).growing(shape.firstBlocks);
         final StrategyModel model = new StrategyModel(create(shape.region(), options), this::blockBytes, coalesces());
         model.check();
         int step = 0;
@@ -129,7 +130,8 @@ public abstract class StrategyModelProperties {
                         Arbitraries.of(0, 8, 12, 30),
                         Arbitraries.longs().between(blockBytes(1, 1), 64),
                         uniform(40),
-                        uniform(300))
+                        uniform(300),
+                        firstBlocks())
                 .as(Shape::new);
     }
 
@@ -139,15 +141,25 @@ public abstract class StrategyModelProperties {
                         Arbitraries.of(0, 8, 12, 16),
                         Arbitraries.longs().between(65, 1 << 20),
                         uniform(1 << 12),
-                        uniform(300))
+                        uniform(300),
+                        firstBlocks())
                 .as(Shape::new);
     }
 
     @Provide
     Arbitrary<Shape> hugeRegions() {
         return Combinators.combine(
-                        Arbitraries.of(0, 8, 12, 28), Arbitraries.of((1L << 32) - 1), uniform(40), uniform(300))
+                        Arbitraries.of(0, 8, 12, 28),
+                        Arbitraries.of((1L << 32) - 1),
+                        uniform(40),
+                        uniform(300),
+                        firstBlocks())
                 .as(Shape::new);
+    }
+
+    /** All at once, or tables that grow a few times. */
+    private static Arbitrary<Integer> firstBlocks() {
+        return Arbitraries.of(MAX_BLOCKS, 1, 7);
     }
 
     private static Arbitrary<Integer> uniform(final int max) {
@@ -161,8 +173,9 @@ public abstract class StrategyModelProperties {
      * @param granules whole granules in the region
      * @param firstGranule where it starts, in granules from a large power of two
      * @param restBytes bytes after the last whole granule, modulo the granule
+     * @param firstBlocks what tables hold before they grow
      */
-    record Shape(int granuleLog2, long granules, int firstGranule, int restBytes) {
+    record Shape(int granuleLog2, long granules, int firstGranule, int restBytes, int firstBlocks) {
 
         Region region() {
             final long address = (1L << 61) + ((long) firstGranule << granuleLog2);

@@ -48,6 +48,33 @@ class StrategyOptionsTest {
     }
 
     @Test
+    void shouldTakeAllMemoryAtOnceUnlessItIsToldToGrow() {
+        assertEquals(262_144, StrategyOptions.DEFAULTS.firstBlocks());
+        assertEquals(10, new StrategyOptions(256, 10).firstBlocks());
+        assertEquals(10, StrategyOptions.DEFAULTS.withMaxBlocks(10).firstBlocks());
+        assertEquals(1 << 20, StrategyOptions.DEFAULTS.withMaxBlocks(1 << 20).firstBlocks());
+    }
+
+    @Test
+    void shouldStartAsSmallAsItIsTold() {
+        final StrategyOptions options = StrategyOptions.DEFAULTS.growing(64);
+
+        assertEquals(new StrategyOptions(256, 262_144, 64), options);
+        assertEquals(new StrategyOptions(4096, 262_144, 64), options.withGranuleBytes(4096));
+        assertEquals(new StrategyOptions(256, 1 << 20, 64), options.withMaxBlocks(1 << 20));
+        assertEquals(new StrategyOptions(256, 10, 10), options.withMaxBlocks(10));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, 262_145, Integer.MIN_VALUE})
+    void shouldRefuseToStartWithNoBlocksOrMoreThanTheMost(final int firstBlocks) {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> StrategyOptions.DEFAULTS.growing(firstBlocks));
+
+        assertEquals("firstBlocks=" + firstBlocks + " must be from 1 to maxBlocks, 262144", thrown.getMessage());
+    }
+
+    @Test
     void shouldKeepTheOtherOption() {
         final StrategyOptions options =
                 StrategyOptions.DEFAULTS.withGranuleBytes(4096).withMaxBlocks(10);

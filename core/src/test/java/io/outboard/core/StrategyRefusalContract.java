@@ -297,6 +297,15 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     }
 
     @Test
+    void shouldBeFullAtTheSameBlocksWhateverItsTablesStartWith() {
+        final Strategy strategy = withFullTables();
+
+        for (int firstBlocks = 1; firstBlocks < MAX_BLOCKS; firstBlocks++) {
+            assertEquals(Block.of(strategy), Block.of(withFullTables(firstBlocks)));
+        }
+    }
+
+    @Test
     void shouldHoldAsManyBlocksAsItWasMadeFor() {
         assumeCoalesces();
         final Strategy strategy = withFullTables();
@@ -380,8 +389,13 @@ abstract class StrategyRefusalContract extends StrategyFixture {
      * one split leads to the next and needs several records at once, perhaps fewer, and several of them free.
      */
     final Strategy withFullTables() {
+        return withFullTables(MAX_BLOCKS);
+    }
+
+    private Strategy withFullTables(final int firstBlocks) {
         assumeTrue(hasBlockLimit(), "no limit on blocks");
-        final Strategy strategy = make(new Region(BASE, 64 * GRANULE), OPTIONS.withMaxBlocks(MAX_BLOCKS));
+        final StrategyOptions options = OPTIONS.withMaxBlocks(MAX_BLOCKS).growing(firstBlocks);
+        final Strategy strategy = make(new Region(BASE, 64 * GRANULE), options);
         try {
             while (strategy.allocate(2 * GRANULE) != Strategy.NO_SPACE) {
                 assertTrue(strategy.liveBlocks() < MAX_BLOCKS);

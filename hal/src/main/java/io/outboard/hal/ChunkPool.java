@@ -1,7 +1,9 @@
 package io.outboard.hal;
 
+import java.util.Arrays;
+
 /**
- * The chunks that {@link HybridArrayList}s are made of, all taken from the JVM at once. A chunk is a page by default, its
+ * The chunks that {@link HybridArrayList}s are made of, all taken from the JVM at once until {@link #growFor}. A chunk is a page by default, its
  * keys in one run and its values in another, so that a scan over either is contiguous; chunk headers lie together in
  * an array of their own, so that a walk over chunks stays in few cache lines:
  *
@@ -22,6 +24,8 @@ package io.outboard.hal;
  * down, so c is at most 2 * floor(n / (3/4 C + 1)) + 1. All lists together have at most 2 * floor(N / (3/4 C + 1)) chunks
  * for their N entries, one more for each list, and one more while a chunk is being split. So for many entries that's room
  * for 8/3 N of them: 21.5 bytes each, headers included.
+ *
+ * <p>It grows by copying: chunks keep their names, and entries their positions; new chunks are behind them.
  *
  * <p>Confined to one thread.
  */
@@ -44,8 +48,9 @@ final class ChunkPool {
     private static final int SMALLEST_CAPACITY = 4;
 
     final int capacity;
-    final int[] entries;
-    final int[] headers;
+    int[] entries;
+    int[] headers;
+    private final int lists;
     private final int baseShift;
 
     /** First of the chain of unused chunks, through {@link #NEXT}. */
@@ -61,14 +66,40 @@ final class ChunkPool {
     ChunkPool(final int maxEntries, final int lists, final int capacity) {
         assert Integer.bitCount(capacity) == 1 && capacity >= SMALLEST_CAPACITY;
         this.capacity = capacity;
+        this.lists = lists;
         baseShift = Integer.numberOfTrailingZeros(capacity) + 1 - HEADER_INTS_LOG2;
-        final int chunks = 2 * (maxEntries / (maxMerged() + 1)) + lists + 1;
+        final int chunks = chunksFor(maxEntries);
         entries = new int[chunks * 2 * capacity];
         headers = new int[chunks * HEADER_INTS];
         unused = NONE;
-        for (int chunk = headers.length - HEADER_INTS; chunk >= 0; chunk -= HEADER_INTS) {
+        giveBackFrom(0);
+    }
+
+    private int chunksFor(final int maxEntries) {
+        return 2 * (maxEntries / (maxMerged() + 1)) + lists + 1;
+    }
+
+    private void giveBackFrom(final int first) {
+        for (int chunk = headers.length - HEADER_INTS; chunk >= first; chunk -= HEADER_INTS) {
             giveBack(chunk);
         }
+    }
+
+    /**
+     * Makes the pool large enough for more entries; lists look at arrays of the past until {@link
+     * HybridArrayList#followPool}. O(chunks), and the time to copy them. If the JVM has no memory, nothing changes.
+     */
+    void growFor(final int maxEntries) {
+        final int chunks = chunksFor(maxEntries);
+        if (chunks * HEADER_INTS == headers.length) {
+            return;
+        }
+        final int[] grownEntries = Arrays.copyOf(entries, chunks * 2 * capacity);
+        final int[] grownHeaders = Arrays.copyOf(headers, chunks * HEADER_INTS);
+        final int firstNew = headers.length;
+        entries = grownEntries;
+        headers = grownHeaders;
+        giveBackFrom(firstNew);
     }
 
     /** Most entries of two neighbours that are merged: at 3/4, a quarter more must come before the chunk splits again. */

@@ -15,17 +15,22 @@ abstract class HalStrategy extends AbstractStrategy {
 
     static final int NONE = HybridArrayList.NONE;
 
+    private static final int LISTS = 3;
+
     final HybridArrayList free;
     private final HybridArrayList used;
     private final HybridArrayList retired;
     private final ChunkPool chunks;
     private final int maxBlocks;
 
+    /** Blocks that there are chunks for. */
+    private int room;
+
     HalStrategy(final Region region, final StrategyOptions options) {
         super(region, options);
         maxBlocks = options.maxBlocks();
-        // One more entry than blocks: one that is retired or restored is in two lists for a moment.
-        chunks = new ChunkPool(maxBlocks + 1, 3, ChunkPool.PAGE);
+        room = options.firstBlocks();
+        chunks = new ChunkPool(entriesFor(room), LISTS, ChunkPool.PAGE);
         free = new HybridArrayList(chunks);
         used = new HybridArrayList(chunks);
         retired = new HybridArrayList(chunks);
@@ -201,10 +206,29 @@ abstract class HalStrategy extends AbstractStrategy {
         return true;
     }
 
+    /** Makes room in the tables, before an operation changes anything. */
     private void checkRoomFor(final int newBlocks) {
-        if (free.size() + used.size() + retired.size() + newBlocks > maxBlocks) {
+        final int blocks = free.size() + used.size() + retired.size() + newBlocks;
+        if (blocks > room) {
+            growFor(blocks);
+        }
+    }
+
+    private void growFor(final int blocks) {
+        if (blocks > maxBlocks) {
             throw new BlockTableFullException(maxBlocks);
         }
+        final int newRoom = Math.min(maxBlocks, Math.max(blocks, 2 * room));
+        chunks.growFor(entriesFor(newRoom));
+        free.followPool();
+        used.followPool();
+        retired.followPool();
+        room = newRoom;
+    }
+
+    /** One more than blocks: one that is retired or restored is in two lists for a moment. */
+    private static int entriesFor(final int blocks) {
+        return blocks + 1;
     }
 
     static long start(final HybridArrayList list, final int block) {

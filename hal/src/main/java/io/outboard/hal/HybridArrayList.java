@@ -31,7 +31,7 @@ import static io.outboard.hal.ChunkPool.PREVIOUS;
  * large value skips chunks; the bound is tightened when a chunk is scanned in vain.
  *
  * <p>Confined to one thread. For n entries in chunks of m: search O(n/m + log m), insert and remove O(m), next and
- * previous O(1), no garbage. The pool of chunks is made for as many entries as there will be. It trusts its callers.
+ * previous O(1), no garbage. The pool of chunks has room for as many entries as there will be, or is grown before. It trusts its callers.
  */
 final class HybridArrayList {
 
@@ -39,8 +39,8 @@ final class HybridArrayList {
     static final int NONE = ChunkPool.NONE;
 
     private final ChunkPool pool;
-    private final int[] entries;
-    private final int[] headers;
+    private int[] entries;
+    private int[] headers;
 
     /** Distance from a key to its value. */
     private final int capacity;
@@ -59,6 +59,12 @@ final class HybridArrayList {
         capacity = pool.capacity;
         head = pool.take();
         tail = head;
+    }
+
+    /** Looks at the arrays that the pool has now; to be called when it has grown. Cursors stay good. */
+    void followPool() {
+        entries = pool.entries;
+        headers = pool.headers;
     }
 
     int size() {

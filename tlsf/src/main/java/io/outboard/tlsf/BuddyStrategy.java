@@ -58,6 +58,7 @@ abstract class BuddyStrategy extends TableStrategy {
             throw new IllegalArgumentException("maxBlocks=" + options.maxBlocks() + " must be at least " + roots.length
                     + ", for the blocks that region=" + region + " starts as");
         }
+        checkRoomFor(roots.length);
         int start = 0;
         for (final int root : roots) {
             final int block = table.create(start, (int) classes.size(root));

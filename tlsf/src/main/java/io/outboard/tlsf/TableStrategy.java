@@ -20,7 +20,7 @@ abstract class TableStrategy extends AbstractStrategy {
     /** A region with a table, but without blocks: the subclass makes the first. */
     TableStrategy(final Region region, final StrategyOptions options, final int lists) {
         super(region, options);
-        table = new BlockTable(options.maxBlocks(), lists);
+        table = new BlockTable(options.firstBlocks(), options.maxBlocks(), lists);
     }
 
     @Override
@@ -94,8 +94,9 @@ abstract class TableStrategy extends AbstractStrategy {
         return Integer.toUnsignedLong(table.size(block));
     }
 
+    /** Makes room in the table, before an operation changes anything. */
     final void checkRoomFor(final int newBlocks) {
-        if (!table.hasRoomFor(newBlocks)) {
+        if (!table.makeRoomFor(newBlocks)) {
             throw new BlockTableFullException(table.maxBlocks());
         }
     }

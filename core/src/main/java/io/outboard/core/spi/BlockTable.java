@@ -1,6 +1,6 @@
 package io.outboard.core.spi;
 
-import java.util.Arrays;
+import java.util.function.IntFunction;
 
 /**
  * The blocks of one region, in host memory: a record for each block, found by address through a hash table.
@@ -20,7 +20,7 @@ import java.util.Arrays;
  *   +2 before     the neighbour at lower addresses           +6 list       that it is in, or was in last
  *   +3 after      the neighbour at higher addresses          +7 chain      next with the same hash, while in use
  *
- *   [ fence | list heads, 2 ints each | hash slots, 1 int each | record | record | ... ]
+ *   [ fence | list heads, 2 ints each | record | record | ... | hash slots, 1 int each ]
  * </pre>
  *
  * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
@@ -32,12 +32,18 @@ import java.util.Arrays;
  * <p>Blocks with the same hash are chained through their records, as in the paper: putting in needs no search. The slots
  * in use double with the blocks in use, so a program with few blocks stays in few cache lines, but no operation ever
  * stops to grow a table: a slot that comes into use is marked, and takes its blocks over from the slot that had them so
- * far when it is asked for the first time (the splits of linear hashing, Litwin 1980, in the order of use). All memory is
- * taken by the constructor.
+ * far when it is asked for the first time (the splits of linear hashing, Litwin 1980, in the order of use).
+ *
+ * <p>All memory is taken by the constructor, or, if it is told to start with less, by {@link #makeRoomFor}, which doubles
+ * the records. Then all is copied to a larger array and nothing is written anew: records and heads keep their positions,
+ * slots move behind the new records as they are, since nothing points at them, and unused records are chained by the
+ * distance from the next in order, so that an array that the JVM has zeroed is a chain already, which goes on where the
+ * old one ended.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1) expected for {@link #find}, {@link #enter} and {@link #remove},
- * O(1) for all others; 40 to 48 bytes of host memory for each block of the capacity. This class trusts its callers: they
- * check what users give them. It is public for strategies in other modules, not for applications.
+ * O(1) for all others, but O(blocks) for {@link #makeRoomFor} when the table grows; 40 to 48 bytes of host memory for each
+ * block of the capacity, and half as many again while it grows. This class trusts its callers: they check what users
+ * give them. It is public for strategies in other modules, not for applications.
  */
 public final class BlockTable {
 
@@ -72,15 +78,35 @@ public final class BlockTable {
     /** In a slot: its blocks are still where they were when half as many slots were in use. */
     private static final int NOT_SPLIT = -1;
 
+    /** For {@link #markNotSplit}: what the interpreter marks in a microsecond; what stays in the first-level cache. */
+    private static final int MARKED_BY_LOOP = 64;
+
+    private static final int MARKED_BY_COPY = 4096;
+
     /** 2^64 divided by the golden ratio (Knuth, vol. 3, section 6.4). */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final int maxBlocks;
-    private final int maxSlots;
-    private final int firstSlot;
-    private final int[] records;
+    private final int firstRecord;
 
-    /** First of a chain of unused records, through {@link #START}. */
+    /** Makes arrays of zeros: the JVM, but in tests of what happens when it has no memory left. */
+    private final IntFunction<int[]> memory;
+
+    private int[] records;
+
+    /** Records that there are, free, in use and unused. */
+    private int capacity;
+
+    /** Where the hash slots start, and the records end. */
+    private int slots;
+
+    /** Hash slots that there are, a power of two. */
+    private int slotCount;
+
+    /**
+     * First of a chain of unused records, which ends at {@link #slots}: {@link #START} of each says how far from the record
+     * after it the next of the chain is.
+     */
     private int unused;
 
     private int entered;
@@ -89,44 +115,104 @@ public final class BlockTable {
     private int slotMask = FIRST_SLOTS_IN_USE - 1;
 
     /**
-     * An empty table.
+     * An empty table that takes all of its memory at once.
      *
      * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
      * @param lists free lists to make heads for, 0 or more
      */
     public BlockTable(final int maxBlocks, final int lists) {
+        this(maxBlocks, maxBlocks, lists);
+    }
+
+    /**
+     * An empty table that grows.
+     *
+     * @param firstBlocks how many blocks it holds before it grows, from 1 to {@code maxBlocks}
+     * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
+     * @param lists free lists to make heads for, 0 or more
+     */
+    public BlockTable(final int firstBlocks, final int maxBlocks, final int lists) {
+        this(firstBlocks, maxBlocks, lists, int[]::new);
+    }
+
+    /** For tests in which the JVM has no memory left. */
+    BlockTable(final int firstBlocks, final int maxBlocks, final int lists, final IntFunction<int[]> memory) {
         this.maxBlocks = maxBlocks;
-        final int powerOfTwo = Integer.highestOneBit(maxBlocks - 1) << 1;
-        maxSlots = Math.max(FIRST_SLOTS_IN_USE, powerOfTwo * SLOTS_PER_BLOCK);
-        final int slots = FENCE_INTS + roundUp(lists * HEAD_INTS, RECORD_INTS);
-        firstSlot = slots - CHAIN;
-        unused = slots + maxSlots;
-        records = new int[unused + maxBlocks * RECORD_INTS];
-        Arrays.fill(records, slots + FIRST_SLOTS_IN_USE, unused, NOT_SPLIT);
+        this.memory = memory;
+        firstRecord = FENCE_INTS + roundUp(lists * HEAD_INTS, RECORD_INTS);
+        capacity = firstBlocks;
+        slotCount = slotsFor(firstBlocks);
+        slots = firstRecord + capacity * RECORD_INTS;
+        unused = firstRecord;
+        records = memory.apply(slots + slotCount);
+        markNotSplit(records, slots + FIRST_SLOTS_IN_USE, records.length);
         for (int list = 0; list < lists; list++) {
             final int head = head(list);
             records[head + PREVIOUS] = head;
             records[head + NEXT] = head;
         }
-        for (int block = unused; block + RECORD_INTS < records.length; block += RECORD_INTS) {
-            records[block + START] = block + RECORD_INTS;
+    }
+
+    private static int slotsFor(final int blocks) {
+        final int powerOfTwo = blocks == 1 ? 1 : Integer.highestOneBit(blocks - 1) << 1;
+        return Math.max(FIRST_SLOTS_IN_USE, powerOfTwo * SLOTS_PER_BLOCK);
+    }
+
+    /** By copying what is marked: that is as fast as memory before the JVM has compiled anything, and a loop isn't. */
+    private static void markNotSplit(final int[] records, final int from, final int to) {
+        int marked = Math.min(to - from, MARKED_BY_LOOP);
+        for (int i = 0; i < marked; i++) {
+            records[from + i] = NOT_SPLIT;
+        }
+        while (from + marked < to) {
+            final int copied = Math.min(Math.min(marked, MARKED_BY_COPY), to - from - marked);
+            System.arraycopy(records, from, records, from + marked, copied);
+            marked += copied;
         }
     }
 
     // Records
 
     /**
-     * Whether so many records are unused. O({@code wanted}): no count is kept, which most callers would pay for in vain.
+     * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted}) if it
+     * needn't: no count is kept, which most callers would pay for in vain.
      *
      * @param wanted how many, 0 or more
-     * @return true if {@link #create} can be called so many times
+     * @return true if {@link #create} can be called so many times; false if nothing changed
+     * @throws OutOfMemoryError if the JVM has no memory for a larger table; nothing changes
      */
-    public boolean hasRoomFor(final int wanted) {
+    public boolean makeRoomFor(final int wanted) {
         int block = unused;
-        for (int left = wanted; left > 1 && block != NONE; left--) {
-            block = records[block + START];
+        for (int left = wanted; left > 1 && block != slots; left--) {
+            block = afterUnused(block);
         }
-        return block != NONE || wanted == 0;
+        return block != slots || wanted == 0 || growFor(wanted);
+    }
+
+    private int afterUnused(final int block) {
+        return block + RECORD_INTS + records[block + START];
+    }
+
+    private boolean growFor(final int wanted) {
+        int least = capacity + wanted;
+        for (int block = unused; block != slots; block = afterUnused(block)) {
+            least--;
+        }
+        if (least > maxBlocks) {
+            return false;
+        }
+        final int newCapacity = Math.min(maxBlocks, Math.max(least, 2 * capacity));
+        final int newSlots = firstRecord + newCapacity * RECORD_INTS;
+        final int newSlotCount = slotsFor(newCapacity);
+        final int[] grown = memory.apply(newSlots + newSlotCount);
+        System.arraycopy(records, 0, grown, 0, slots);
+        System.arraycopy(records, slots, grown, newSlots, slotCount);
+        markNotSplit(grown, newSlots + slotCount, grown.length);
+        records = grown;
+        capacity = newCapacity;
+        slots = newSlots;
+        slotCount = newSlotCount;
+        return true;
     }
 
     /**
@@ -134,11 +220,11 @@ public final class BlockTable {
      *
      * @param start granules from the start of the region, unsigned
      * @param size granules, unsigned
-     * @return the block; undefined unless {@link #hasRoomFor} said so
+     * @return the block; undefined unless {@link #makeRoomFor} said so
      */
     public int create(final int start, final int size) {
         final int block = unused;
-        unused = records[block + START];
+        unused = afterUnused(block);
         records[block + START] = start;
         records[block + SIZE] = size;
         records[block + NEXT] = NONE;
@@ -151,7 +237,7 @@ public final class BlockTable {
      * @param block a block that is neither in a list nor in the hash table
      */
     public void discard(final int block) {
-        records[block + START] = unused;
+        records[block + START] = unused - block - RECORD_INTS;
         unused = block;
     }
 
@@ -332,7 +418,7 @@ public final class BlockTable {
         records[block + CHAIN] = records[slot + CHAIN];
         records[slot + CHAIN] = block;
         entered++;
-        if (entered * SLOTS_PER_BLOCK > slotMask && slotMask < maxSlots - 1) {
+        if (entered * SLOTS_PER_BLOCK > slotMask && slotMask < slotCount - 1) {
             slotMask = 2 * slotMask + 1;
         }
     }
@@ -371,7 +457,7 @@ public final class BlockTable {
 
     /** The slot of an offset, split from the one before it if need be. */
     private int slotOf(final int start) {
-        final int slot = firstSlot + (hash(start) & slotMask);
+        final int slot = slots - CHAIN + (hash(start) & slotMask);
         if (records[slot + CHAIN] == NOT_SPLIT) {
             split(slot);
         }
@@ -390,7 +476,7 @@ public final class BlockTable {
 
     /** Moves to a slot what belongs there from the slot that has it: the one without the highest bit of its number. */
     private void split(final int slot) {
-        final int index = slot - firstSlot;
+        final int index = slot + CHAIN - slots;
         final int highestBit = Integer.highestOneBit(index);
         int link = slot - highestBit;
         if (records[link + CHAIN] == NOT_SPLIT) {
@@ -423,7 +509,7 @@ public final class BlockTable {
     }
 
     /**
-     * Most blocks that the table holds.
+     * Most blocks that the table holds, when it has grown as far as it may.
      *
      * @return as it was made for
      */

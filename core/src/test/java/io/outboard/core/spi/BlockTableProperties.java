@@ -35,6 +35,14 @@ class BlockTableProperties {
     }
 
     @Property(tries = 25)
+    void shouldBehaveAsAHashMapWhileItGrows(
+            @ForAll final long seed, @ForAll @IntRange(min = 1, max = 3000) final int firstBlocks) {
+        table = new BlockTable(firstBlocks, MAX_BLOCKS, 3);
+
+        compare(new Random(seed), random -> random.nextInt(MAX_BLOCKS));
+    }
+
+    @Property(tries = 25)
     void shouldBehaveAsAHashMapForEquallySpacedStarts(
             @ForAll final long seed, @ForAll final int origin, @ForAll @IntRange(max = 16) final int spacingLog2) {
         compare(new Random(seed), random -> origin + (random.nextInt(MAX_BLOCKS) << spacingLog2));
@@ -93,7 +101,7 @@ class BlockTableProperties {
                 if (model.remove(start) != null) {
                     table.discard(expected);
                 }
-            } else if (expected == BlockTable.NONE && table.hasRoomFor(1)) {
+            } else if (expected == BlockTable.NONE && table.makeRoomFor(1)) {
                 enter(start);
             }
             assertEquals(model.size(), table.entered());
@@ -102,6 +110,7 @@ class BlockTableProperties {
     }
 
     private void enter(final int start) {
+        assertTrue(table.makeRoomFor(1));
         final int block = table.create(start, 1);
         table.enter(block);
         model.put(start, block);

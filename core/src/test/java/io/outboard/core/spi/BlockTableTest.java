@@ -3,6 +3,7 @@ package io.outboard.core.spi;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.HashSet;
@@ -25,14 +26,14 @@ class BlockTableTest {
 
         for (int i = 0; i < maxBlocks; i++) {
             for (int wanted = 0; wanted <= maxBlocks + 1; wanted++) {
-                assertEquals(i + wanted <= maxBlocks, sized.hasRoomFor(wanted));
+                assertEquals(i + wanted <= maxBlocks, sized.makeRoomFor(wanted));
             }
             blocks.add(sized.create(i, 1));
         }
 
-        assertTrue(sized.hasRoomFor(0));
-        assertFalse(sized.hasRoomFor(1));
-        assertFalse(sized.hasRoomFor(2));
+        assertTrue(sized.makeRoomFor(0));
+        assertFalse(sized.makeRoomFor(1));
+        assertFalse(sized.makeRoomFor(2));
         assertEquals(maxBlocks, blocks.size());
         assertFalse(blocks.contains(BlockTable.NONE));
         assertEquals(maxBlocks, sized.maxBlocks());
@@ -41,14 +42,14 @@ class BlockTableTest {
     @Test
     void shouldHaveRoomAgainAfterADiscard() {
         int last = BlockTable.NONE;
-        while (table.hasRoomFor(1)) {
+        while (table.makeRoomFor(1)) {
             last = table.create(0, 1);
         }
 
         table.discard(last);
 
-        assertTrue(table.hasRoomFor(1));
-        assertFalse(table.hasRoomFor(2));
+        assertTrue(table.makeRoomFor(1));
+        assertFalse(table.makeRoomFor(2));
         assertEquals(last, table.create(7, 8));
     }
 
@@ -249,6 +250,137 @@ class BlockTableTest {
         final int block = table.create(start, 1);
         table.enter(block);
         return block;
+    }
+
+    // Growth
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 5, 16, 31, 32})
+    void shouldGrowUntilItHoldsAsManyBlocksAsItMay(final int firstBlocks) {
+        final BlockTable growing = new BlockTable(firstBlocks, 33, 1);
+        final Set<Integer> blocks = new HashSet<>();
+
+        while (growing.makeRoomFor(1)) {
+            blocks.add(growing.create(blocks.size(), 1));
+        }
+
+        assertEquals(33, blocks.size());
+        assertFalse(blocks.contains(BlockTable.NONE));
+        assertEquals(33, growing.maxBlocks());
+        assertEquals(new BlockTable(33, 1).hostBytes(), growing.hostBytes());
+    }
+
+    @Test
+    void shouldTakeMemoryForTheFirstBlocksOnlyAtFirst() {
+        final BlockTable growing = new BlockTable(64, 1 << 20, 0);
+
+        assertTrue(growing.hostBytes() < 8192, () -> growing.hostBytes() + " bytes");
+    }
+
+    @Test
+    void shouldGrowByAsMuchAsIsWanted() {
+        final BlockTable growing = new BlockTable(1, 33, 1);
+        final Set<Integer> blocks = new HashSet<>();
+
+        assertFalse(growing.makeRoomFor(34));
+        assertTrue(growing.makeRoomFor(33));
+
+        for (int i = 0; i < 33; i++) {
+            blocks.add(growing.create(i, 1));
+        }
+        assertEquals(33, blocks.size());
+        assertFalse(growing.makeRoomFor(1));
+    }
+
+    @Test
+    void shouldNotGrowForWhatItCanNotHold() {
+        final BlockTable growing = new BlockTable(2, 8, 0);
+        final long hostBytes = growing.hostBytes();
+        growing.create(0, 1);
+
+        assertFalse(growing.makeRoomFor(8));
+
+        assertEquals(hostBytes, growing.hostBytes());
+        assertTrue(growing.makeRoomFor(7));
+    }
+
+    /** What is discarded comes before what was never used, however often the table has grown in between. */
+    @Test
+    void shouldUseDiscardedRecordsAgainAfterItHasGrown() {
+        final BlockTable growing = new BlockTable(4, 32, 0);
+        final int[] blocks = new int[4];
+        for (int i = 0; i < 4; i++) {
+            blocks[i] = growing.create(i, 1);
+        }
+        growing.discard(blocks[1]);
+        growing.discard(blocks[3]);
+
+        assertTrue(growing.makeRoomFor(30));
+
+        final Set<Integer> created = new HashSet<>();
+        assertEquals(blocks[3], growing.create(0, 1));
+        assertEquals(blocks[1], growing.create(0, 1));
+        while (growing.makeRoomFor(1)) {
+            created.add(growing.create(0, 1));
+        }
+        assertEquals(28, created.size());
+        assertFalse(created.contains(blocks[0]));
+        assertFalse(created.contains(blocks[2]));
+    }
+
+    @Test
+    void shouldKeepBlocksNeighboursAndListsWhenItGrows() {
+        final BlockTable growing = new BlockTable(3, 4096, 2);
+        final int used = growing.create(0, 7);
+        final int one = growing.create(7, 8);
+        final int other = growing.create(15, 9);
+        growing.insertAfter(used, BlockTable.NONE);
+        growing.insertAfter(one, used);
+        growing.insertAfter(other, one);
+        growing.push(one, 1);
+        growing.push(other, 1);
+        growing.enter(used);
+
+        assertTrue(growing.makeRoomFor(4000));
+
+        assertEquals(used, growing.find(0));
+        assertEquals(1, growing.entered());
+        assertEquals(7, growing.size(used));
+        assertEquals(one, growing.after(used));
+        assertEquals(other, growing.before(BlockTable.NONE));
+        assertEquals(other, growing.next(growing.head(1)));
+        assertEquals(one, growing.next(other));
+        assertEquals(growing.head(0), growing.next(growing.head(0)));
+        assertEquals(0, growing.unlink(one));
+        assertEquals(1, growing.unlink(other));
+    }
+
+    @Test
+    void shouldChangeNothingWhenTheJvmHasNoMemoryForALargerTable() {
+        final int[] arraysLeft = {1};
+        final BlockTable growing = new BlockTable(2, 64, 1, length -> {
+            if (arraysLeft[0]-- == 0) {
+                throw new OutOfMemoryError("injected");
+            }
+            return new int[length];
+        });
+        final int used = growing.create(0, 7);
+        final int free = growing.create(7, 8);
+        growing.enter(used);
+        growing.push(free, 0);
+        final long hostBytes = growing.hostBytes();
+
+        assertThrows(OutOfMemoryError.class, () -> growing.makeRoomFor(1));
+
+        assertEquals(hostBytes, growing.hostBytes());
+        assertEquals(used, growing.find(0));
+        assertEquals(free, growing.next(growing.head(0)));
+        growing.discard(free);
+        assertTrue(growing.makeRoomFor(1));
+        assertEquals(free, growing.create(7, 8));
+        arraysLeft[0] = 1;
+        assertTrue(growing.makeRoomFor(62));
+        assertEquals(used, growing.find(0));
     }
 
     // The whole
