@@ -88,10 +88,21 @@ final class Lanes {
         policy = builder.policy;
         limboLimitBytes = builder.limboLimitBytes;
         final int processors = Runtime.getRuntime().availableProcessors();
-        mostLanes = processors == 1 ? 1 : 1 + Math.min(MOST_LANES, processors);
+        mostLanes = 1 + Math.max(builder.spreadLanes, processors == 1 ? 0 : Math.min(MOST_LANES, processors));
         main = new Lane(0, mostLanes, this, policy);
         all = new Lane[] {main};
         Arrays.fill(homes, main);
+        spread(builder.spreadLanes);
+    }
+
+    private synchronized void spread(final int lanes) {
+        for (int i = 0; i < lanes; i++) {
+            newLane();
+        }
+        for (int slot = 0; slot < SLOTS && lanes > 0; slot++) {
+            homes[slot] = all[1 + slot % lanes];
+            homes[slot].homes++;
+        }
     }
 
     // Who and where

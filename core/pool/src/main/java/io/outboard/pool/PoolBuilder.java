@@ -8,10 +8,14 @@ import org.jspecify.annotations.Nullable;
 /** Describes a {@link Pool}. Confined to one thread. */
 public final class PoolBuilder {
 
+    /** What the tables of one region can hold at all. */
+    private static final int MOST_BLOCKS = 1 << 26;
+
     final MemorySource source;
     DeviceWork work;
     String strategy = "tlsf";
-    StrategyOptions strategyOptions = StrategyOptions.DEFAULTS;
+    StrategyOptions strategyOptions =
+            StrategyOptions.DEFAULTS.withMaxBlocks(MOST_BLOCKS).growing(StrategyOptions.DEFAULTS.maxBlocks());
     ReusePolicy policy;
     long firstRegionBytes = 64L << 20;
     long limitBytes = 1L << 62;
@@ -20,6 +24,9 @@ public final class PoolBuilder {
 
     @Nullable
     String name;
+
+    /** Lanes beside the main one that there are from the start, with threads spread over them. */
+    int spreadLanes;
 
     LeakLevel leakLevel = LeakLevel.OFF;
     boolean reclaimLeaks;
@@ -53,6 +60,18 @@ public final class PoolBuilder {
     public PoolBuilder reuse(final ReusePolicy newPolicy, final DeviceWork newWork) {
         policy = Objects.requireNonNull(newPolicy, "newPolicy");
         work = Objects.requireNonNull(newWork, "newWork");
+        return this;
+    }
+
+    /**
+     * The algorithm that divides regions, with granules of 256 bytes and tables that hold 262,144 blocks of a region and
+     * grow beyond.
+     *
+     * @param newStrategy name of a strategy, such as {@code tlsf}
+     * @return this builder
+     */
+    public PoolBuilder strategy(final String newStrategy) {
+        strategy = Objects.requireNonNull(newStrategy, "newStrategy");
         return this;
     }
 
@@ -157,6 +176,12 @@ public final class PoolBuilder {
      */
     public PoolBuilder reclaimLeaks() {
         reclaimLeaks = true;
+        return this;
+    }
+
+    /** For tests: threads needn't contend first. */
+    PoolBuilder spread(final int lanes) {
+        spreadLanes = lanes;
         return this;
     }
 

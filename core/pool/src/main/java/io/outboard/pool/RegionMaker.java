@@ -28,6 +28,9 @@ final class RegionMaker {
     /** Most that a strategy divides: granules are counted in unsigned ints. */
     private static final long MOST_GRANULES = (1L << 32) - 1;
 
+    /** 12 KiB for the records, beside what lists and slots take. */
+    private static final int FIRST_BLOCKS_OF_A_CHUNK = 256;
+
     private final MemorySource source;
     private final StrategyProvider provider;
     private final StrategyOptions options;
@@ -46,8 +49,9 @@ final class RegionMaker {
 
     /** Its tables hold as many blocks as it has granules, but not from the first. */
     Strategy strategyForChunk(final Region chunk) {
-        final int mostBlocks = (int) Math.max(4, chunk.sizeBytes() / options.granuleBytes() + 2);
-        return provider.create(chunk, new StrategyOptions(options.granuleBytes(), mostBlocks));
+        final int mostBlocks = (int) Math.max(2, chunk.sizeBytes() / options.granuleBytes());
+        return provider.create(
+                chunk, options.withMaxBlocks(mostBlocks).growing(Math.min(FIRST_BLOCKS_OF_A_CHUNK, mostBlocks)));
     }
 
     /** The least region that is sure to serve a request, wherever the source takes it. */

@@ -4,13 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -26,7 +27,10 @@ class PoolStressTest {
     private static final int OPERATIONS_A_PHASE = 500;
     private static final long NANOSECONDS = TimeUnit.MILLISECONDS.toNanos(800);
     private static final long GRANULE = 4096;
-    private static final long LIMIT_BYTES = 16L << 20;
+    private static final long LIMIT_BYTES = 32L << 20;
+
+    /** Twelve times 8 of 128 KiB and less, with what alignment adds, are at most 14 MiB: memory can't run out. */
+    private static final int MOST_LIVE = 12;
 
     /** A block as its thread sees it. Its work goes on after it is freed. */
     private static final class Block {
@@ -53,27 +57,45 @@ class PoolStressTest {
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final List<Worker> workers = new ArrayList<>();
+
+    /** Blocks that are to be freed by whichever thread comes next. */
+    private final Queue<Block> handed = new ConcurrentLinkedQueue<>();
+
     private long phases;
 
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)
     void shouldNeverHandABlockOutTwice(final ReusePolicy policy) throws InterruptedException {
-        stress(policy);
+        stress(policy, 0);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldNeverHandABlockOutTwiceInLanes(final ReusePolicy policy) throws InterruptedException {
+        stress(policy, 4);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldNeverHandABlockOutTwiceInLanesOfARegionThatGrows(final ReusePolicy policy) throws InterruptedException {
+        source.growingInPlace();
+        stress(policy, 4);
     }
 
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)
     void shouldNeverHandABlockOutTwiceWhileItGrowsInPlace(final ReusePolicy policy) throws InterruptedException {
         source.growingInPlace();
-        stress(policy);
+        stress(policy, 0);
     }
 
-    private void stress(final ReusePolicy policy) throws InterruptedException {
+    private void stress(final ReusePolicy policy, final int lanes) throws InterruptedException {
         final Pool pool = Pool.over(source)
                 .strategy("tlsf", new StrategyOptions(GRANULE, 4096))
                 .firstRegionBytes(2L << 20)
                 .limitBytes(LIMIT_BYTES)
                 .reuse(policy, device)
+                .spread(lanes)
                 .build();
         final long end = System.nanoTime() + NANOSECONDS;
         final Phaser phaser = new Phaser(THREADS) {
@@ -95,6 +117,7 @@ class PoolStressTest {
         assertNull(failure.get(), () -> "phase " + phases + ": " + failure.get());
         assertTrue(phases > 1, "some quiet points");
         assertTrue(pool.statistics().allocations() > THREADS * OPERATIONS_A_PHASE / 4, "most allocations succeed");
+        handed.forEach(block -> pool.free(block.address));
         for (final Worker worker : workers) {
             worker.live.forEach(block -> pool.free(block.address));
         }
@@ -111,8 +134,10 @@ class PoolStressTest {
             final PoolStatistics statistics = pool.statistics();
             long usedBytes = 0;
             int blocks = 0;
-            for (final Worker worker : workers) {
-                for (final Block block : worker.live) {
+            final List<List<Block>> held = new ArrayList<>(List.of(List.copyOf(handed)));
+            workers.forEach(worker -> held.add(worker.live));
+            for (final List<Block> live : held) {
+                for (final Block block : live) {
                     assertEquals(block.sizeBytes, pool.sizeOf(block.address));
                     usedBytes += block.sizeBytes;
                     blocks++;
@@ -156,10 +181,6 @@ class PoolStressTest {
                 for (int i = 0; i < OPERATIONS_A_PHASE && failure.get() == null; i++) {
                     try {
                         operate();
-                    } catch (final DeviceOutOfMemoryException e) {
-                        while (live.size() > 5) {
-                            free();
-                        }
                     } catch (final AssertionError | RuntimeException e) {
                         failure.compareAndSet(null, e);
                     }
@@ -170,7 +191,7 @@ class PoolStressTest {
 
         private void operate() {
             final int choice = random.nextInt(100);
-            if (choice < 45) {
+            if (choice < 45 && live.size() < MOST_LIVE) {
                 allocate();
             } else if (choice < 85) {
                 free();
@@ -222,7 +243,14 @@ class PoolStressTest {
 
         private void free() {
             if (!live.isEmpty()) {
-                final Block block = live.remove(random.nextInt(live.size()));
+                Block block = live.remove(random.nextInt(live.size()));
+                if (random.nextBoolean()) {
+                    handed.add(block);
+                    block = handed.poll();
+                }
+                if (block == null) {
+                    return;
+                }
                 block.ofStream = policy == ReusePolicy.STREAM_ORDERED && block.stream == stream && random.nextBoolean();
                 // Before the pool hears of it, since another thread may own the block right after.
                 block.freed = true;
