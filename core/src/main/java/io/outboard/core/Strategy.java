@@ -18,6 +18,9 @@ public interface Strategy {
     /** What {@link #allocate} answers when nothing fits: no address, since addresses aren't negative. */
     long NO_SPACE = -1;
 
+    /** What {@link #retireTail} answers when a block keeps its tail. */
+    long NO_TAIL = -1;
+
     /**
      * Takes a block.
      *
@@ -108,6 +111,26 @@ public interface Strategy {
      * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
      */
     void trim(long address, long newSizeBytes);
+
+    /**
+     * The first half of a {@link #trim}: a block is shorter from now on, but its tail stays taken, as a retired block.
+     *
+     * @param address start of a block in use
+     * @param newSizeBytes as for {@link #trim}
+     * @return names the tail until {@link #release}, which is void then; {@link #NO_TAIL} if the block keeps all of it, which
+     *     a strategy may always do
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalArgumentException if {@code newSizeBytes} is outside of its range; nothing changes
+     * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
+     */
+    default long retireTail(final long address, final long newSizeBytes) {
+        final long sizeBytes = sizeOf(address);
+        if (newSizeBytes <= 0 || newSizeBytes > sizeBytes) {
+            throw new IllegalArgumentException(
+                    "newSizeBytes=" + newSizeBytes + " must be > 0 and <= the block's size, " + sizeBytes);
+        }
+        return NO_TAIL;
+    }
 
     /**
      * Grows a block in place if the block after it is free and large enough.

@@ -1,6 +1,7 @@
 package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -43,6 +44,34 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
                 thrown,
                 "it was freed already, and the memory of its block [0x" + Long.toHexString(addresses[1])
                         + ", 256 bytes] isn't released yet");
+    }
+
+    @Test
+    void shouldKeepTheTailTakenUntilItIsReleased() {
+        final Strategy strategy = ofGranules(16);
+        final long address = strategy.allocate(8 * GRANULE);
+        final long before = strategy.sizeOf(address);
+        final long freeBytes = strategy.freeBytes();
+
+        final long tail = strategy.retireTail(address, 2 * GRANULE);
+
+        assertEquals(freeBytes, strategy.freeBytes());
+        if (tail == Strategy.NO_TAIL) {
+            assertEquals(before, strategy.sizeOf(address), "it keeps all of it");
+        } else {
+            final long kept = strategy.sizeOf(address);
+            assertEquals(before - kept, strategy.retiredBytes(tail));
+            assertEquals(address + kept, strategy.retiredAddress(tail));
+            assertRefused(strategy, address + kept);
+            assertEquals(before - kept, strategy.release(tail));
+            assertEquals(freeBytes + before - kept, strategy.freeBytes());
+        }
+        assertThrows(IllegalArgumentException.class, () -> strategy.retireTail(address, 0));
+        assertThrows(IllegalArgumentException.class, () -> strategy.retireTail(address, before + GRANULE));
+        assertThrows(InvalidAddressException.class, () -> strategy.retireTail(address + GRANULE, 1));
+        strategy.free(address);
+        assertEquals(0, strategy.liveBlocks());
+        assertEquals(address, strategy.allocate(8 * GRANULE));
     }
 
     @Test

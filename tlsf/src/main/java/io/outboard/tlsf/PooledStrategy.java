@@ -196,6 +196,15 @@ public final class PooledStrategy implements Strategy {
     }
 
     @Override
+    public long retireTail(final long address, final long newSizeBytes) {
+        if (slabs.holding(address) != Slabs.NONE) {
+            return Strategy.super.retireTail(address, newSizeBytes);
+        }
+        final long tail = backing.retireTail(address, newSizeBytes);
+        return tail == NO_TAIL ? NO_TAIL : tail << 1;
+    }
+
+    @Override
     public long release(final long retired) {
         final long sizeBytes;
         if (isSlot(retired)) {

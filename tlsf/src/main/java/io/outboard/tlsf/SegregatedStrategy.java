@@ -85,6 +85,12 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     @Override
+    protected final long cutOff(final int start, final long size, final long newSize) {
+        checkRoomFor(1);
+        return retireEnd(table.find(start), (int) newSize);
+    }
+
+    @Override
     protected final boolean grow(final int start, final long size, final long newSize) {
         final int block = table.find(start);
         final int after = table.after(block);

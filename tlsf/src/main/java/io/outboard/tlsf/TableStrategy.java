@@ -64,6 +64,16 @@ abstract class TableStrategy extends AbstractStrategy {
         return size(checkedRetired(retired));
     }
 
+    /** Makes the end of a block in use a retired block. There is room for one more. */
+    final long retireEnd(final int block, final int newSize) {
+        final int start = table.start(block);
+        final int tail = table.create(start + newSize, table.size(block) - newSize);
+        table.insertAfter(tail, block);
+        table.setRange(block, start, newSize);
+        retiredBlocks++;
+        return tail;
+    }
+
     private int checkedRetired(final long retired) {
         final int block = (int) retired;
         assert block == retired && retiredBlocks > 0 && !table.isFree(block) && table.find(table.start(block)) != block

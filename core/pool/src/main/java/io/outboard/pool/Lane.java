@@ -622,14 +622,26 @@ final class Lane extends SpinLock {
 
     // Blocks in use
 
+    /** The tail may be in use by the device like a block that is freed. */
     void trim(final @Nullable Part chunk, final long address, final long newSizeBytes) {
         lock();
         try {
             final Part part = usedPart(chunk, address);
-            final long before = part.strategy.freeBytes();
-            part.strategy.trim(address, newSizeBytes);
-            counters.resized(before - part.strategy.freeBytes());
-            part.gained();
+            final Strategy strategy = part.strategy;
+            if (immediate) {
+                final long before = strategy.freeBytes();
+                strategy.trim(address, newSizeBytes);
+                counters.resized(before - strategy.freeBytes());
+                part.gained();
+            } else {
+                limbo.reserve(Limbo.ALL_STREAMS);
+                final long tail = strategy.retireTail(address, newSizeBytes);
+                if (tail != Strategy.NO_TAIL) {
+                    final long tailBytes = strategy.retiredBytes(tail);
+                    limbo.add(part.id, tail, tailBytes);
+                    counters.left(tailBytes, limbo.bytes());
+                }
+            }
         } finally {
             taken = false;
         }

@@ -241,14 +241,18 @@ final class PoolModel {
         }
     }
 
-    /** The tail is free at once, so the program must know that nothing uses it. */
+    /** The tail may be in use by unfinished work like a block that is freed. */
     private void trim(final Operation operation) {
         if (!live.isEmpty()) {
-            device.finishAll();
             final long address = pick(operation.pick());
-            final long kept = Math.min(requireNonNull(live.get(address)), operation.sizeBytes());
+            final long before = requireNonNull(live.get(address));
+            final long kept = roundUp(Math.min(before, operation.sizeBytes()));
             pool.trim(address, kept);
-            live.put(address, roundUp(kept));
+            live.put(address, kept);
+            if (kept < before && policy != ReusePolicy.IMMEDIATE) {
+                pending.add(new Freed(address + kept, before - kept, NO_STREAM, device.submitted()));
+                everFreed.put(address + kept, before - kept);
+            }
         }
     }
 
