@@ -1,0 +1,289 @@
+package io.outboard.pool;
+
+import static java.time.Duration.ofSeconds;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What programs ran into. */
+class PoolFaultsTest {
+
+    private static final long GIB = 1L << 30;
+    private static final long MIB = 1L << 20;
+
+    /** Works on and on: a kernel that never ends. */
+    private static final class EndlessDevice extends IdleDevice {
+
+        final CountDownLatch end = new CountDownLatch(1);
+
+        @Override
+        public boolean synchronize() {
+            try {
+                end.await();
+            } catch (final InterruptedException e) {
+                throw new IllegalStateException("nobody interrupts", e);
+            }
+            return true;
+        }
+
+        @Override
+        public boolean isIdle() {
+            return end.getCount() == 0;
+        }
+
+        @Override
+        public boolean isFinished(final long mark) {
+            return isIdle();
+        }
+
+        @Override
+        public void await(final long mark) {
+            synchronize();
+        }
+    }
+
+    // Full tables
+
+    /** Held 35 and 111 GiB, since at 262,144 blocks a region counted as full. */
+    @ParameterizedTest
+    @CsvSource({"1000000, 1024", "1500000, 256"})
+    void shouldHoldLittleMoreThanIsInUseHoweverManyBlocks(final int blocks, final long sizeBytes) {
+        final Pool pool = Pool.over(new VirtualMemorySource(200 * GIB)).build();
+
+        for (int i = 0; i < blocks; i++) {
+            pool.allocate(sizeBytes);
+        }
+
+        final PoolStatistics statistics = pool.statistics();
+        assertTrue(statistics.heldBytes() <= 1.3 * statistics.usedBytes(), statistics::toString);
+    }
+
+    // Devices that are busy
+
+    @Test
+    void shouldTakeMemoryRatherThanWaitForAKernelThatNeverEnds() {
+        final EndlessDevice device = new EndlessDevice();
+        final Pool pool = Pool.over(new VirtualMemorySource(100 * GIB))
+                .reuse(ReusePolicy.STRICT, device)
+                .build();
+        final long block = pool.allocate(3 * GIB);
+        pool.free(block);
+
+        final long other = assertTimeoutPreemptively(ofSeconds(20), () -> pool.allocate(2 * GIB));
+
+        assertNotEquals(block, other);
+        device.end.countDown();
+        assertEquals(0, assertTimeoutPreemptively(ofSeconds(20), () -> {
+            pool.free(other);
+            return pool.trimTo(0);
+        }));
+        pool.close();
+    }
+
+    /** It waits when there is nothing else. */
+    @Test
+    void shouldWaitForABusyDeviceInTheEnd() throws InterruptedException {
+        final EndlessDevice device = new EndlessDevice();
+        final Pool pool = Pool.over(new VirtualMemorySource(4 * GIB))
+                .reuse(ReusePolicy.STRICT, device)
+                .firstRegionBytes(4 * GIB)
+                .build();
+        final long block = pool.allocate(3 * GIB);
+        pool.free(block);
+        final long[] served = new long[1];
+        final Thread waiter = new Thread(() -> served[0] = pool.allocate(2 * GIB));
+        waiter.start();
+        while (waiter.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        device.end.countDown();
+        waiter.join();
+
+        assertEquals(block, served[0]);
+        assertEquals(1, pool.statistics().synchronizations());
+        pool.close();
+    }
+
+    /** One that has no other memory waits; another that has goes on. */
+    @Test
+    void shouldNotHoldOthersUpWhileOneWaits() throws InterruptedException {
+        final EndlessDevice device = new EndlessDevice();
+        final Pool pool = Pool.over(new VirtualMemorySource(8 * GIB))
+                .reuse(ReusePolicy.TRACKED, device)
+                .firstRegionBytes(4 * GIB)
+                .growInPlace(false)
+                .build();
+        pool.free(pool.allocate(3 * GIB));
+        final Thread waiter = new Thread(() -> pool.allocate(7 * GIB));
+        waiter.start();
+        while (waiter.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        assertTimeoutPreemptively(ofSeconds(20), () -> pool.allocate(2 * GIB));
+
+        device.end.countDown();
+        waiter.join();
+        pool.close();
+    }
+
+    // Requests that are refused
+
+    /** Took 1.1 ms and 3.6 MB, for a message that nobody may look at. */
+    @Test
+    void shouldNotLookAtAllBlocksToRefuseARequest() {
+        final Pool pool = Pool.over(new VirtualMemorySource(GIB)).build();
+        for (int i = 0; i < 100_000; i++) {
+            pool.allocate(1024);
+        }
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * GIB));
+        final long before = allocatedBytes();
+
+        for (int i = 0; i < 100; i++) {
+            assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * GIB));
+        }
+
+        final long bytes = (allocatedBytes() - before) / 100;
+        assertTrue(bytes < 16_384, () -> bytes + " bytes for a refusal");
+    }
+
+    @Test
+    void shouldTellWhatThereWasThoughThePoolIsClosedWhenItIsAsked() {
+        final DeviceOutOfMemoryException thrown;
+        try (Pool pool = Pool.over(new VirtualMemorySource(GIB)).build()) {
+            pool.allocate(MIB);
+            thrown = assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * GIB));
+        }
+
+        final String message = String.valueOf(thrown.getMessage());
+        assertTrue(message.contains("1048576 bytes]]"), message);
+        assertFalse(message.contains("largest free block 0 bytes"), message);
+    }
+
+    // Limbo
+
+    /** Rehashing 0.65 of 2^k blocks took 24 to 78 ms, under the lock. */
+    @Test
+    void shouldNotCopyLimboAsItGrows() {
+        final Pool pool = Pool.over(new VirtualMemorySource(100 * GIB))
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .firstRegionBytes(GIB)
+                .build();
+        final List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < 200_000; i++) {
+            blocks.add(pool.allocate(256));
+        }
+        long most = 0;
+        for (final long block : blocks) {
+            final long before = allocatedBytes();
+            pool.free(block);
+            most = Math.max(most, allocatedBytes() - before);
+        }
+
+        final long bytes = most;
+        assertTrue(bytes < 65_536, () -> "a free took " + bytes + " bytes");
+    }
+
+    // Trimming
+
+    /** The tail was handed on at once, while a kernel was writing to it. */
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldNotHandATailOnThatTheDeviceMayBeUsing(final ReusePolicy policy) {
+        final SimulatedDevice device = new SimulatedDevice();
+        final Pool pool = Pool.over(new VirtualMemorySource(4 * MIB))
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(4 * MIB)
+                .reuse(policy, device)
+                .build();
+        final long block = pool.allocate(4 * MIB);
+        final long work = device.submit(1);
+
+        pool.trim(block, MIB);
+
+        assertEquals(MIB, pool.sizeOf(block));
+        assertEquals(MIB, pool.statistics().usedBytes());
+        assertEquals(3 * MIB, pool.statistics().limboBytes());
+        assertEquals(block + MIB, pool.allocate(3 * MIB));
+        assertTrue(device.hasFinished(1, work));
+    }
+
+    // Errors
+
+    /** The lock was taken for ever, or a strategy was half changed. */
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldSurviveAStackThatOverflows(final ReusePolicy policy) throws InterruptedException {
+        final Pool pool = Pool.over(new VirtualMemorySource(GIB))
+                .reuse(policy, new IdleDevice())
+                .build();
+        final long[] live = new long[64];
+        for (int round = 0; round < 200; round++) {
+            final Thread thread = new Thread(null, () -> descend(pool, live, 0), "deep", 256 << 10);
+            thread.start();
+            thread.join();
+        }
+
+        assertTimeoutPreemptively(ofSeconds(20), () -> {
+            for (final long block : live) {
+                if (block != 0) {
+                    pool.free(block);
+                }
+            }
+            assertEquals(0, pool.trimTo(0));
+        });
+        assertEquals(0, pool.statistics().usedBytes());
+        assertEquals(0, pool.statistics().liveBlocks());
+        pool.close();
+    }
+
+    /** Allocates and frees at every depth at which the stack may end. */
+    @SuppressWarnings("InfiniteRecursion")
+    private static void descend(final Pool pool, final long[] live, final int depth) {
+        try {
+            descend(pool, live, depth + 1);
+        } catch (final StackOverflowError e) {
+            // Here there is a little room again: how little differs with each frame above.
+        }
+        try {
+            final int slot = depth & (live.length - 1);
+            final long block = live[slot];
+            if (block != 0) {
+                live[slot] = 0;
+                boolean freed = false;
+                try {
+                    pool.free(block);
+                    freed = true;
+                } finally {
+                    if (!freed) {
+                        live[slot] = block;
+                    }
+                }
+            }
+            live[slot] = pool.allocate(1 + (depth & 0xfff));
+        } catch (final StackOverflowError e) {
+            // Nothing must have changed.
+        }
+    }
+
+    private static long allocatedBytes() {
+        return ((com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean())
+                .getCurrentThreadAllocatedBytes();
+    }
+}

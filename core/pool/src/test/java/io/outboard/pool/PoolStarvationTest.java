@@ -1,0 +1,129 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.VirtualMemorySource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Threads that allocate and free as fast as they can, ten MiB live each in blocks of up to a MiB. What one of them waited for
+ * must not be taken by another in such a way that this one makes the pool grow, or fails.
+ */
+class PoolStarvationTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long NANOSECONDS = TimeUnit.MILLISECONDS.toNanos(1500);
+
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+
+    /** Held 100 GiB after four seconds, and 40 to 80, while what came back and placing were two holds. */
+    @ParameterizedTest
+    @CsvSource({"STRICT, 2, 0", "STRICT, 2, 2", "STRICT, 8, 4", "TRACKED, 4, 0", "TRACKED, 4, 3", "STREAM_ORDERED, 4, 2"})
+    void shouldNotGrow(final ReusePolicy policy, final int threads, final int lanes) throws InterruptedException {
+        final Pool pool = builder(policy, lanes)
+                .firstRegionBytes(1126 * MIB)
+                .limitBytes(100L << 30)
+                .build();
+
+        run(pool, threads);
+
+        assertNull(failure.get(), () -> String.valueOf(failure.get()));
+        assertEquals(1126 * MIB, pool.statistics().heldBytes(), pool.statistics()::toString);
+        end(pool);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"STRICT, 0", "STRICT, 4", "TRACKED, 0", "TRACKED, 4", "IMMEDIATE, 4"})
+    void shouldNotRunOutOfMemoryThatIsInLimbo(final ReusePolicy policy, final int lanes) throws InterruptedException {
+        final Pool pool = builder(policy, lanes)
+                .firstRegionBytes(800 * MIB)
+                .limitBytes(800 * MIB)
+                .build();
+
+        run(pool, 8);
+
+        assertNull(failure.get(), () -> String.valueOf(failure.get()));
+        end(pool);
+    }
+
+    /** By the helper's thread, which isn't at hand at once: it may grow meanwhile, up to its bound. */
+    @Test
+    void shouldStayWithinItsBoundWhereItCannotTellThatTheDeviceIsIdle() throws InterruptedException {
+        final Pool pool = Pool.over(new VirtualMemorySource(100L << 30))
+                .reuse(ReusePolicy.STRICT, new IdleDevice() {
+                    @Override
+                    public boolean isIdle() {
+                        return false;
+                    }
+                })
+                .growInPlace(false)
+                .firstRegionBytes(64 * MIB)
+                .build();
+
+        run(pool, 2);
+
+        assertNull(failure.get(), () -> String.valueOf(failure.get()));
+        final PoolStatistics statistics = pool.statistics();
+        assertTrue(
+                statistics.heldBytes() <= Recycler.MOST_TIMES_PEAK * statistics.peakUsedBytes(), statistics::toString);
+        end(pool);
+    }
+
+    private static PoolBuilder builder(final ReusePolicy policy, final int lanes) {
+        return Pool.over(new VirtualMemorySource(100L << 30))
+                .reuse(policy, new IdleDevice())
+                .growInPlace(false)
+                .spread(lanes);
+    }
+
+    private static void end(final Pool pool) {
+        assertEquals(0, pool.statistics().usedBytes());
+        assertEquals(0, pool.trimTo(0));
+        pool.close();
+    }
+
+    private void run(final Pool pool, final int threads) throws InterruptedException {
+        final long end = System.nanoTime() + NANOSECONDS;
+        final List<Thread> all = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            final SplittableRandom random = new SplittableRandom(i);
+            all.add(new Thread(() -> allocateAndFree(pool, random, end)));
+        }
+        all.forEach(Thread::start);
+        for (final Thread thread : all) {
+            thread.join();
+        }
+    }
+
+    private void allocateAndFree(final Pool pool, final SplittableRandom random, final long end) {
+        final long[] blocks = new long[20];
+        try {
+            while (System.nanoTime() < end && failure.get() == null) {
+                for (int i = 0; i < 100; i++) {
+                    final int slot = random.nextInt(blocks.length);
+                    if (blocks[slot] != 0) {
+                        pool.free(blocks[slot]);
+                        blocks[slot] = 0;
+                    }
+                    blocks[slot] = pool.allocate(1 + random.nextLong(MIB));
+                }
+            }
+            for (final long block : blocks) {
+                if (block != 0) {
+                    pool.free(block);
+                }
+            }
+        } catch (final RuntimeException | Error e) {
+            failure.compareAndSet(null, e);
+        }
+    }
+}
