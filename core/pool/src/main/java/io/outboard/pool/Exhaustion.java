@@ -76,7 +76,7 @@ final class Exhaustion {
             address = waitAndPlace(home, sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE) {
-            address = growth.growAndPlace(sizeBytes, alignmentBytes);
+            address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
         }
         if (address == Strategy.NO_SPACE) {
             address = askHandlers(home, sizeBytes, alignmentBytes);
@@ -113,7 +113,7 @@ final class Exhaustion {
             long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
             if (address == Strategy.NO_SPACE) {
                 // What came back may be what a region needs at its end to grow in place for this request.
-                address = growth.growAndPlace(sizeBytes, alignmentBytes);
+                address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
             }
             if (address != Strategy.NO_SPACE) {
                 return address;

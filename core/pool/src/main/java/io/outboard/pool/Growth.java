@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Growth {
 
+    /** A modest region is such a part of what is held. */
+    private static final long MODEST_SHARE = 8;
+
     private final RegionMaker maker;
     private final long firstRegionBytes;
     private final long limitBytes;
@@ -43,8 +46,17 @@ final class Growth {
         return Math.min(limitBytes, heldBytes + Math.max(moreBytes, Math.min(sizeBytes, limitBytes)));
     }
 
-    /** Grows in place or takes another region, if limit and device allow what serves the request, and places it there. */
+    /** As {@link #growAndPlace(long, long, boolean)}, by as much as is good for later requests. */
     long growAndPlace(final long sizeBytes, final long alignmentBytes) {
+        return growAndPlace(sizeBytes, alignmentBytes, false);
+    }
+
+    /**
+     * Grows in place or takes another region, if limit and device allow what serves the request, and places it there.
+     *
+     * @param modestly by little, since the memory that there is should do
+     */
+    long growAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
         regionLock.lock();
         try {
             // Another thread may have grown the pool while this one waited to do so.
@@ -57,7 +69,7 @@ final class Growth {
                     address = inPlace.commitAndPlace(sizeBytes, alignmentBytes);
                 }
                 if (address == Strategy.NO_SPACE) {
-                    address = takeAndPlace(sizeBytes, alignmentBytes);
+                    address = takeAndPlace(sizeBytes, alignmentBytes, modestly);
                 }
             }
             return Math.max(address, Strategy.NO_SPACE);
@@ -132,12 +144,12 @@ final class Growth {
 
     // Under the region lock
 
-    /** As {@link #growAndPlace}, by a whole region. */
-    private long takeAndPlace(final long sizeBytes, final long alignmentBytes) {
+    /** As {@link #growAndPlace(long, long, boolean)}, by a whole region. */
+    private long takeAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
         final long heldBytes = lanes.heldBytes();
         final Part taken = maker.take(
                 maker.leastBytesFor(sizeBytes, alignmentBytes),
-                heldBytes == 0 ? firstRegionBytes : heldBytes,
+                heldBytes == 0 ? firstRegionBytes : modestly ? heldBytes / MODEST_SHARE : heldBytes,
                 limitBytes - heldBytes);
         return taken == null ? Strategy.NO_SPACE : placeInNew(taken, sizeBytes, alignmentBytes);
     }

@@ -404,7 +404,7 @@ final class Lane extends SpinLock {
         for (int tried = 0; tried < all.length; tried++) {
             final long address = placeIn(all[index], sizeBytes, alignmentBytes);
             if (address >= 0) {
-                current = isMain() ? index : 0;
+                current = index;
                 return address;
             }
             index = index + 1 == all.length ? 0 : index + 1;
@@ -570,7 +570,7 @@ final class Lane extends SpinLock {
         part.id = id;
         byId[id] = part;
         parts = all;
-        current = isMain() ? all.length - 1 : 0;
+        current = all.length - 1;
     }
 
     @SuppressWarnings("NullAway") // An array with gaps.
@@ -584,7 +584,7 @@ final class Lane extends SpinLock {
         }
         byId[part.id] = null;
         parts = all;
-        current = isMain() ? Math.max(all.length - 1, 0) : 0;
+        current = Math.max(all.length - 1, 0);
     }
 
     /** All parts are gone, with all that was in them. */

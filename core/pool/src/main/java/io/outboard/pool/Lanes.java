@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>At first there is the main lane, whose parts are the pool's regions, and every thread's home is that. Where threads often
  * wait for a lane's lock, one of them is moved to another, which is made if there are fewer than processors; so a lane exists
  * only where threads contend, and one thread sees one. Other lanes take <em>chunks</em>, blocks of the main lane with a strategy
- * of their own, from memory that is free there: the pool doesn't grow for a chunk. A chunk that becomes empty goes back, but
+ * of their own, from memory that is free there: the pool doesn't grow for a chunk. Threads also leave the main lane when its
+ * regions have very many blocks, so that no table becomes so large that growing it is a pause that a user would see. A chunk that becomes empty goes back, but
  * for one of each lane, which goes back as soon as memory is short. Blocks above a quarter of the largest chunk are always the
  * main lane's.
  *
@@ -49,8 +50,17 @@ final class Lanes {
 
     private static final int MOST_LANES = 64;
 
-    /** Allocations of a lane after which all lanes are added up for the peak. */
-    private static final int PEAK_SAMPLED_EVERY = 1024;
+    /** Allocations of a lane after which all lanes are added up for the peak, and the main lane's tables are looked at. */
+    private static final int SAMPLED_EVERY = 1024;
+
+    /**
+     * Half of what a region's table holds before it grows, which takes 6 ms: with so many blocks in use there may be as many
+     * free ones. A chunk's tables are smaller.
+     */
+    private static final int MOST_BLOCKS_OF_A_REGION = 1 << 17;
+
+    /** Unless blocks are large: its tables then hold 65,536 blocks at most, and grow to that in steps of 0.3 ms and less. */
+    private static final int MOST_GRANULES = 1 << 16;
 
     /** Parcels kept for later, of 1.3 KiB each. */
     private static final int PARCELS_KEPT = 1024;
@@ -88,7 +98,7 @@ final class Lanes {
         policy = builder.policy;
         limboLimitBytes = builder.limboLimitBytes;
         final int processors = Runtime.getRuntime().availableProcessors();
-        mostLanes = 1 + Math.max(builder.spreadLanes, processors == 1 ? 0 : Math.min(MOST_LANES, processors));
+        mostLanes = 1 + Math.max(builder.spreadLanes, Math.min(MOST_LANES, processors));
         main = new Lane(0, mostLanes, this, policy);
         all = new Lane[] {main};
         Arrays.fill(homes, main);
@@ -193,11 +203,35 @@ final class Lanes {
 
     /** A block was handed out. */
     void counted(final Lane lane) {
-        if (all.length == 1) {
-            return;
+        if ((lane.counters.allocations() & (SAMPLED_EVERY - 1)) == 0) {
+            if (all.length > 1) {
+                notePeak();
+            }
+            if (lane.isMain()) {
+                spareTables();
+            }
         }
-        if ((lane.counters.allocations() & (PEAK_SAMPLED_EVERY - 1)) == 0) {
-            notePeak();
+    }
+
+    /** The main lane's lock is held: where its tables have much to hold, all threads leave it, for chunks with their own. */
+    private void spareTables() {
+        for (final Part region : main.parts()) {
+            if (region.strategy.liveBlocks() > MOST_BLOCKS_OF_A_REGION) {
+                leaveMain();
+                return;
+            }
+        }
+    }
+
+    private synchronized void leaveMain() {
+        if (all.length == 1) {
+            newLane();
+        }
+        for (int slot = 0; slot < SLOTS; slot++) {
+            if (homes[slot].isMain()) {
+                homes[slot] = all[1 + slot % (all.length - 1)];
+                homes[slot].homes++;
+            }
         }
     }
 
@@ -345,8 +379,9 @@ final class Lanes {
         if (least > MOST_CHUNK_BYTES / BLOCKS_IN_A_CHUNK || maker.granuleBytes() > ChunkMap.UNIT_BYTES) {
             return 0;
         }
-        final long good = Math.max(heldBytes / GOOD_SHARE, Math.max(ChunkMap.UNIT_BYTES, BLOCKS_IN_A_CHUNK * least));
-        final long chunkBytes = Math.min(MOST_CHUNK_BYTES, Long.highestOneBit(2 * good - 1));
+        final long good = Math.min(heldBytes / GOOD_SHARE, MOST_GRANULES * maker.granuleBytes());
+        final long bytes = Math.max(good, Math.max(ChunkMap.UNIT_BYTES, BLOCKS_IN_A_CHUNK * least));
+        final long chunkBytes = Math.min(MOST_CHUNK_BYTES, Long.highestOneBit(2 * bytes - 1));
         return chunkBytes <= heldBytes / LARGEST_SHARE ? chunkBytes : 0;
     }
 

@@ -57,14 +57,20 @@ class SpinLock {
     /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
     volatile boolean taken;
 
+    /** Roughly how often the lock was taken. Written under it, and read without. */
+    private int claims;
+
     /** How often somebody had to wait. Guarded by the lock. */
     int waits;
 
+    /** Also leaves stack enough for the critical section: an error there would leave what it guards half changed. */
     final void lock() {
+        final int count = StackReserve.claim(claims) + 1;
         // Acquire; pairs with the release in unlock.
         if (!TAKEN.weakCompareAndSetAcquire(this, false, true)) {
             lockContended();
         }
+        claims = count;
     }
 
     /** False, at once, if somebody has it. */
