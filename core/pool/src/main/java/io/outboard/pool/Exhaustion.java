@@ -60,6 +60,7 @@ final class Exhaustion {
      * @throws BlockTableFullException if a block fits but the tables can't hold one more
      */
     long place(final long sizeBytes, final long alignmentBytes) {
+        StackReserve.claimMore();
         final Lane home = lanes.home();
         if (sizeBytes > limitBytes) {
             // Whatever comes back won't be enough.
@@ -69,20 +70,21 @@ final class Exhaustion {
         if (address == Strategy.NO_SPACE) {
             address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false);
         }
-        if (address == Strategy.NO_SPACE && recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes))) {
+        final boolean mayGrow = recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes));
+        if (address == Strategy.NO_SPACE && mayGrow) {
             address = growth.growAndPlace(sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE && strict) {
-            address = waitAndPlace(home, sizeBytes, alignmentBytes);
+            address = waitAndPlace(home, sizeBytes, alignmentBytes, mayGrow);
         }
-        if (address == Strategy.NO_SPACE) {
+        if (address == Strategy.NO_SPACE && !mayGrow) {
             address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
         }
         if (address == Strategy.NO_SPACE) {
             address = askHandlers(home, sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE && !strict) {
-            address = waitAndPlace(home, sizeBytes, alignmentBytes);
+            address = waitAndPlace(home, sizeBytes, alignmentBytes, true);
         }
         return address == Strategy.NO_SPACE ? placeOrSayWhy(home, sizeBytes, alignmentBytes) : address;
     }
@@ -105,14 +107,16 @@ final class Exhaustion {
 
     /**
      * Again as long as there is anything in limbo of what was there at first: what comes back may be that of another thread's
-     * wait, and not serve this one. Not for ever, since other threads may go on freeing.
+     * wait, and not serve this one, or be taken by others. Not for ever, since other threads may go on freeing.
+     *
+     * @param grow whether growing has been tried: what came back may be what a region needs at its end to grow in place
      */
-    private long waitAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes) {
-        for (int left = recycler.mostWaits(); left > 0 && lanes.limboBytes() > 0; left--) {
+    private long waitAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean grow) {
+        int vain = 0;
+        for (int left = recycler.mostWaits(); left > 0 && vain < 2 && lanes.limboBytes() > 0; left--) {
             final long waits = recycler.waits();
             long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
-            if (address == Strategy.NO_SPACE) {
-                // What came back may be what a region needs at its end to grow in place for this request.
+            if (address == Strategy.NO_SPACE && grow) {
                 address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
             }
             if (address != Strategy.NO_SPACE) {
@@ -121,6 +125,10 @@ final class Exhaustion {
             if (recycler.waits() == waits) {
                 // Nothing came back, since a stream is captured.
                 break;
+            }
+            if (strict && !recycler.isOvertaken()) {
+                // The first time, another's wait may have begun before what is in limbo now was freed.
+                vain++;
             }
         }
         return Strategy.NO_SPACE;

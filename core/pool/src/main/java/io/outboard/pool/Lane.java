@@ -123,26 +123,31 @@ final class Lane extends SpinLock {
      * it fits, in the same hold, so that no other thread takes what comes free; in several if it is much.
      */
     long allocateRecovering(final long sizeBytes, final long alignmentBytes) {
-        long address = Strategy.NO_SPACE;
-        boolean more = true;
-        while (address == Strategy.NO_SPACE && more) {
-            lock();
-            try {
-                address = place(sizeBytes, alignmentBytes);
-                for (int left = RELEASES_IN_A_HOLD; address == Strategy.NO_SPACE && left > 0 && more; ) {
-                    int done = unpack(RELEASES_BETWEEN);
-                    done += release(RELEASES_BETWEEN);
-                    left -= done;
-                    more = done > 0;
-                    if (more) {
-                        address = place(sizeBytes, alignmentBytes);
-                    }
-                }
-            } finally {
-                taken = false;
+        lock();
+        try {
+            final long address = recover(sizeBytes, alignmentBytes);
+            if (address != Strategy.NO_SPACE || !hasWork()) {
+                return address;
             }
+        } finally {
+            taken = false;
         }
-        return address;
+        return allocateRecovering(sizeBytes, alignmentBytes);
+    }
+
+    /** As {@link #collect}, and {@link #allocateRecovering} in the same hold. */
+    long collectAndAllocate(final Limbo.Chain finished, final long sizeBytes, final long alignmentBytes) {
+        lock();
+        try {
+            limbo.collect(finished);
+            final long address = recover(sizeBytes, alignmentBytes);
+            if (address != Strategy.NO_SPACE || !hasWork()) {
+                return address;
+            }
+        } finally {
+            taken = false;
+        }
+        return allocateRecovering(sizeBytes, alignmentBytes);
     }
 
     /** As {@link #allocate}, first from what was freed on a stream. */
@@ -295,17 +300,31 @@ final class Lane extends SpinLock {
         }
     }
 
-    /** Brings a batch back that the device has finished with. */
-    void finished(final Limbo.Batch batch) {
+    /** Brings batches back that the device has finished with, those of this lane. */
+    void collect(final Limbo.Chain finished) {
         lock();
         try {
-            limbo.finished(batch);
+            limbo.collect(finished);
         } finally {
             taken = false;
         }
     }
 
     // The lock is held
+
+    /** Places a request, releasing and unpacking until it fits, or nothing is left, or it was much for one hold. */
+    private long recover(final long sizeBytes, final long alignmentBytes) {
+        long address = place(sizeBytes, alignmentBytes);
+        for (int left = RELEASES_IN_A_HOLD; address == Strategy.NO_SPACE && left > 0 && hasWork(); ) {
+            left -= unpack(RELEASES_BETWEEN) + release(RELEASES_BETWEEN);
+            address = place(sizeBytes, alignmentBytes);
+        }
+        return address;
+    }
+
+    private boolean hasWork() {
+        return limbo.hasReady() || unpacking != null || inbox != null;
+    }
 
     /** Some of what is to be done anyway. */
     private void keepUp() {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>{@link #add} puts a block into an open batch: that of its stream, or the one for blocks that any stream may use.
  *   <li>{@link #take} closes batches and hands them to the {@link Recycler}, which waits for the work, or marks it.
- *   <li>{@link #finished} brings a batch back when the device has finished with it: it is ready.
+ *   <li>{@link #collect} brings batches back when the device has finished with it: it is ready.
  *   <li>{@link #nextReady} names the ready blocks one by one, since to release all at once would take long.
  * </ol>
  *
@@ -154,6 +154,12 @@ final class Limbo {
                 last.next = batch;
             }
             last = batch;
+        }
+
+        void addAll(final Chain other) {
+            for (Batch batch = other.poll(); batch != null; batch = other.poll()) {
+                add(batch);
+            }
         }
 
         @Nullable
@@ -306,9 +312,20 @@ final class Limbo {
         (batch.count == 0 ? unused : taken).add(batch);
     }
 
-    /** The device has finished with a batch: its blocks are ready. */
-    void finished(final Batch batch) {
-        ready.add(batch);
+    /** The device has finished with these batches: takes its own from them, whose blocks are ready now. */
+    void collect(final Chain finished) {
+        Batch before = null;
+        Batch batch = finished.first;
+        while (batch != null) {
+            final Batch next = batch.next;
+            if (batch.lane == lane) {
+                finished.removeAfter(before, batch);
+                ready.add(batch);
+            } else {
+                before = batch;
+            }
+            batch = next;
+        }
     }
 
     /** The next ready block, which is to be released now: the batch that has it last. Null if none is ready. */

@@ -202,7 +202,15 @@ public final class Pool implements AutoCloseable {
     public void freeAsync(final long address, final long stream) {
         final long freed = PoolEvents.wantsFrees() ? freeRecorded(address, stream) : freeUnrecorded(address, stream);
         if (freed < 0) {
+            recycleAsPlanned();
+        }
+    }
+
+    private void recycleAsPlanned() {
+        try {
             recycler.recycleAsPlanned();
+        } catch (final StackOverflowError ignored) {
+            // The block is freed, and this isn't needed now: the next free does it.
         }
     }
 

@@ -23,6 +23,9 @@ final class Recycler {
      */
     private static final int MOST_UNFINISHED = 4;
 
+    /** A thread is overtaken so often, at most, before the pool grows for it: it isn't fair, and not unlucky for ever. */
+    private static final int MOST_OVERTAKEN = 64;
+
     /**
      * A pool whose device is busy grows rather than waits until it would hold more than this many times what was in use at the
      * peak. So limbo, if it isn't awaited, is at most seven times that.
@@ -39,6 +42,12 @@ final class Recycler {
 
     /** Taken from lanes, in that order. */
     private final Limbo.Chain waiting = new Limbo.Chain();
+
+    /** What the device has finished with, to be delivered before the limbo lock is released. */
+    private final Limbo.Chain finished = new Limbo.Chain();
+
+    /** The pool's allocations when finished batches were delivered last. Written under the limbo lock. */
+    private volatile long allocationsAtDelivery;
 
     /** Somebody waits for a mark, with the limbo lock, because there is no other memory. */
     private volatile boolean awaiting;
@@ -62,6 +71,11 @@ final class Recycler {
         return granuleMask;
     }
 
+    /** Whether anything was allocated since memory came back last: then another thread may have taken what came back. */
+    boolean isOvertaken() {
+        return lanes.allocations() != allocationsAtDelivery;
+    }
+
     /** How often the device was waited for. */
     long waits() {
         return waits;
@@ -71,22 +85,34 @@ final class Recycler {
     void recycleAsPlanned() {
         if (limboLock.tryLock()) {
             try {
+                StackReserve.claimMore();
                 recycle(policy == ReusePolicy.STRICT);
             } finally {
+                deliver();
                 limboLock.unlock();
             }
         }
     }
 
-    /** Recycles all that can be without being held up by the device's work. */
+    /** Recycles all that the policy allows: with {@link ReusePolicy#STRICT} it waits for the device. */
     void recycle() {
         if (policy != ReusePolicy.IMMEDIATE) {
-            limboLock.lock();
-            try {
-                recycle(true);
-            } finally {
-                limboLock.unlock();
+            recycleNow();
+            // The first may have begun before what is in limbo now was freed.
+            for (int round = 0; round < 2 && policy == ReusePolicy.STRICT && synchronizer.await(true); round++) {
+                recycleNow();
             }
+        }
+    }
+
+    private void recycleNow() {
+        limboLock.lock();
+        try {
+            StackReserve.claimMore();
+            recycle(true);
+        } finally {
+            deliver();
+            limboLock.unlock();
         }
     }
 
@@ -102,20 +128,22 @@ final class Recycler {
         }
         limboLock.lock();
         try {
+            StackReserve.claimMore();
             // Who waited for another thread may find that what that one recycled is enough.
             long address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE) {
                 recycle(true);
-                address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+                address = deliverAndPlace(home, sizeBytes, alignmentBytes);
             }
             if (address == Strategy.NO_SPACE && policy != ReusePolicy.STRICT && wait) {
                 awaitAny();
-                address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+                address = deliverAndPlace(home, sizeBytes, alignmentBytes);
             }
             if (address != Strategy.NO_SPACE || policy != ReusePolicy.STRICT) {
                 return address;
             }
         } finally {
+            deliver();
             limboLock.unlock();
         }
         return afterSynchronising(home, sizeBytes, alignmentBytes, wait);
@@ -129,9 +157,11 @@ final class Recycler {
         }
         limboLock.lock();
         try {
+            StackReserve.claimMore();
             collect();
-            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+            return deliverAndPlace(home, sizeBytes, alignmentBytes);
         } finally {
+            deliver();
             limboLock.unlock();
         }
     }
@@ -147,8 +177,8 @@ final class Recycler {
             return 0;
         }
         if (policy == ReusePolicy.STRICT) {
-            // The first may have begun before now; and others take what comes back.
-            return 4;
+            // Two would do, as the first may have begun before now; but others may take what comes back.
+            return MOST_OVERTAKEN;
         }
         limboLock.lock();
         try {
@@ -234,6 +264,7 @@ final class Recycler {
     /** Shows what was taken from lanes. The limbo lock is held. */
     void forEachWaiting(final Limbo.Visitor visitor) {
         Limbo.forEach(waiting, visitor);
+        Limbo.forEach(finished, visitor);
         synchronizer.forEach(visitor);
     }
 
@@ -275,7 +306,7 @@ final class Recycler {
     private void releaseAfterSynchronising() {
         if (synchronise()) {
             waited();
-            finish(waiting);
+            finished.addAll(waiting);
         }
     }
 
@@ -283,7 +314,7 @@ final class Recycler {
     private void collect() {
         if (synchronizer.collect(waiting)) {
             waited();
-            finish(synchronizer.finished());
+            finished.addAll(synchronizer.finished());
         }
     }
 
@@ -293,9 +324,31 @@ final class Recycler {
         waits = before + 1;
     }
 
-    private static void finish(final Limbo.Chain chain) {
-        for (Limbo.Batch batch = chain.poll(); batch != null; batch = chain.poll()) {
-            batch.lane.finished(batch);
+    /**
+     * Gives finished batches to their lanes, this thread's first. Each lane gets its own in one hold of its lock, in which the
+     * request is placed if it can be, so nobody else takes that memory before.
+     */
+    private long deliverAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes) {
+        if (finished.isEmpty()) {
+            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        }
+        allocationsAtDelivery = lanes.allocations();
+        long address = home.collectAndAllocate(finished, sizeBytes, alignmentBytes);
+        for (final Lane lane : lanes.all()) {
+            if (lane != home && address == Strategy.NO_SPACE) {
+                address = lane.collectAndAllocate(finished, sizeBytes, alignmentBytes);
+            } else {
+                lane.collect(finished);
+            }
+        }
+        return address == Strategy.NO_SPACE ? lanes.placeAnywhere(home, sizeBytes, alignmentBytes) : address;
+    }
+
+    private void deliver() {
+        if (!finished.isEmpty()) {
+            for (final Lane lane : lanes.all()) {
+                lane.collect(finished);
+            }
         }
     }
 
@@ -359,7 +412,7 @@ final class Recycler {
         }
         waiting.removeAfter(before, batch);
         // First the blocks, so that they aren't lost if the device fails to forget the mark.
-        batch.lane.finished(batch);
+        finished.add(batch);
         work.release(mark);
         return true;
     }

@@ -16,6 +16,9 @@ final class StackReserve {
 
     private static final int CALLED_EVERY = 1024;
 
+    /** Compiled, each takes some 24 bytes. */
+    private static final int MORE_FRAMES = 256;
+
     private StackReserve() {}
 
     /**
@@ -76,6 +79,17 @@ final class StackReserve {
                 p213, p214, p215, p216, p217, p218, p219, p220, p221, p222, p223, p224, p225, p226, p227, p228,
                 p229, p230, p231, p232, p233, p234, p235, p236, p237, p238, p239, p240, p241, p242, p243, p244,
                 p245, p246, p247, p248, p249);
+    }
+
+    /** Throws {@link StackOverflowError}, or leaves 8 KiB and more: for what takes other locks and calls the device. */
+    static void claimMore() {
+        if (descend(MORE_FRAMES) < 0) {
+            throw new AssertionError("it counts up");
+        }
+    }
+
+    private static int descend(final int frames) {
+        return frames == 0 ? claim(CALLED_EVERY) & 1 : descend(frames - 1) + 1;
     }
 
     /** Too large to be inlined, so that it is entered. */

@@ -224,9 +224,7 @@ class LimboTest {
         add(Limbo.BATCH_BLOCKS, STREAM);
         add(limbo, 1 << 20, 256, STREAM + 1);
         limbo.take(true, chain);
-        for (Limbo.Batch batch = chain.poll(); batch != null; batch = chain.poll()) {
-            limbo.finished(batch);
-        }
+        limbo.collect(chain);
         while (limbo.nextReady() != null) {
             limbo.released();
         }

@@ -27,7 +27,8 @@ class PoolStarvationTest {
 
     /** Held 100 GiB after four seconds, and 40 to 80, while what came back and placing were two holds. */
     @ParameterizedTest
-    @CsvSource({"STRICT, 2, 0", "STRICT, 2, 2", "STRICT, 8, 4", "TRACKED, 4, 0", "TRACKED, 4, 3", "STREAM_ORDERED, 4, 2"})
+    @CsvSource({"STRICT, 2, 0", "STRICT, 2, 2", "STRICT, 8, 4", "TRACKED, 4, 0", "TRACKED, 4, 3", "STREAM_ORDERED, 4, 2"
+    })
     void shouldNotGrow(final ReusePolicy policy, final int threads, final int lanes) throws InterruptedException {
         final Pool pool = builder(policy, lanes)
                 .firstRegionBytes(1126 * MIB)

@@ -32,6 +32,11 @@ class SteadyDevice implements DeviceWork {
     }
 
     @Override
+    public boolean isIdle() {
+        return waitMillis == 0;
+    }
+
+    @Override
     public boolean isCapturing() {
         return false;
     }
