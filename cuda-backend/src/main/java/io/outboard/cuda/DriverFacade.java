@@ -9,36 +9,36 @@ import jcuda.driver.CUgraph;
 import jcuda.driver.CUipcMemHandle;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
 /** {@link OutboardDriver} over any pools and any CUDA; that class documents each function. */
-final class DriverFacade {
+class DriverFacade {
 
     private static final int OUT_OF_MEMORY = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
 
-    private final DevicePools pools;
-    private final DriverApi api;
+    private final ContextPools pools;
     private final PooledCalls calls;
 
-    DriverFacade(final DevicePools pools, final DriverApi api) {
+    DriverFacade(final ContextPools pools) {
         this.pools = pools;
-        this.api = api;
         calls = new PooledCalls(pools, CUresult::stringFor, false);
     }
 
     void setExceptionsEnabled(final boolean enabled) {
         calls.enableExceptions(enabled);
-        api.setExceptionsEnabled(enabled);
+        originalSetExceptionsEnabled(enabled);
     }
 
     // Memory
 
     int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
-        final DevicePool pool = pools.ofDriver();
+        final ContextPool pool = pools.ofDriver();
         if (calls.allocate(pool, dptr, bytesize)) {
             return CUresult.CUDA_SUCCESS;
         }
-        return calls.result(calls.allocateByDriver(pool, dptr, OUT_OF_MEMORY, () -> api.cuMemAlloc(dptr, bytesize)));
+        return calls.result(
+                calls.allocateByDriver(pool, dptr, OUT_OF_MEMORY, () -> originalCuMemAlloc(dptr, bytesize)));
     }
 
     int cuMemAllocPitch(
@@ -47,7 +47,7 @@ final class DriverFacade {
             final long widthInBytes,
             final long height,
             final int elementSizeBytes) {
-        final DevicePool pool = pools.ofDriver();
+        final ContextPool pool = pools.ofDriver();
         final boolean ordinary =
                 pPitch != null && (elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16);
         final long pitchBytes = ordinary ? calls.pitchOf(pool, widthInBytes, height) : 0;
@@ -59,16 +59,16 @@ final class DriverFacade {
                 pool,
                 dptr,
                 OUT_OF_MEMORY,
-                () -> api.cuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes)));
+                () -> originalCuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes)));
     }
 
     int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
         final long stream = PooledCalls.handleOf(hStream);
         // The memory is to be of the stream's context, whichever is current. Of other streams the driver knows it.
-        final DevicePool pool = stream == CudaWork.DEFAULT_STREAM ? pools.ofDriver() : pools.ofStream(stream);
+        final ContextPool pool = stream == CudaWork.DEFAULT_STREAM ? pools.ofDriver() : pools.ofStream(stream);
         if (pool != null && dptr != null && hStream != null && bytesize > 0) {
             final long address = pool.allocateAsync(bytesize, stream);
-            if (address != DevicePool.NOT_SERVED) {
+            if (address != ContextPool.NOT_SERVED) {
                 DevicePointers.set(dptr, address);
                 return CUresult.CUDA_SUCCESS;
             }
@@ -77,19 +77,19 @@ final class DriverFacade {
                 pool == null ? pools.ofDriver() : pool,
                 dptr,
                 OUT_OF_MEMORY,
-                () -> api.cuMemAllocAsync(dptr, bytesize, hStream)));
+                () -> originalCuMemAllocAsync(dptr, bytesize, hStream)));
     }
 
     int cuMemFree(final CUdeviceptr dptr) {
-        final DevicePool owner = calls.owner(dptr);
+        final ContextPool owner = calls.owner(dptr);
         return calls.result(
-                owner == null ? calls.ask(() -> api.cuMemFree(dptr)) : owner.free(DevicePointers.address(dptr)));
+                owner == null ? calls.ask(() -> originalCuMemFree(dptr)) : owner.free(DevicePointers.address(dptr)));
     }
 
     int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
-        final DevicePool owner = calls.owner(dptr);
+        final ContextPool owner = calls.owner(dptr);
         if (owner == null) {
-            return calls.result(calls.ask(() -> api.cuMemFreeAsync(dptr, hStream)));
+            return calls.result(calls.ask(() -> originalCuMemFreeAsync(dptr, hStream)));
         }
         final long address = DevicePointers.address(dptr);
         final long stream = PooledCalls.handleOf(hStream);
@@ -99,7 +99,7 @@ final class DriverFacade {
     }
 
     int cuMemGetInfo(final long[] free, final long[] total) {
-        final int code = calls.ask(() -> api.cuMemGetInfo(free, total));
+        final int code = calls.ask(() -> originalCuMemGetInfo(free, total));
         if (code == CUresult.CUDA_SUCCESS) {
             PooledCalls.addUnused(pools.ofDriver(), free);
         }
@@ -107,9 +107,9 @@ final class DriverFacade {
     }
 
     int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
-        final DevicePool owner = calls.owner(dptr);
+        final ContextPool owner = calls.owner(dptr);
         if (owner == null) {
-            return calls.result(calls.ask(() -> api.cuMemGetAddressRange(pbase, psize, dptr)));
+            return calls.result(calls.ask(() -> originalCuMemGetAddressRange(pbase, psize, dptr)));
         }
         final Range range = rangeAt(owner, DevicePointers.address(dptr));
         if (range == null) {
@@ -128,13 +128,13 @@ final class DriverFacade {
         if (pHandle != null && calls.owner(dptr) != null) {
             return calls.result(CUresult.CUDA_ERROR_NOT_SUPPORTED);
         }
-        return calls.result(calls.ask(() -> api.cuIpcGetMemHandle(pHandle, dptr)));
+        return calls.result(calls.ask(() -> originalCuIpcGetMemHandle(pHandle, dptr)));
     }
 
     private record Range(long address, long sizeBytes) {}
 
     /** The block in use that has an address; null if it is free or in limbo. */
-    private static @Nullable Range rangeAt(final DevicePool owner, final long wanted) {
+    private static @Nullable Range rangeAt(final ContextPool owner, final long wanted) {
         final Range[] found = new Range[1];
         owner.pool().forEachBlock((address, sizeBytes, free) -> {
             if (!free && wanted >= address && wanted - address < sizeBytes) {
@@ -155,23 +155,23 @@ final class DriverFacade {
     // Streams
 
     int cuStreamCreate(final CUstream phStream, final int flags) {
-        return create(phStream, () -> api.cuStreamCreate(phStream, flags));
+        return create(phStream, () -> originalCuStreamCreate(phStream, flags));
     }
 
     int cuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
-        return create(phStream, () -> api.cuStreamCreateWithPriority(phStream, flags, priority));
+        return create(phStream, () -> originalCuStreamCreateWithPriority(phStream, flags, priority));
     }
 
     int cuStreamDestroy(final CUstream hStream) {
         pools.streamEnds(PooledCalls.handleOf(hStream));
-        return calls.result(calls.ask(() -> api.cuStreamDestroy(hStream)));
+        return calls.result(calls.ask(() -> originalCuStreamDestroy(hStream)));
     }
 
     int cuStreamBeginCapture(final CUstream hStream, final int mode) {
         final long stream = PooledCalls.handleOf(hStream);
         // Before, so that no other thread synchronises in between.
         final boolean begun = pools.captures().begin(stream, pools.contextOf(stream));
-        final int code = calls.ask(() -> api.cuStreamBeginCapture(hStream, mode));
+        final int code = calls.ask(() -> originalCuStreamBeginCapture(hStream, mode));
         if (begun && code != CUresult.CUDA_SUCCESS) {
             pools.captures().ended(stream);
         }
@@ -179,7 +179,7 @@ final class DriverFacade {
     }
 
     int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
-        final int code = calls.ask(() -> api.cuStreamEndCapture(hStream, phGraph));
+        final int code = calls.ask(() -> originalCuStreamEndCapture(hStream, phGraph));
         if (code != CUresult.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
             pools.captures().ended(PooledCalls.handleOf(hStream));
         }
@@ -198,7 +198,7 @@ final class DriverFacade {
 
     int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
         return change(() -> {
-            final int code = calls.ask(() -> api.cuCtxCreate(pctx, flags, dev));
+            final int code = calls.ask(() -> originalCuCtxCreate(pctx, flags, dev));
             if (code == CUresult.CUDA_SUCCESS) {
                 pools.contextMade(DevicePointers.handle(pctx));
             }
@@ -207,20 +207,20 @@ final class DriverFacade {
     }
 
     int cuCtxSetCurrent(final CUcontext ctx) {
-        return choose(() -> api.cuCtxSetCurrent(ctx));
+        return choose(() -> originalCuCtxSetCurrent(ctx));
     }
 
     int cuCtxPushCurrent(final CUcontext ctx) {
-        return choose(() -> api.cuCtxPushCurrent(ctx));
+        return choose(() -> originalCuCtxPushCurrent(ctx));
     }
 
     int cuCtxPopCurrent(final CUcontext pctx) {
-        return choose(() -> api.cuCtxPopCurrent(pctx));
+        return choose(() -> originalCuCtxPopCurrent(pctx));
     }
 
     int cuCtxDestroy(final CUcontext ctx) {
         return change(() -> {
-            final int code = calls.ask(() -> api.cuCtxDestroy(ctx));
+            final int code = calls.ask(() -> originalCuCtxDestroy(ctx));
             if (code == CUresult.CUDA_SUCCESS) {
                 pools.contextEnded(DevicePointers.handle(ctx));
             }
@@ -230,7 +230,7 @@ final class DriverFacade {
 
     int cuCtxDetach(final CUcontext ctx) {
         return change(() -> {
-            final int code = calls.ask(() -> api.cuCtxDetach(ctx));
+            final int code = calls.ask(() -> originalCuCtxDetach(ctx));
             // The last one to detach destroys it, and it was current, as CUDA demands.
             if (code == CUresult.CUDA_SUCCESS && !pools.isCurrent(DevicePointers.handle(ctx))) {
                 pools.contextEnded(DevicePointers.handle(ctx));
@@ -241,7 +241,7 @@ final class DriverFacade {
 
     int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
         return change(() -> {
-            final int code = calls.ask(() -> api.cuDevicePrimaryCtxRetain(pctx, dev));
+            final int code = calls.ask(() -> originalCuDevicePrimaryCtxRetain(pctx, dev));
             if (code == CUresult.CUDA_SUCCESS) {
                 pools.contextMade(DevicePointers.handle(pctx));
             }
@@ -251,15 +251,15 @@ final class DriverFacade {
 
     int cuDevicePrimaryCtxRelease(final CUdevice dev) {
         // Others may hold it still.
-        return endPrimary(dev, false, () -> api.cuDevicePrimaryCtxRelease(dev));
+        return endPrimary(dev, false, () -> originalCuDevicePrimaryCtxRelease(dev));
     }
 
     int cuDevicePrimaryCtxReset(final CUdevice dev) {
-        return endPrimary(dev, true, () -> api.cuDevicePrimaryCtxReset(dev));
+        return endPrimary(dev, true, () -> originalCuDevicePrimaryCtxReset(dev));
     }
 
     private int endPrimary(final CUdevice dev, final boolean surely, final IntSupplier call) {
-        final int device = dev == null ? DevicePools.NO_DEVICE : (int) DevicePointers.handle(dev);
+        final int device = dev == null ? ContextPools.NO_DEVICE : (int) DevicePointers.handle(dev);
         return change(() -> pools.endPrimary(device, surely, () -> calls.ask(call)));
     }
 
@@ -274,5 +274,105 @@ final class DriverFacade {
         final int code = pools.exclusively(call);
         pools.forget();
         return calls.result(code);
+    }
+
+    // What it stands for; a test puts another in its place
+
+    int originalCuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
+        return JCudaDriver.cuMemAlloc(dptr, bytesize);
+    }
+
+    int originalCuMemAllocPitch(
+            final CUdeviceptr dptr,
+            final long[] pPitch,
+            final long widthInBytes,
+            final long height,
+            final int elementSizeBytes) {
+        return JCudaDriver.cuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes);
+    }
+
+    int originalCuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
+        return JCudaDriver.cuMemAllocAsync(dptr, bytesize, hStream);
+    }
+
+    int originalCuMemFree(final CUdeviceptr dptr) {
+        return JCudaDriver.cuMemFree(dptr);
+    }
+
+    int originalCuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
+        return JCudaDriver.cuMemFreeAsync(dptr, hStream);
+    }
+
+    int originalCuMemGetInfo(final long[] free, final long[] total) {
+        return JCudaDriver.cuMemGetInfo(free, total);
+    }
+
+    int originalCuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
+        return JCudaDriver.cuMemGetAddressRange(pbase, psize, dptr);
+    }
+
+    int originalCuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
+        return JCudaDriver.cuIpcGetMemHandle(pHandle, dptr);
+    }
+
+    int originalCuStreamCreate(final CUstream phStream, final int flags) {
+        return JCudaDriver.cuStreamCreate(phStream, flags);
+    }
+
+    int originalCuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
+        return JCudaDriver.cuStreamCreateWithPriority(phStream, flags, priority);
+    }
+
+    int originalCuStreamDestroy(final CUstream hStream) {
+        return JCudaDriver.cuStreamDestroy(hStream);
+    }
+
+    int originalCuStreamBeginCapture(final CUstream hStream, final int mode) {
+        return JCudaDriver.cuStreamBeginCapture(hStream, mode);
+    }
+
+    int originalCuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
+        return JCudaDriver.cuStreamEndCapture(hStream, phGraph);
+    }
+
+    int originalCuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
+        return JCudaDriver.cuCtxCreate(pctx, flags, dev);
+    }
+
+    int originalCuCtxDestroy(final CUcontext ctx) {
+        return JCudaDriver.cuCtxDestroy(ctx);
+    }
+
+    int originalCuCtxSetCurrent(final CUcontext ctx) {
+        return JCudaDriver.cuCtxSetCurrent(ctx);
+    }
+
+    int originalCuCtxPushCurrent(final CUcontext ctx) {
+        return JCudaDriver.cuCtxPushCurrent(ctx);
+    }
+
+    int originalCuCtxPopCurrent(final CUcontext pctx) {
+        return JCudaDriver.cuCtxPopCurrent(pctx);
+    }
+
+    @SuppressWarnings("deprecation")
+    int originalCuCtxDetach(final CUcontext ctx) {
+        return JCudaDriver.cuCtxDetach(ctx);
+    }
+
+    int originalCuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
+        return JCudaDriver.cuDevicePrimaryCtxRetain(pctx, dev);
+    }
+
+    int originalCuDevicePrimaryCtxRelease(final CUdevice dev) {
+        return JCudaDriver.cuDevicePrimaryCtxRelease(dev);
+    }
+
+    int originalCuDevicePrimaryCtxReset(final CUdevice dev) {
+        return JCudaDriver.cuDevicePrimaryCtxReset(dev);
+    }
+
+    void originalSetExceptionsEnabled(final boolean enabled) {
+        JCudaDriver.setExceptionsEnabled(enabled);
     }
 }

@@ -15,7 +15,7 @@ import java.util.Optional;
 public final class Outboard {
 
     /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
-    static final DevicePools POOLS = new DevicePools(NativeLibrary::load);
+    static final ContextPools POOLS = new ContextPools(NativeLibrary::load);
 
     private Outboard() {}
 
@@ -37,7 +37,7 @@ public final class Outboard {
      *     contexts' pools the one made first
      */
     public static Optional<Pool> poolOf(final int device) {
-        final DevicePool pool = POOLS.ofDevice(device);
+        final ContextPool pool = POOLS.ofDevice(device);
         return pool == null ? Optional.empty() : Optional.of(pool.pool());
     }
 

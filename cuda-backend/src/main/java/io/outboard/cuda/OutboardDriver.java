@@ -27,7 +27,7 @@ import jcuda.driver.CUstream;
  */
 public final class OutboardDriver {
 
-    private static final DriverFacade FACADE = new DriverFacade(Outboard.POOLS, new DriverApi.OfJCuda());
+    private static final DriverFacade FACADE = new DriverFacade(Outboard.POOLS);
 
     private OutboardDriver() {}
 

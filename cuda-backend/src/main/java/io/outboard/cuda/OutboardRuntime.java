@@ -39,7 +39,7 @@ import jcuda.runtime.cudaStream_t;
  */
 public final class OutboardRuntime {
 
-    private static final RuntimeFacade FACADE = new RuntimeFacade(Outboard.POOLS, new RuntimeApi.OfJCuda());
+    private static final RuntimeFacade FACADE = new RuntimeFacade(Outboard.POOLS);
 
     private OutboardRuntime() {}
 

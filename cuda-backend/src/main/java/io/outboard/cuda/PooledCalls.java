@@ -17,7 +17,7 @@ final class PooledCalls {
     /** Above it addresses are the driver's business: it refuses. No device has so much, and no sum overflows. */
     private static final long MOST_BYTES = 1L << 48;
 
-    private final DevicePools pools;
+    private final ContextPools pools;
     private final IntFunction<String> names;
     private final boolean keepsLastError;
     private volatile boolean exceptionsEnabled;
@@ -29,7 +29,7 @@ final class PooledCalls {
      * @param names of the codes, as in JCuda's exceptions
      * @param keepsLastError whether failed calls leave an error that the program finds later
      */
-    PooledCalls(final DevicePools pools, final IntFunction<String> names, final boolean keepsLastError) {
+    PooledCalls(final ContextPools pools, final IntFunction<String> names, final boolean keepsLastError) {
         this.pools = pools;
         this.names = names;
         this.keepsLastError = keepsLastError;
@@ -60,12 +60,12 @@ final class PooledCalls {
     // Memory
 
     /** Whether the pool served. If not, nothing has changed. */
-    boolean allocate(final @Nullable DevicePool pool, final @Nullable Pointer pointer, final long sizeBytes) {
+    boolean allocate(final @Nullable ContextPool pool, final @Nullable Pointer pointer, final long sizeBytes) {
         if (pool == null || pointer == null || sizeBytes <= 0) {
             return false;
         }
         final long address = pool.allocate(sizeBytes);
-        if (address == DevicePool.NOT_SERVED) {
+        if (address == ContextPool.NOT_SERVED) {
             return false;
         }
         DevicePointers.set(pointer, address);
@@ -76,7 +76,7 @@ final class PooledCalls {
      * The pitch of a row, and that the pool is to serve it; or 0, when the driver is to. It is 512 bytes, say, for widths
      * from 1 to 512.
      */
-    long pitchOf(final @Nullable DevicePool pool, final long widthBytes, final long rows) {
+    long pitchOf(final @Nullable ContextPool pool, final long widthBytes, final long rows) {
         if (pool == null || widthBytes <= 0 || rows <= 0 || widthBytes > Integer.MAX_VALUE - 4096) {
             return 0;
         }
@@ -87,7 +87,7 @@ final class PooledCalls {
 
     /** Lets the driver allocate; where it has nothing left, once more without what the pool holds and doesn't use. */
     int allocateByDriver(
-            final @Nullable DevicePool pool,
+            final @Nullable ContextPool pool,
             final @Nullable Pointer pointer,
             final int outOfMemory,
             final IntSupplier call) {
@@ -99,7 +99,7 @@ final class PooledCalls {
         return code;
     }
 
-    private int allocateByDriver(final @Nullable DevicePool pool, final int outOfMemory, final IntSupplier call) {
+    private int allocateByDriver(final @Nullable ContextPool pool, final int outOfMemory, final IntSupplier call) {
         if (pool == null) {
             return ask(call);
         }
@@ -117,12 +117,12 @@ final class PooledCalls {
 
     /** The pool that a pointer's memory is of; null for the driver's memory, and for null. */
     @Nullable
-    DevicePool owner(final @Nullable Pointer pointer) {
+    ContextPool owner(final @Nullable Pointer pointer) {
         return pointer == null ? null : pools.owner(DevicePointers.address(pointer));
     }
 
     /** Adds to the free bytes what the pool has free. */
-    static void addUnused(final @Nullable DevicePool pool, final long @Nullable [] freeBytes) {
+    static void addUnused(final @Nullable ContextPool pool, final long @Nullable [] freeBytes) {
         if (pool != null && freeBytes != null && freeBytes.length > 0) {
             freeBytes[0] += pool.unusedBytes();
         }
@@ -131,7 +131,7 @@ final class PooledCalls {
     // Streams
 
     /** Registers a stream that was created on this thread. */
-    void streamCreated(final @Nullable DevicePool pool, final NativePointerObject stream) {
+    void streamCreated(final @Nullable ContextPool pool, final NativePointerObject stream) {
         if (pool != null) {
             pools.streamCreated(pool, DevicePointers.handle(stream));
         }

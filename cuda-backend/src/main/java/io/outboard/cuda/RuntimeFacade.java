@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import java.util.function.IntSupplier;
 import jcuda.Pointer;
+import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
 import jcuda.runtime.cudaExtent;
 import jcuda.runtime.cudaIpcMemHandle;
@@ -9,36 +10,34 @@ import jcuda.runtime.cudaPitchedPtr;
 import jcuda.runtime.cudaStream_t;
 
 /** {@link OutboardRuntime} over any pools and any CUDA; that class documents each function. */
-final class RuntimeFacade {
+class RuntimeFacade {
 
-    private final DevicePools pools;
-    private final RuntimeApi api;
+    private final ContextPools pools;
     private final PooledCalls calls;
 
-    RuntimeFacade(final DevicePools pools, final RuntimeApi api) {
+    RuntimeFacade(final ContextPools pools) {
         this.pools = pools;
-        this.api = api;
         calls = new PooledCalls(pools, cudaError::stringFor, true);
     }
 
     void setExceptionsEnabled(final boolean enabled) {
         calls.enableExceptions(enabled);
-        api.setExceptionsEnabled(enabled);
+        originalSetExceptionsEnabled(enabled);
     }
 
     // Memory
 
     int cudaMalloc(final Pointer devPtr, final long size) {
-        final DevicePool pool = pools.ofRuntime();
+        final ContextPool pool = pools.ofRuntime();
         if (calls.allocate(pool, devPtr, size)) {
             return cudaError.cudaSuccess;
         }
         return calls.result(calls.allocateByDriver(
-                pool, devPtr, cudaError.cudaErrorMemoryAllocation, () -> api.cudaMalloc(devPtr, size)));
+                pool, devPtr, cudaError.cudaErrorMemoryAllocation, () -> originalCudaMalloc(devPtr, size)));
     }
 
     int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
-        final DevicePool pool = pools.ofRuntime();
+        final ContextPool pool = pools.ofRuntime();
         final long pitchBytes = pitch == null ? 0 : calls.pitchOf(pool, width, height);
         if (pitchBytes > 0 && calls.allocate(pool, devPtr, pitchBytes * height)) {
             pitch[0] = pitchBytes;
@@ -48,11 +47,11 @@ final class RuntimeFacade {
                 pool,
                 devPtr,
                 cudaError.cudaErrorMemoryAllocation,
-                () -> api.cudaMallocPitch(devPtr, pitch, width, height)));
+                () -> originalCudaMallocPitch(devPtr, pitch, width, height)));
     }
 
     int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
-        final DevicePool pool = pools.ofRuntime();
+        final ContextPool pool = pools.ofRuntime();
         if (pitchDevPtr != null && extent != null && extent.depth > 0 && extent.height > 0) {
             // No more rows than can be counted; else the driver refuses.
             final long rows = extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
@@ -67,7 +66,7 @@ final class RuntimeFacade {
             }
         }
         final int code = calls.allocateByDriver(
-                pool, null, cudaError.cudaErrorMemoryAllocation, () -> api.cudaMalloc3D(pitchDevPtr, extent));
+                pool, null, cudaError.cudaErrorMemoryAllocation, () -> originalCudaMalloc3D(pitchDevPtr, extent));
         if (code != cudaError.cudaSuccess && pitchDevPtr != null && pitchDevPtr.ptr != null) {
             DevicePointers.set(pitchDevPtr.ptr, 0);
         }
@@ -75,13 +74,13 @@ final class RuntimeFacade {
     }
 
     int cudaFree(final Pointer devPtr) {
-        final DevicePool owner = calls.owner(devPtr);
+        final ContextPool owner = calls.owner(devPtr);
         return calls.result(
-                owner == null ? calls.ask(() -> api.cudaFree(devPtr)) : owner.free(DevicePointers.address(devPtr)));
+                owner == null ? calls.ask(() -> originalCudaFree(devPtr)) : owner.free(DevicePointers.address(devPtr)));
     }
 
     int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
-        final int code = calls.ask(() -> api.cudaMemGetInfo(freeBytes, totalBytes));
+        final int code = calls.ask(() -> originalCudaMemGetInfo(freeBytes, totalBytes));
         if (code == cudaError.cudaSuccess) {
             PooledCalls.addUnused(pools.ofRuntime(), freeBytes);
         }
@@ -92,21 +91,21 @@ final class RuntimeFacade {
         if (handle != null && calls.owner(devPtr) != null) {
             return calls.result(cudaError.cudaErrorNotSupported);
         }
-        return calls.result(calls.ask(() -> api.cudaIpcGetMemHandle(handle, devPtr)));
+        return calls.result(calls.ask(() -> originalCudaIpcGetMemHandle(handle, devPtr)));
     }
 
     int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-        return calls.result(calls.ask(() -> api.cudaIpcOpenMemHandle(devPtr, handle, flags)));
+        return calls.result(calls.ask(() -> originalCudaIpcOpenMemHandle(devPtr, handle, flags)));
     }
 
     int cudaIpcCloseMemHandle(final Pointer devPtr) {
-        return calls.result(calls.ask(() -> api.cudaIpcCloseMemHandle(devPtr)));
+        return calls.result(calls.ask(() -> originalCudaIpcCloseMemHandle(devPtr)));
     }
 
     // Devices
 
     int cudaSetDevice(final int device) {
-        final int code = calls.ask(() -> api.cudaSetDevice(device));
+        final int code = calls.ask(() -> originalCudaSetDevice(device));
         pools.forget();
         return calls.result(code);
     }
@@ -116,27 +115,27 @@ final class RuntimeFacade {
             final int device = pools.currentDevice();
             // While a context beside the primary one is current, CUDA answers with success and leaves both as they are.
             final boolean surely = pools.isCurrent(pools.primaryOf(device));
-            return pools.endPrimary(device, surely, () -> calls.ask(api::cudaDeviceReset));
+            return pools.endPrimary(device, surely, () -> calls.ask(this::originalCudaDeviceReset));
         }));
     }
 
     // Streams
 
     int cudaStreamCreate(final cudaStream_t stream) {
-        return create(stream, () -> api.cudaStreamCreate(stream));
+        return create(stream, () -> originalCudaStreamCreate(stream));
     }
 
     int cudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
-        return create(stream, () -> api.cudaStreamCreateWithFlags(stream, flags));
+        return create(stream, () -> originalCudaStreamCreateWithFlags(stream, flags));
     }
 
     int cudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
-        return create(stream, () -> api.cudaStreamCreateWithPriority(stream, flags, priority));
+        return create(stream, () -> originalCudaStreamCreateWithPriority(stream, flags, priority));
     }
 
     int cudaStreamDestroy(final cudaStream_t stream) {
         pools.streamEnds(PooledCalls.handleOf(stream));
-        return calls.result(calls.ask(() -> api.cudaStreamDestroy(stream)));
+        return calls.result(calls.ask(() -> originalCudaStreamDestroy(stream)));
     }
 
     private int create(final cudaStream_t stream, final IntSupplier call) {
@@ -145,5 +144,67 @@ final class RuntimeFacade {
             calls.streamCreated(pools.ofRuntime(), stream);
         }
         return calls.result(code);
+    }
+
+    // What it stands for; a test puts another in its place
+
+    int originalCudaMalloc(final Pointer devPtr, final long size) {
+        return JCuda.cudaMalloc(devPtr, size);
+    }
+
+    int originalCudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
+        return JCuda.cudaMallocPitch(devPtr, pitch, width, height);
+    }
+
+    int originalCudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
+        return JCuda.cudaMalloc3D(pitchDevPtr, extent);
+    }
+
+    int originalCudaFree(final Pointer devPtr) {
+        return JCuda.cudaFree(devPtr);
+    }
+
+    int originalCudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
+        return JCuda.cudaMemGetInfo(freeBytes, totalBytes);
+    }
+
+    int originalCudaSetDevice(final int device) {
+        return JCuda.cudaSetDevice(device);
+    }
+
+    int originalCudaDeviceReset() {
+        return JCuda.cudaDeviceReset();
+    }
+
+    int originalCudaStreamCreate(final cudaStream_t stream) {
+        return JCuda.cudaStreamCreate(stream);
+    }
+
+    int originalCudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
+        return JCuda.cudaStreamCreateWithFlags(stream, flags);
+    }
+
+    int originalCudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
+        return JCuda.cudaStreamCreateWithPriority(stream, flags, priority);
+    }
+
+    int originalCudaStreamDestroy(final cudaStream_t stream) {
+        return JCuda.cudaStreamDestroy(stream);
+    }
+
+    int originalCudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
+        return JCuda.cudaIpcGetMemHandle(handle, devPtr);
+    }
+
+    int originalCudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
+        return JCuda.cudaIpcOpenMemHandle(devPtr, handle, flags);
+    }
+
+    int originalCudaIpcCloseMemHandle(final Pointer devPtr) {
+        return JCuda.cudaIpcCloseMemHandle(devPtr);
+    }
+
+    void originalSetExceptionsEnabled(final boolean enabled) {
+        JCuda.setExceptionsEnabled(enabled);
     }
 }

@@ -62,7 +62,7 @@ class FacadeDevicesGpuTest {
                     () -> assertEquals(0, deviceOf(first)),
                     () -> assertEquals(0, freed),
                     () -> succeed(program.runtime.cudaFree(first)));
-            final DevicePool pool = Objects.requireNonNull(program.pools.ofDevice(1));
+            final ContextPool pool = Objects.requireNonNull(program.pools.ofDevice(1));
             pool.pool().close();
             succeed(program.runtime.cudaSetDevice(0));
         } finally {
@@ -81,7 +81,7 @@ class FacadeDevicesGpuTest {
             succeed(program.driver.cuCtxCreate(context, 0, device));
             final CUdeviceptr pointer = new CUdeviceptr();
             succeed(program.driver.cuMemAlloc(pointer, 1));
-            final DevicePool pool = Objects.requireNonNull(program.pools.owner(DevicePointers.address(pointer)));
+            final ContextPool pool = Objects.requireNonNull(program.pools.owner(DevicePointers.address(pointer)));
 
             final long grown = other.submit(() -> pool.pool().allocate(2 * GpuProgram.FIRST_REGION_BYTES))
                     .get();
@@ -108,19 +108,19 @@ class FacadeDevicesGpuTest {
     void shouldServeAgainAfterAReset() {
         try (GpuProgram program = new GpuProgram(ReusePolicy.STRICT)) {
             final Pointer before = program.malloc(1 << 20);
-            final DevicePool dropped = Objects.requireNonNull(program.pools.owner(DevicePointers.address(before)));
+            final ContextPool dropped = Objects.requireNonNull(program.pools.owner(DevicePointers.address(before)));
 
             program.reset();
             final Pointer after = program.malloc(1 << 20);
 
-            final DevicePool pool = program.pools.owner(DevicePointers.address(after));
+            final ContextPool pool = program.pools.owner(DevicePointers.address(after));
             assertNotNull(pool);
             assertNotEquals(dropped, pool);
             succeed(JCuda.cudaMemset(after, 1, 1 << 20));
             succeed(program.runtime.cudaFree(after));
         }
         // The static classes' pool lost its memory, too.
-        final DevicePool shared = Outboard.POOLS.ofDevice(0);
+        final ContextPool shared = Outboard.POOLS.ofDevice(0);
         if (shared != null) {
             Outboard.POOLS.contextEnded(shared.context());
         }
@@ -167,7 +167,7 @@ class FacadeDevicesGpuTest {
             succeed(JCudaDriver.cuCtxAttach(new CUcontext(), 0));
 
             succeed(program.driver.cuCtxDetach(context));
-            final DevicePool kept = program.pools.owner(DevicePointers.address(pointer));
+            final ContextPool kept = program.pools.owner(DevicePointers.address(pointer));
             final int usable = JCudaDriver.cuMemsetD8(pointer, (byte) 1, 1);
             succeed(program.driver.cuCtxDetach(context));
 
@@ -196,7 +196,7 @@ class FacadeDevicesGpuTest {
             succeed(JCuda.cudaMemset(after, 1, 1 << 20));
             succeed(program.runtime.cudaFree(after));
         }
-        final DevicePool shared = Outboard.POOLS.ofDevice(0);
+        final ContextPool shared = Outboard.POOLS.ofDevice(0);
         if (shared != null) {
             Outboard.POOLS.contextEnded(shared.context());
         }
@@ -211,7 +211,7 @@ class FacadeDevicesGpuTest {
             final CUdeviceptr second = new CUdeviceptr();
             succeed(program.driver.cuMemAlloc(first, 1 << 20));
             succeed(program.driver.cuMemAlloc(second, 1 << 20));
-            final DevicePool owner = Objects.requireNonNull(program.pools.owner(DevicePointers.address(first)));
+            final ContextPool owner = Objects.requireNonNull(program.pools.owner(DevicePointers.address(first)));
             final CUcontext context = createContext(program);
             final CUstream stream = program.createStream(CUstream_flags.CU_STREAM_NON_BLOCKING);
 

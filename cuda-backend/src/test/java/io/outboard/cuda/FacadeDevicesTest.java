@@ -124,7 +124,7 @@ class FacadeDevicesTest {
         final CUdeviceptr set = new CUdeviceptr();
         program.driver.cuMemAlloc(set, 1);
 
-        final DevicePool inFirst = owner(ofFirst);
+        final ContextPool inFirst = owner(ofFirst);
         assertAll(
                 () -> assertNotEquals(inFirst, owner(ofSecond)),
                 () -> assertEquals(inFirst, owner(pushed)),
@@ -132,7 +132,7 @@ class FacadeDevicesTest {
                 () -> assertEquals(inFirst, owner(set)));
     }
 
-    private DevicePool owner(final CUdeviceptr pointer) {
+    private ContextPool owner(final CUdeviceptr pointer) {
         return Objects.requireNonNull(program.pools.owner(DevicePointers.address(pointer)));
     }
 
@@ -199,9 +199,9 @@ class FacadeDevicesTest {
         assertEquals(0, program.driver.cuMemAlloc(pointer, 1));
 
         assertEquals(0, program.driver.cuDevicePrimaryCtxRelease(new CUdevice()));
-        final DevicePool kept = program.pools.owner(DevicePointers.address(pointer));
+        final ContextPool kept = program.pools.owner(DevicePointers.address(pointer));
         assertEquals(0, program.driver.cuDevicePrimaryCtxRelease(new CUdevice()));
-        final DevicePool dropped = program.pools.owner(DevicePointers.address(pointer));
+        final ContextPool dropped = program.pools.owner(DevicePointers.address(pointer));
         assertEquals(0, program.driver.cuDevicePrimaryCtxRetain(primary, new CUdevice()));
         assertEquals(0, program.driver.cuMemAlloc(pointer, 1));
 
@@ -220,7 +220,7 @@ class FacadeDevicesTest {
         program.jcuda.attach();
 
         assertEquals(0, program.driver.cuCtxDetach(context));
-        final DevicePool kept = program.pools.owner(DevicePointers.address(pointer));
+        final ContextPool kept = program.pools.owner(DevicePointers.address(pointer));
         assertEquals(0, program.driver.cuCtxDetach(context));
 
         assertAll(

@@ -18,9 +18,9 @@ final class FakeProgram {
 
     final FakeCuda cuda = new FakeCuda(2);
     final FakeRuntime jcuda = new FakeRuntime(cuda);
-    final DevicePools pools = new DevicePools(() -> cuda);
-    final RuntimeFacade runtime = new RuntimeFacade(pools, jcuda.runtime());
-    final DriverFacade driver = new DriverFacade(pools, jcuda.driver());
+    final ContextPools pools = new ContextPools(() -> cuda);
+    final RuntimeFacade runtime = jcuda.runtime(pools);
+    final DriverFacade driver = jcuda.driver(pools);
 
     FakeProgram(final ReusePolicy reuse) {
         pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));

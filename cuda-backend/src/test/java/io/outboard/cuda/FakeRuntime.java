@@ -46,6 +46,10 @@ final class FakeRuntime {
         attached = true;
     }
 
+    void enableExceptions(final boolean enabled) {
+        exceptionsEnabled = enabled;
+    }
+
     boolean exceptionsEnabled() {
         return exceptionsEnabled;
     }
@@ -121,30 +125,34 @@ final class FakeRuntime {
         Objects.requireNonNull(parameter, () -> "Parameter is null for " + call);
     }
 
-    RuntimeApi runtime() {
-        return new RuntimeCalls();
+    RuntimeFacade runtime(final ContextPools pools) {
+        return new RuntimeCalls(pools);
     }
 
-    DriverApi driver() {
-        return new DriverCalls();
+    DriverFacade driver(final ContextPools pools) {
+        return new DriverCalls(pools);
     }
 
-    private final class RuntimeCalls implements RuntimeApi {
+    private final class RuntimeCalls extends RuntimeFacade {
+
+        RuntimeCalls(final ContextPools pools) {
+            super(pools);
+        }
 
         @Override
-        public int cudaMalloc(final Pointer devPtr, final long size) {
+        int originalCudaMalloc(final Pointer devPtr, final long size) {
             return allocate("cudaMalloc", devPtr, size, CudaCalls.SUCCESS);
         }
 
         @Override
-        public int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
+        int originalCudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
             requireNonNull(pitch, "cudaMallocPitch");
             pitch[0] = (width + FakeCuda.PITCH_BYTES - 1) & -FakeCuda.PITCH_BYTES;
             return allocate("cudaMallocPitch", devPtr, pitch[0] * height, CudaCalls.SUCCESS);
         }
 
         @Override
-        public int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
+        int originalCudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
             requireNonNull(pitchDevPtr, "cudaMalloc3D");
             pitchDevPtr.ptr = new Pointer();
             return allocate(
@@ -152,72 +160,76 @@ final class FakeRuntime {
         }
 
         @Override
-        public int cudaFree(final Pointer devPtr) {
+        int originalCudaFree(final Pointer devPtr) {
             return free("cudaFree", devPtr);
         }
 
         @Override
-        public int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
+        int originalCudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
             return info("cudaMemGetInfo", freeBytes, totalBytes);
         }
 
         @Override
-        public int cudaSetDevice(final int device) {
+        int originalCudaSetDevice(final int device) {
             return check(cuda.setDevice(device));
         }
 
         @Override
-        public int cudaDeviceReset() {
+        int originalCudaDeviceReset() {
             calls.add("cudaDeviceReset");
             cuda.reset();
             return CudaCalls.SUCCESS;
         }
 
         @Override
-        public int cudaStreamCreate(final cudaStream_t stream) {
+        int originalCudaStreamCreate(final cudaStream_t stream) {
             return createStream("cudaStreamCreate", stream);
         }
 
         @Override
-        public int cudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
+        int originalCudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
             return createStream("cudaStreamCreateWithFlags", stream);
         }
 
         @Override
-        public int cudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
+        int originalCudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
             return createStream("cudaStreamCreateWithPriority", stream);
         }
 
         @Override
-        public int cudaStreamDestroy(final cudaStream_t stream) {
+        int originalCudaStreamDestroy(final cudaStream_t stream) {
             return destroyStream("cudaStreamDestroy", stream);
         }
 
         @Override
-        public int cudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
+        int originalCudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
             return note("cudaIpcGetMemHandle");
         }
 
         @Override
-        public int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
+        int originalCudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
             return note("cudaIpcOpenMemHandle");
         }
 
         @Override
-        public int cudaIpcCloseMemHandle(final Pointer devPtr) {
+        int originalCudaIpcCloseMemHandle(final Pointer devPtr) {
             return note("cudaIpcCloseMemHandle");
         }
 
         @Override
-        public void setExceptionsEnabled(final boolean enabled) {
+        void originalSetExceptionsEnabled(final boolean enabled) {
             exceptionsEnabled = enabled;
         }
     }
 
-    private final class DriverCalls implements DriverApi {
+    private final class DriverCalls extends DriverFacade {
+
+        DriverCalls(final ContextPools pools) {
+            super(pools);
+        }
 
         @Override
-        public int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
+        int originalCuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
             if (cuda.currentContextOrZero() == 0) {
                 calls.add("cuMemAlloc");
                 return checkDriver(CUresult.CUDA_ERROR_INVALID_CONTEXT);
@@ -226,7 +238,7 @@ final class FakeRuntime {
         }
 
         @Override
-        public int cuMemAllocPitch(
+        int originalCuMemAllocPitch(
                 final CUdeviceptr dptr,
                 final long[] pPitch,
                 final long widthInBytes,
@@ -236,95 +248,95 @@ final class FakeRuntime {
         }
 
         @Override
-        public int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
+        int originalCuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
             requireNonNull(hStream, "cuMemAllocAsync");
             return translate(() -> allocate("cuMemAllocAsync", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
         }
 
         @Override
-        public int cuMemFree(final CUdeviceptr dptr) {
+        int originalCuMemFree(final CUdeviceptr dptr) {
             return translate(() -> free("cuMemFree", dptr));
         }
 
         @Override
-        public int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
+        int originalCuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
             // On a captured stream it becomes part of the graph.
             return translate(() -> StreamCaptures.relaxed(cuda, () -> free("cuMemFreeAsync", dptr)));
         }
 
         @Override
-        public int cuMemGetInfo(final long[] free, final long[] total) {
+        int originalCuMemGetInfo(final long[] free, final long[] total) {
             return info("cuMemGetInfo", free, total);
         }
 
         @Override
-        public int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
+        int originalCuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
             return note("cuMemGetAddressRange");
         }
 
         @Override
-        public int cuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
+        int originalCuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
             return note("cuIpcGetMemHandle");
         }
 
         @Override
-        public int cuStreamCreate(final CUstream phStream, final int flags) {
+        int originalCuStreamCreate(final CUstream phStream, final int flags) {
             return createStream("cuStreamCreate", phStream);
         }
 
         @Override
-        public int cuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
+        int originalCuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
             return createStream("cuStreamCreateWithPriority", phStream);
         }
 
         @Override
-        public int cuStreamDestroy(final CUstream hStream) {
+        int originalCuStreamDestroy(final CUstream hStream) {
             return destroyStream("cuStreamDestroy", hStream);
         }
 
         @Override
-        public int cuStreamBeginCapture(final CUstream hStream, final int mode) {
+        int originalCuStreamBeginCapture(final CUstream hStream, final int mode) {
             return checkDriver(cuda.streams().beginCapture(DevicePointers.handle(hStream)));
         }
 
         @Override
-        public int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
+        int originalCuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
             final boolean whole = cuda.streams().endCapture(DevicePointers.handle(hStream));
             return checkDriver(whole ? CudaCalls.SUCCESS : CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
         }
 
         @Override
-        public int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
+        int originalCuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
             cuda.setContext(cuda.createContext((int) DevicePointers.handle(dev)));
             DevicePointers.withHandle(pctx, cuda.currentContextOrZero());
             return CudaCalls.SUCCESS;
         }
 
         @Override
-        public int cuCtxDestroy(final CUcontext ctx) {
+        int originalCuCtxDestroy(final CUcontext ctx) {
             cuda.endContext(DevicePointers.handle(ctx));
             cuda.setContext(0);
             return note("cuCtxDestroy");
         }
 
         @Override
-        public int cuCtxDetach(final CUcontext ctx) {
+        int originalCuCtxDetach(final CUcontext ctx) {
             if (!attached) {
-                return cuCtxDestroy(ctx);
+                return originalCuCtxDestroy(ctx);
             }
             attached = false;
             return CudaCalls.SUCCESS;
         }
 
         @Override
-        public int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
+        int originalCuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
             retained++;
             DevicePointers.withHandle(pctx, cuda.retainPrimary((int) DevicePointers.handle(dev)));
             return CudaCalls.SUCCESS;
         }
 
         @Override
-        public int cuDevicePrimaryCtxRelease(final CUdevice dev) {
+        int originalCuDevicePrimaryCtxRelease(final CUdevice dev) {
             if (--retained == 0) {
                 cuda.endContext(cuda.retainPrimary((int) DevicePointers.handle(dev)));
             }
@@ -332,29 +344,29 @@ final class FakeRuntime {
         }
 
         @Override
-        public int cuDevicePrimaryCtxReset(final CUdevice dev) {
+        int originalCuDevicePrimaryCtxReset(final CUdevice dev) {
             cuda.endContext(cuda.retainPrimary((int) DevicePointers.handle(dev)));
             return CudaCalls.SUCCESS;
         }
 
         @Override
-        public int cuCtxSetCurrent(final CUcontext ctx) {
+        int originalCuCtxSetCurrent(final CUcontext ctx) {
             cuda.setContext(DevicePointers.handle(ctx));
             return CudaCalls.SUCCESS;
         }
 
         @Override
-        public int cuCtxPushCurrent(final CUcontext ctx) {
+        int originalCuCtxPushCurrent(final CUcontext ctx) {
             return cuda.pushContext(DevicePointers.handle(ctx));
         }
 
         @Override
-        public int cuCtxPopCurrent(final CUcontext pctx) {
+        int originalCuCtxPopCurrent(final CUcontext pctx) {
             return cuda.popContext();
         }
 
         @Override
-        public void setExceptionsEnabled(final boolean enabled) {
+        void originalSetExceptionsEnabled(final boolean enabled) {
             exceptionsEnabled = enabled;
         }
 

@@ -30,9 +30,9 @@ final class GpuProgram implements AutoCloseable {
     private static final int THREADS = 256;
     private static final int BLOCKS = 16;
 
-    final DevicePools pools = new DevicePools(NativeLibrary::load);
-    final RuntimeFacade runtime = new RuntimeFacade(pools, new RuntimeApi.OfJCuda());
-    final DriverFacade driver = new DriverFacade(pools, new DriverApi.OfJCuda());
+    final ContextPools pools = new ContextPools(NativeLibrary::load);
+    final RuntimeFacade runtime = new RuntimeFacade(pools);
+    final DriverFacade driver = new DriverFacade(pools);
     private final CUmodule module = new CUmodule();
     private final CUfunction kernel = new CUfunction();
     private boolean reset;
@@ -114,7 +114,7 @@ final class GpuProgram implements AutoCloseable {
         if (!reset) {
             JCudaDriver.cuModuleUnload(module);
         }
-        for (DevicePool pool = pools.ofDevice(0); pool != null; pool = pools.ofDevice(0)) {
+        for (ContextPool pool = pools.ofDevice(0); pool != null; pool = pools.ofDevice(0)) {
             pool.pool().close();
             pools.contextEnded(pool.context());
         }

@@ -83,8 +83,8 @@ class OutboardOptionsTest {
     @Test
     void shouldTakeAThirtySecondOfTheDeviceFirst() {
         final FakeCuda cuda = new FakeCuda(1);
-        final DevicePools pools = new DevicePools(() -> cuda);
-        final DevicePool pool = Objects.requireNonNull(pools.ofRuntime());
+        final ContextPools pools = new ContextPools(() -> cuda);
+        final ContextPool pool = Objects.requireNonNull(pools.ofRuntime());
 
         pool.allocate(1);
 
@@ -94,7 +94,7 @@ class OutboardOptionsTest {
     @Test
     void shouldNameAStrategyThatDoesNotExist() {
         final FakeCuda cuda = new FakeCuda(1);
-        final DevicePools pools = new DevicePools(() -> cuda);
+        final ContextPools pools = new ContextPools(() -> cuda);
         pools.configure(OutboardOptions.ofProperties().withStrategy("none"));
 
         final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, pools::ofRuntime);

@@ -290,7 +290,7 @@ class RuntimeFacadeTest {
 
     @Test
     void shouldReturnCodesWhereOnlyJCudaThrows() {
-        program.jcuda.runtime().setExceptionsEnabled(true);
+        program.jcuda.enableExceptions(true);
 
         assertEquals(OUT_OF_MEMORY, facade.cudaMalloc(new Pointer(), 2 * FakeCuda.TOTAL_BYTES));
     }
@@ -313,7 +313,7 @@ class RuntimeFacadeTest {
     @Test
     void shouldLetJCudaAnswerWhereThereIsNoDevice() {
         final FakeCuda none = new FakeCuda(0);
-        final RuntimeFacade without = new RuntimeFacade(new DevicePools(() -> none), new FakeRuntime(none).runtime());
+        final RuntimeFacade without = new FakeRuntime(none).runtime(new ContextPools(() -> none));
         none.failAt(3, cudaError.cudaErrorNoDevice);
 
         assertEquals(cudaError.cudaErrorNoDevice, without.cudaMalloc(new Pointer(), 1));

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * another. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
  * is looked for in every pool, since programs have few. Safe for any number of threads.
  */
-final class DevicePools {
+final class ContextPools {
 
     /** What a thread uses; null while that isn't known. */
     private static final class Current {
-        private @Nullable DevicePool pool;
+        private @Nullable ContextPool pool;
     }
 
     /** No device's number: there is none, or CUDA doesn't work. */
@@ -39,14 +39,14 @@ final class DevicePools {
     private final Set<Long> ended = ConcurrentHashMap.newKeySet();
 
     /** Replaced under the monitor, never changed. */
-    private volatile DevicePool[] pools = {};
+    private volatile ContextPool[] pools = {};
 
     /** Of pools whose context is gone. Guarded by the monitor. */
     private final List<DeviceStatistics> history = new ArrayList<>();
 
     private @Nullable OutboardOptions options;
 
-    DevicePools(final Supplier<CudaCalls> loader) {
+    ContextPools(final Supplier<CudaCalls> loader) {
         this.loader = loader;
     }
 
@@ -70,17 +70,17 @@ final class DevicePools {
 
     /** Makes the current device's primary context current where there is none, as the runtime does. */
     @Nullable
-    DevicePool ofRuntime() {
+    ContextPool ofRuntime() {
         final Current mine = current.get();
-        final DevicePool pool = mine.pool;
+        final ContextPool pool = mine.pool;
         return pool != null && pool.isLive() ? pool : find(mine, true);
     }
 
     /** Null if the thread has no context; the driver then refuses. */
     @Nullable
-    DevicePool ofDriver() {
+    ContextPool ofDriver() {
         final Current mine = current.get();
-        final DevicePool pool = mine.pool;
+        final ContextPool pool = mine.pool;
         return pool != null && pool.isLive() ? pool : find(mine, false);
     }
 
@@ -90,7 +90,7 @@ final class DevicePools {
     }
 
     /** Null where CUDA doesn't work, so that the caller asks CUDA itself and gets the code that says why. */
-    private @Nullable DevicePool find(final Current mine, final boolean bind) {
+    private @Nullable ContextPool find(final Current mine, final boolean bind) {
         try {
             final CudaCalls calls = loader.get();
             final int[] device = new int[1];
@@ -124,8 +124,8 @@ final class DevicePools {
         return code;
     }
 
-    private synchronized DevicePool pool(final CudaCalls calls, final int device, final long context) {
-        for (final DevicePool pool : pools) {
+    private synchronized ContextPool pool(final CudaCalls calls, final int device, final long context) {
+        for (final ContextPool pool : pools) {
             if (pool.context() == context) {
                 return pool;
             }
@@ -133,8 +133,8 @@ final class DevicePools {
         if (options == null) {
             options = OutboardOptions.ofProperties();
         }
-        final DevicePool added = new DevicePool(calls, device, context, captures, options);
-        final DevicePool[] all = Arrays.copyOf(pools, pools.length + 1);
+        final ContextPool added = new ContextPool(calls, device, context, captures, options);
+        final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;
         // Release; pairs with the acquire in those who look for an address, a device or a stream.
         pools = all;
@@ -200,8 +200,8 @@ final class DevicePools {
 
     /** Whose region has an address; null if it is the driver's. */
     @Nullable
-    DevicePool owner(final long address) {
-        for (final DevicePool pool : pools) {
+    ContextPool owner(final long address) {
+        for (final ContextPool pool : pools) {
             if (pool.pool().contains(address)) {
                 return pool;
             }
@@ -211,8 +211,8 @@ final class DevicePools {
 
     /** The one that was made first, should the device have several contexts; null if none was. */
     @Nullable
-    DevicePool ofDevice(final int device) {
-        for (final DevicePool pool : pools) {
+    ContextPool ofDevice(final int device) {
+        for (final ContextPool pool : pools) {
             if (pool.device() == device) {
                 return pool;
             }
@@ -222,8 +222,8 @@ final class DevicePools {
 
     /** The one that was told of a stream; null if none was. */
     @Nullable
-    DevicePool ofStream(final long stream) {
-        for (final DevicePool pool : pools) {
+    ContextPool ofStream(final long stream) {
+        for (final ContextPool pool : pools) {
             if (pool.knows(stream)) {
                 return pool;
             }
@@ -234,7 +234,7 @@ final class DevicePools {
     /** Of those whose context is gone, then of those that live. */
     synchronized List<DeviceStatistics> statistics() {
         final List<DeviceStatistics> all = new ArrayList<>(history);
-        for (final DevicePool pool : pools) {
+        for (final ContextPool pool : pools) {
             all.add(pool.statistics());
         }
         return all;
@@ -247,7 +247,7 @@ final class DevicePools {
 
     /** A context is gone, and its memory, streams and events with it. */
     synchronized void contextEnded(final long context) {
-        for (final DevicePool pool : pools) {
+        for (final ContextPool pool : pools) {
             if (pool.context() == context) {
                 history.add(pool.statistics());
                 pool.end();
@@ -257,12 +257,12 @@ final class DevicePools {
         }
         captures.contextEnded(context);
         ended.add(context);
-        pools = Arrays.stream(pools).filter(DevicePool::isLive).toArray(DevicePool[]::new);
+        pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
     }
 
     /** A stream is there in a pool's context, perhaps with the handle of one that was another's. */
-    void streamCreated(final DevicePool created, final long stream) {
-        for (final DevicePool pool : pools) {
+    void streamCreated(final ContextPool created, final long stream) {
+        for (final ContextPool pool : pools) {
             if (pool != created) {
                 pool.streamIsOthers(stream);
             }
@@ -272,7 +272,7 @@ final class DevicePools {
 
     /** A stream is about to be destroyed. */
     void streamEnds(final long stream) {
-        for (final DevicePool pool : pools) {
+        for (final ContextPool pool : pools) {
             pool.streamEnds(stream);
         }
         captures.ended(stream);

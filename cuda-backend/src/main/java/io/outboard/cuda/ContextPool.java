@@ -10,7 +10,7 @@ import java.util.function.IntSupplier;
 import jcuda.runtime.cudaError;
 
 /** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. */
-final class DevicePool {
+final class ContextPool {
 
     /** Stands for an allocation that the driver has to try. */
     static final long NOT_SERVED = 0;
@@ -29,7 +29,7 @@ final class DevicePool {
     private volatile boolean live = true;
 
     /** The context is current on the calling thread. */
-    DevicePool(
+    ContextPool(
             final CudaCalls calls,
             final int device,
             final long context,
