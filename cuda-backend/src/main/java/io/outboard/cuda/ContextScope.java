@@ -26,6 +26,16 @@ final class ContextScope implements AutoCloseable {
         }
     }
 
+    /** What the context's device reports, in bytes. */
+    record Memory(long freeBytes, long totalBytes) {}
+
+    Memory memory() {
+        final long[] freeBytes = new long[1];
+        final long[] totalBytes = new long[1];
+        check(calls, "cuMemGetInfo", calls.contextMemoryInfo(freeBytes, totalBytes));
+        return new Memory(freeBytes[0], totalBytes[0]);
+    }
+
     @Override
     public void close() {
         if (pushed) {

@@ -28,10 +28,6 @@ interface CudaCalls {
     /** Of the current device, in bytes. */
     int memoryInfo(long[] freeBytes, long[] totalBytes);
 
-    int malloc(long[] address, long sizeBytes);
-
-    int free(long address);
-
     /**
      * Forgets the last error, which CUDA keeps for each thread. Whoever handles an error must do so, else the program's
      * next check after a kernel launch finds it and blames the kernel.

@@ -21,10 +21,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Such memory can't be shared by {@code cudaIpcGetMemHandle}, and other devices don't see it by
  * {@code cudaDeviceEnablePeerAccess}; copies between devices work.
  */
+// A scope is used by being open.
+@SuppressWarnings("try")
 final class CudaGrowableRegion implements GrowableRegion {
 
     private final VirtualMemoryCalls memory;
     private final CudaCalls calls;
+    private final long context;
     private final int device;
     private final long unitBytes;
     private final Region region;
@@ -40,12 +43,14 @@ final class CudaGrowableRegion implements GrowableRegion {
     private CudaGrowableRegion(
             final VirtualMemoryCalls memory,
             final CudaCalls calls,
+            final long context,
             final int device,
             final long unitBytes,
             final Region region,
             final Consumer<CudaGrowableRegion> onClose) {
         this.memory = memory;
         this.calls = calls;
+        this.context = context;
         this.device = device;
         this.unitBytes = unitBytes;
         this.region = region;
@@ -53,11 +58,12 @@ final class CudaGrowableRegion implements GrowableRegion {
     }
 
     /**
-     * Reserves addresses, on a thread whose current device is this one.
+     * Reserves addresses.
      *
      * @param memory the driver's calls
      * @param calls CUDA
-     * @param device number of the device
+     * @param context what is current while the driver is called
+     * @param device number of its device
      * @param bytes most to reserve, {@code 0 < bytes}
      * @param onClose told that all was given back, perhaps more than once
      * @return a region of which nothing is committed; or nothing if the device can't do it, or {@code bytes} is less than its
@@ -67,11 +73,11 @@ final class CudaGrowableRegion implements GrowableRegion {
     static Optional<CudaGrowableRegion> reserve(
             final VirtualMemoryCalls memory,
             final CudaCalls calls,
+            final long context,
             final int device,
             final long bytes,
             final Consumer<CudaGrowableRegion> onClose) {
-        try (DeviceScope scope = new DeviceScope(calls, device)) {
-            // Asking makes the device's context current to the driver, too.
+        try (ContextScope scope = new ContextScope(calls, context)) {
             final long totalBytes = scope.memory().totalBytes();
             final long[] unitBytes = new long[1];
             final int known = memory.granularity(unitBytes, device);
@@ -90,7 +96,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             }
             check("cuMemAddressReserve", reserved);
             return Optional.of(new CudaGrowableRegion(
-                    memory, calls, device, unitBytes[0], new Region(address[0], sizeBytes), onClose));
+                    memory, calls, context, device, unitBytes[0], new Region(address[0], sizeBytes), onClose));
         }
     }
 
@@ -117,8 +123,8 @@ final class CudaGrowableRegion implements GrowableRegion {
         checkOpen();
         if (bytes > committedBytes) {
             final long pieceBytes = ((bytes + unitBytes - 1) & -unitBytes) - committedBytes;
-            try (DeviceScope scope = new DeviceScope(calls, device)) {
-                final DeviceScope.Memory free = scope.memory();
+            try (ContextScope scope = new ContextScope(calls, context)) {
+                final ContextScope.Memory free = scope.memory();
                 addPiece(pieceBytes, free);
             }
         }
@@ -131,8 +137,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
         checkOpen();
         if (!pieces.isEmpty() && pieces.getFirst() >= bytes) {
-            try (DeviceScope scope = new DeviceScope(calls, device)) {
-                scope.memory();
+            try (ContextScope scope = new ContextScope(calls, context)) {
                 removePieces(bytes);
             }
         }
@@ -155,15 +160,14 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (gone) {
             return;
         }
-        try (DeviceScope scope = new DeviceScope(calls, device)) {
-            scope.memory();
+        try (ContextScope scope = new ContextScope(calls, context)) {
             removePieces(0);
             check("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
             gone = true;
         }
     }
 
-    private void addPiece(final long pieceBytes, final DeviceScope.Memory free) {
+    private void addPiece(final long pieceBytes, final ContextScope.Memory free) {
         final long address = region.address() + committedBytes;
         final long[] handle = new long[1];
         final int created = memory.create(handle, pieceBytes, device);

@@ -87,15 +87,9 @@ public final class CudaWork implements DeviceWork {
      * @throws CudaFailureException if CUDA fails
      */
     public static CudaWork open(final int device) {
-        CudaMemorySource.open(device).close();
+        CudaMemorySource.checkDevice(device);
         final CudaCalls calls = NativeLibrary.load();
-        try (DeviceScope scope = new DeviceScope(calls, device)) {
-            // Any call of the runtime that needs a context makes it current.
-            scope.memory();
-            final long[] context = new long[1];
-            ContextScope.check(calls, "cuCtxGetCurrent", calls.currentContext(context));
-            return new CudaWork(calls, context[0], new StreamCaptures(), true);
-        }
+        return new CudaWork(calls, DeviceOpener.open(calls, device).context(), new StreamCaptures(), true);
     }
 
     // Streams

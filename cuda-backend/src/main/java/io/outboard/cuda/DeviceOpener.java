@@ -13,6 +13,9 @@ final class DeviceOpener {
     private static final Path DRIVER_VERSION_FILE = Path.of("/proc/driver/nvidia/version");
     private static final Pattern DRIVER_VERSION = Pattern.compile("NVRM version:.*?\\s(\\d+\\.\\d+(\\.\\d+)?)\\s");
 
+    /** A device, and the context that was current there. */
+    record Opened(CudaDevice device, long context) {}
+
     private DeviceOpener() {}
 
     /**
@@ -20,10 +23,10 @@ final class DeviceOpener {
      *
      * @param calls CUDA
      * @param device its number, 0 or more
-     * @return the facts
+     * @return the facts, and the primary context unless the program made another of the device current
      * @throws CudaUnavailableException if there is no such device, or it can't be used
      */
-    static CudaDevice open(final CudaCalls calls, final int device) {
+    static Opened open(final CudaCalls calls, final int device) {
         final int[] count = new int[1];
         final int code = calls.deviceCount(count);
         if (code != CudaCalls.SUCCESS) {
@@ -38,7 +41,7 @@ final class DeviceOpener {
                     "device=" + device + " must be < " + count[0] + ", the number of CUDA devices" + visibleDevices());
         }
         try {
-            return facts(calls, device);
+            return opened(calls, device);
         } catch (final CudaFailureException e) {
             throw new CudaUnavailableException(
                     "device=" + device + " can't be used: " + e.getMessage()
@@ -47,21 +50,48 @@ final class DeviceOpener {
         }
     }
 
-    private static CudaDevice facts(final CudaCalls calls, final int device) {
+    private static Opened opened(final CudaCalls calls, final int device) {
         final String[] name = new String[1];
         final int[] driverVersion = new int[1];
         final int[] runtimeVersion = new int[1];
-        DeviceScope.check(calls, "cudaGetDeviceProperties", calls.deviceName(name, device));
-        DeviceScope.check(calls, "cudaDriverGetVersion", calls.driverVersion(driverVersion));
-        DeviceScope.check(calls, "cudaRuntimeGetVersion", calls.runtimeVersion(runtimeVersion));
-        try (DeviceScope scope = new DeviceScope(calls, device)) {
-            return new CudaDevice(
-                    device,
-                    name[0],
-                    kernelDriver(),
-                    driverVersion[0],
-                    runtimeVersion[0],
-                    scope.memory().totalBytes());
+        final long[] totalBytes = new long[1];
+        check(calls, "cudaGetDeviceProperties", calls.deviceName(name, device));
+        check(calls, "cudaDriverGetVersion", calls.driverVersion(driverVersion));
+        check(calls, "cudaRuntimeGetVersion", calls.runtimeVersion(runtimeVersion));
+        final long context = contextOf(calls, device, totalBytes);
+        return new Opened(
+                new CudaDevice(device, name[0], kernelDriver(), driverVersion[0], runtimeVersion[0], totalBytes[0]),
+                context);
+    }
+
+    /** The thread's current device is left as found. */
+    private static long contextOf(final CudaCalls calls, final int device, final long[] totalBytes) {
+        final int[] previous = new int[1];
+        check(calls, "cudaGetDevice", calls.currentDevice(previous));
+        if (previous[0] == device) {
+            return currentContext(calls, totalBytes);
+        }
+        check(calls, "cudaSetDevice", calls.setDevice(device));
+        try {
+            return currentContext(calls, totalBytes);
+        } finally {
+            check(calls, "cudaSetDevice", calls.setDevice(previous[0]));
+        }
+    }
+
+    private static long currentContext(final CudaCalls calls, final long[] totalBytes) {
+        final long[] context = new long[1];
+        // Any call of the runtime that needs a context makes it current.
+        check(calls, "cudaMemGetInfo", calls.memoryInfo(new long[1], totalBytes));
+        ContextScope.check(calls, "cuCtxGetCurrent", calls.currentContext(context));
+        return context[0];
+    }
+
+    /** What the caller hears of by an exception no later check is to find as CUDA's last error. */
+    private static void check(final CudaCalls calls, final String call, final int code) {
+        if (code != CudaCalls.SUCCESS) {
+            calls.clearLastError();
+            throw new CudaFailureException(call, code, calls.nameOf(code));
         }
     }
 

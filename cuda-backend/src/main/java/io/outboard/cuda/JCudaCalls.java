@@ -2,7 +2,6 @@ package io.outboard.cuda;
 
 import java.util.function.IntFunction;
 import jcuda.CudaException;
-import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -103,30 +102,6 @@ final class JCudaCalls implements CudaCalls {
     public int memoryInfo(final long[] freeBytes, final long[] totalBytes) {
         try {
             return JCuda.cudaMemGetInfo(freeBytes, totalBytes);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
-    }
-
-    @Override
-    public int malloc(final long[] address, final long sizeBytes) {
-        final Pointer pointer = new Pointer();
-        final int code;
-        try {
-            code = JCuda.cudaMalloc(pointer, sizeBytes);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
-        if (code == SUCCESS) {
-            address[0] = DevicePointers.address(pointer);
-        }
-        return code;
-    }
-
-    @Override
-    public int free(final long address) {
-        try {
-            return JCuda.cudaFree(DevicePointers.pointerTo(address));
         } catch (final CudaException e) {
             return codeOf(e);
         }

@@ -132,13 +132,17 @@ final class FakeCuda implements CudaCalls {
 
     @Override
     public int memoryInfo(final long[] freeBytes, final long[] totalBytes) {
+        if (currentContextOrZero() == 0) {
+            // As the runtime does.
+            contexts.get().push(retainPrimary(current.get()));
+        }
         freeBytes[0] = TOTAL_BYTES - usedBytes(current.get());
         totalBytes[0] = TOTAL_BYTES;
         return enter("cudaMemGetInfo", SUCCESS);
     }
 
-    @Override
-    public int malloc(final long[] address, final long sizeBytes) {
+    /** The runtime's own. */
+    int malloc(final long[] address, final long sizeBytes) {
         return allocated(address, sizeBytes, enter("cudaMalloc", codeOfAllocation(sizeBytes)));
     }
 
@@ -170,8 +174,7 @@ final class FakeCuda implements CudaCalls {
         return captureMode.get() == CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED || streams.allowsUnsafeCalls();
     }
 
-    @Override
-    public int free(final long address) {
+    int free(final long address) {
         return freed(address, enter("cudaFree", codeOfFree(address)));
     }
 

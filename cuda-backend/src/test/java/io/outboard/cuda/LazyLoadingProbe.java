@@ -10,7 +10,7 @@ final class LazyLoadingProbe {
     public static void main(final String... args) throws ClassNotFoundException {
         Class.forName("io.outboard.cuda.CudaMemorySource");
         Class.forName("io.outboard.cuda.DeviceOpener");
-        Class.forName("io.outboard.cuda.DeviceScope");
+        Class.forName("io.outboard.cuda.ContextMemorySource");
         Class.forName("io.outboard.cuda.NativeLibrary");
         System.out.println("strategies " + Strategies.all().size());
         for (int attempt = 0; attempt < args.length; attempt++) {
