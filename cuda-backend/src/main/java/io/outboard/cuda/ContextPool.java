@@ -22,7 +22,7 @@ final class ContextPool {
     private final int device;
     private final long context;
     private final StreamCaptures captures;
-    private final CudaWork work;
+    private final ContextWork work;
     private final ReusePolicy policy;
     private final Pool pool;
     private volatile long pitchUnitBytes;
@@ -34,7 +34,7 @@ final class ContextPool {
             final int device,
             final long context,
             final StreamCaptures captures,
-            final OutboardOptions options) {
+            final ContextPools.Options options) {
         final ContextMemorySource source = new ContextMemorySource(calls, context, captures);
         this.calls = calls;
         this.device = device;
@@ -42,7 +42,7 @@ final class ContextPool {
         this.captures = captures;
         policy = options.reuse();
         // A program that is told to create and destroy its streams by the facade does so; others may not.
-        work = new CudaWork(calls, context, captures, marks());
+        work = new ContextWork(calls, context, captures, marks());
         final long availableBytes = source.availableBytes();
         final long firstBytes =
                 options.firstRegionBytes() == 0 ? availableBytes / FIRST_REGIONS : options.firstRegionBytes();
@@ -64,10 +64,6 @@ final class ContextPool {
 
     Pool pool() {
         return pool;
-    }
-
-    DeviceStatistics statistics() {
-        return new DeviceStatistics(device, pool.statistics());
     }
 
     /** False once the context, and with it all memory, is gone. */
@@ -226,7 +222,7 @@ final class ContextPool {
 
     /** A stream is about to be destroyed, if it is one of this context. */
     void streamEnds(final long stream) {
-        if (stream == CudaWork.DEFAULT_STREAM || !work.knows(stream)) {
+        if (stream == ContextWork.DEFAULT_STREAM || !work.knows(stream)) {
             return;
         }
         try {

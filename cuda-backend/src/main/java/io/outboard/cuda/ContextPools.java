@@ -1,11 +1,16 @@
 package io.outboard.cuda;
 
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolStatistics;
+import io.outboard.pool.ReusePolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -20,15 +25,34 @@ import org.jspecify.annotations.Nullable;
  */
 final class ContextPools {
 
+    /** What pools are to be like. */
+    interface Options {
+
+        /** The name of the strategy that divides regions. */
+        String strategy();
+
+        ReusePolicy reuse();
+
+        /** Most that a pool holds, as a share of what is free when it is made. */
+        double share();
+
+        /** 0 for a part of what is free. */
+        long firstRegionBytes();
+    }
+
     /** What a thread uses; null while that isn't known. */
     private static final class Current {
         private @Nullable ContextPool pool;
     }
 
+    /** What is kept of a pool whose context is gone. */
+    private record Ended(int device, PoolStatistics statistics) {}
+
     /** No device's number: there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
 
     private final Supplier<CudaCalls> loader;
+    private final Supplier<? extends Options> defaults;
     private final ThreadLocal<Current> current = ThreadLocal.withInitial(Current::new);
     private final StreamCaptures captures = new StreamCaptures();
 
@@ -42,12 +66,19 @@ final class ContextPools {
     private volatile ContextPool[] pools = {};
 
     /** Of pools whose context is gone. Guarded by the monitor. */
-    private final List<DeviceStatistics> history = new ArrayList<>();
+    private final List<Ended> history = new ArrayList<>();
 
-    private @Nullable OutboardOptions options;
+    private @Nullable Options options;
 
-    ContextPools(final Supplier<CudaCalls> loader) {
+    /**
+     * No pools yet.
+     *
+     * @param loader of CUDA
+     * @param defaults options unless others are configured, asked for when the first pool is made
+     */
+    ContextPools(final Supplier<CudaCalls> loader, final Supplier<? extends Options> defaults) {
         this.loader = loader;
+        this.defaults = defaults;
     }
 
     StreamCaptures captures() {
@@ -59,7 +90,7 @@ final class ContextPools {
      *
      * @throws IllegalStateException if there is a pool already
      */
-    synchronized void configure(final OutboardOptions newOptions) {
+    synchronized void configure(final Options newOptions) {
         if (pools.length > 0) {
             throw new IllegalStateException("options must be set before device memory is first asked for");
         }
@@ -131,7 +162,7 @@ final class ContextPools {
             }
         }
         if (options == null) {
-            options = OutboardOptions.ofProperties();
+            options = defaults.get();
         }
         final ContextPool added = new ContextPool(calls, device, context, captures, options);
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
@@ -220,6 +251,11 @@ final class ContextPools {
         return null;
     }
 
+    Optional<Pool> poolOf(final int device) {
+        final ContextPool pool = ofDevice(device);
+        return pool == null ? Optional.empty() : Optional.of(pool.pool());
+    }
+
     /** The one that was told of a stream; null if none was. */
     @Nullable
     ContextPool ofStream(final long stream) {
@@ -232,10 +268,13 @@ final class ContextPools {
     }
 
     /** Of those whose context is gone, then of those that live. */
-    synchronized List<DeviceStatistics> statistics() {
-        final List<DeviceStatistics> all = new ArrayList<>(history);
+    synchronized <T> List<T> statistics(final BiFunction<Integer, PoolStatistics, T> each) {
+        final List<T> all = new ArrayList<>();
+        for (final Ended gone : history) {
+            all.add(each.apply(gone.device(), gone.statistics()));
+        }
         for (final ContextPool pool : pools) {
-            all.add(pool.statistics());
+            all.add(each.apply(pool.device(), pool.pool().statistics()));
         }
         return all;
     }
@@ -249,7 +288,7 @@ final class ContextPools {
     synchronized void contextEnded(final long context) {
         for (final ContextPool pool : pools) {
             if (pool.context() == context) {
-                history.add(pool.statistics());
+                history.add(new Ended(pool.device(), pool.pool().statistics()));
                 pool.end();
             } else {
                 pool.otherContextEnded(context);

@@ -65,7 +65,7 @@ class DriverFacade {
     int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
         final long stream = PooledCalls.handleOf(hStream);
         // The memory is to be of the stream's context, whichever is current. Of other streams the driver knows it.
-        final ContextPool pool = stream == CudaWork.DEFAULT_STREAM ? pools.ofDriver() : pools.ofStream(stream);
+        final ContextPool pool = stream == ContextWork.DEFAULT_STREAM ? pools.ofDriver() : pools.ofStream(stream);
         if (pool != null && dptr != null && hStream != null && bytesize > 0) {
             final long address = pool.allocateAsync(bytesize, stream);
             if (address != ContextPool.NOT_SERVED) {
@@ -94,7 +94,7 @@ class DriverFacade {
         final long address = DevicePointers.address(dptr);
         final long stream = PooledCalls.handleOf(hStream);
         // Each context has a default stream of its own.
-        final boolean known = stream == CudaWork.DEFAULT_STREAM ? pools.ofDriver() == owner : owner.knows(stream);
+        final boolean known = stream == ContextWork.DEFAULT_STREAM ? pools.ofDriver() == owner : owner.knows(stream);
         return calls.result(known ? owner.freeAsync(address, stream) : owner.freeAfterOther(address, stream));
     }
 

@@ -43,7 +43,7 @@ final class Nvrtc implements PtxCompiler {
         try {
             final Path headers = Files.createTempDirectory("outboard-headers");
             try {
-                DeviceHeaders.export(headers);
+                DevicePtx.exportHeaders(headers);
                 return compile(ptx, Stream.concat(Stream.of(headers), toolkit.stream()));
             } finally {
                 delete(headers);

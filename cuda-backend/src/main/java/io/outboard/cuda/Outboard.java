@@ -15,7 +15,7 @@ import java.util.Optional;
 public final class Outboard {
 
     /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
-    static final ContextPools POOLS = new ContextPools(NativeLibrary::load);
+    static final ContextPools POOLS = new ContextPools(NativeLibrary::load, OutboardOptions::ofProperties);
 
     private Outboard() {}
 
@@ -37,8 +37,7 @@ public final class Outboard {
      *     contexts' pools the one made first
      */
     public static Optional<Pool> poolOf(final int device) {
-        final ContextPool pool = POOLS.ofDevice(device);
-        return pool == null ? Optional.empty() : Optional.of(pool.pool());
+        return POOLS.poolOf(device);
     }
 
     /**
@@ -48,6 +47,6 @@ public final class Outboard {
      * @return one element a pool; those that ended come first
      */
     public static List<DeviceStatistics> statistics() {
-        return POOLS.statistics();
+        return POOLS.statistics(DeviceStatistics::new);
     }
 }

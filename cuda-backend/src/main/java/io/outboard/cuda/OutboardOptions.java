@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *     thirty-second of what is free on the device when the pool is made; property {@code outboard.firstRegion}, such as
  *     {@code 512M}, 0 by default
  */
-public record OutboardOptions(String strategy, ReusePolicy reuse, double share, long firstRegionBytes) {
+public record OutboardOptions(String strategy, ReusePolicy reuse, double share, long firstRegionBytes)
+        implements ContextPools.Options {
 
     private static final String UNITS = "KMGT";
 

@@ -18,7 +18,7 @@ class DeviceStatisticsTest {
         program.free(program.malloc(1000));
         program.malloc(1000);
 
-        final List<DeviceStatistics> all = program.pools.statistics();
+        final List<DeviceStatistics> all = program.pools.statistics(DeviceStatistics::new);
 
         assertAll(
                 () -> assertEquals(
@@ -36,7 +36,7 @@ class DeviceStatisticsTest {
         program.runtime.cudaDeviceReset();
         program.malloc(1000);
 
-        final List<DeviceStatistics> all = program.pools.statistics();
+        final List<DeviceStatistics> all = program.pools.statistics(DeviceStatistics::new);
 
         assertEquals(
                 List.of(2L, 1L),
@@ -45,6 +45,6 @@ class DeviceStatisticsTest {
 
     @Test
     void shouldTellNothingBeforeMemoryIsAskedFor() {
-        assertEquals(List.of(), program.pools.statistics());
+        assertEquals(List.of(), program.pools.statistics(DeviceStatistics::new));
     }
 }

@@ -18,7 +18,7 @@ final class FakeProgram {
 
     final FakeCuda cuda = new FakeCuda(2);
     final FakeRuntime jcuda = new FakeRuntime(cuda);
-    final ContextPools pools = new ContextPools(() -> cuda);
+    final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
     final RuntimeFacade runtime = jcuda.runtime(pools);
     final DriverFacade driver = jcuda.driver(pools);
 

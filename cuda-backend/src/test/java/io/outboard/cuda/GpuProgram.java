@@ -30,7 +30,7 @@ final class GpuProgram implements AutoCloseable {
     private static final int THREADS = 256;
     private static final int BLOCKS = 16;
 
-    final ContextPools pools = new ContextPools(NativeLibrary::load);
+    final ContextPools pools = new ContextPools(NativeLibrary::load, OutboardOptions::ofProperties);
     final RuntimeFacade runtime = new RuntimeFacade(pools);
     final DriverFacade driver = new DriverFacade(pools);
     private final CUmodule module = new CUmodule();
@@ -40,7 +40,7 @@ final class GpuProgram implements AutoCloseable {
     GpuProgram(final ReusePolicy reuse) {
         pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));
         succeed(runtime.cudaSetDevice(0));
-        succeed(JCudaDriver.cuModuleLoadData(module, ptx()));
+        succeed(JCudaDriver.cuModuleLoadData(module, text("write-after.ptx")));
         succeed(JCudaDriver.cuModuleGetFunction(kernel, module, "writeAfter"));
         // CUDA loads kernels when they are first launched, and may wait for the device then.
         final Pointer scratch = malloc(4096);
@@ -52,8 +52,9 @@ final class GpuProgram implements AutoCloseable {
         Objects.requireNonNull(pools.ofRuntime()).pool().trimTo(0);
     }
 
-    private static String ptx() {
-        try (InputStream stream = GpuProgram.class.getResourceAsStream("write-after.ptx")) {
+    /** A resource of the tests. */
+    static String text(final String name) {
+        try (InputStream stream = GpuProgram.class.getResourceAsStream("/io/outboard/cuda/" + name)) {
             return new String(Objects.requireNonNull(stream).readAllBytes(), StandardCharsets.UTF_8);
         } catch (final IOException e) {
             throw new UncheckedIOException(e);

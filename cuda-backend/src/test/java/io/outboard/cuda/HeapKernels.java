@@ -24,7 +24,7 @@ final class HeapKernels implements AutoCloseable {
     private final CUdeviceptr counts = new CUdeviceptr();
 
     HeapKernels(final DeviceAllocator allocator, final boolean coalesced) {
-        final String ptx = DevicePtx.read("heap-threads.ptx");
+        final String ptx = GpuProgram.text("heap-threads.ptx");
         module = coalesced ? KernelModule.linkCoalesced(allocator, ptx) : KernelModule.link(allocator, ptx);
         succeed(JCudaDriver.cuMemAlloc(counts, (long) COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));

@@ -41,8 +41,8 @@ class KernelModuleGpuTest {
                 Pool pool = Pool.over(source).firstRegionBytes(64L << 20).build();
                 DeviceHeap heap = DeviceHeap.in(pool, 16L << 20).build();
                 KernelModule kernels = coalesced
-                        ? KernelModule.linkCoalesced(heap.allocator(), DevicePtx.read("linked-list.ptx"))
-                        : KernelModule.link(heap.allocator(), DevicePtx.read("linked-list.ptx"))) {
+                        ? KernelModule.linkCoalesced(heap.allocator(), GpuProgram.text("linked-list.ptx"))
+                        : KernelModule.link(heap.allocator(), GpuProgram.text("linked-list.ptx"))) {
             final Pointer address = Pointer.to(new long[] {heap.address()});
             final Pointer sum = Pointer.to(DevicePointers.pointerTo(DevicePointers.address(list) + Long.BYTES));
 
@@ -65,7 +65,7 @@ class KernelModuleGpuTest {
     /** The driver itself refuses what it is given as too new, and takes what NVRTC made. */
     @Test
     void shouldLinkWhatNvrtcCompiles() {
-        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC, true));
+        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true));
         final JCudaKernelCalls calls = new JCudaKernelCalls();
         final List<Integer> codes = new ArrayList<>();
         final KernelCalls tooOld = (KernelCalls) Proxy.newProxyInstance(
@@ -83,7 +83,9 @@ class KernelModuleGpuTest {
         final KernelDriver driver = new KernelDriver(Gpu.require(), tooOld, new Nvrtc());
 
         try (KernelModule module = KernelModule.link(
-                driver, DevicePtx.of(DeviceAllocator.CF_MALLOC, true), DevicePtx.read("linked-list.ptx"))) {
+                driver,
+                DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true),
+                GpuProgram.text("linked-list.ptx"))) {
             assertTrue(module.registers("build") > 0);
         }
         assertEquals(3, codes.size());
@@ -102,7 +104,7 @@ class KernelModuleGpuTest {
 
     @Test
     void shouldSayWhatTheCompilerSays() {
-        final String wrong = DevicePtx.read("linked-list.ptx").replace("ret;", "retern;");
+        final String wrong = GpuProgram.text("linked-list.ptx").replace("ret;", "retern;");
 
         final CudaFailureException linked =
                 assertThrows(CudaFailureException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));
@@ -117,7 +119,7 @@ class KernelModuleGpuTest {
 
     @Test
     void shouldNameAFunctionThatIsMissing() {
-        final String wrong = DevicePtx.read("linked-list.ptx").replace("outboardFree", "outboardRelease");
+        final String wrong = GpuProgram.text("linked-list.ptx").replace("outboardFree", "outboardRelease");
 
         final IllegalArgumentException thrown = assertThrows(
                 IllegalArgumentException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));

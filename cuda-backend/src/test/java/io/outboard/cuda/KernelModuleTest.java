@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Over a fake driver; {@link KernelModuleGpuTest} has the real one. */
 class KernelModuleTest {
 
-    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC, true);
+    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true);
     private static final String USER = ".visible .entry user(\n)\n{\n}\n";
     private static final String COMPILED = "// compiled here\n";
 
@@ -154,7 +154,7 @@ class KernelModuleTest {
     /** So that the message of a link that fails is right about what is checked in. */
     @Test
     void shouldSeeThatTheExampleNeedsAnAllocatorAndNothingElse() {
-        final String example = DevicePtx.read("linked-list.ptx");
+        final String example = GpuProgram.text("linked-list.ptx");
 
         assertAll(
                 () -> assertEquals(

@@ -18,10 +18,10 @@ class NvrtcTest {
     static Stream<DevicePtx> some() {
         return Stream.of(
                 DevicePtx.HEAP,
-                DevicePtx.of(DeviceAllocator.AW_MALLOC, true),
-                DevicePtx.of(DeviceAllocator.CM_MALLOC, false),
-                DevicePtx.of(DeviceAllocator.CFM_MALLOC, true),
-                DevicePtx.of(DeviceAllocator.CUDA_MALLOC, true));
+                DevicePtx.of(DeviceAllocator.AW_MALLOC.paperName(), true),
+                DevicePtx.of(DeviceAllocator.CM_MALLOC.paperName(), false),
+                DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true),
+                DevicePtx.of(DeviceAllocator.CUDA_MALLOC.paperName(), true));
     }
 
     @ParameterizedTest

@@ -83,7 +83,7 @@ class OutboardOptionsTest {
     @Test
     void shouldTakeAThirtySecondOfTheDeviceFirst() {
         final FakeCuda cuda = new FakeCuda(1);
-        final ContextPools pools = new ContextPools(() -> cuda);
+        final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
         final ContextPool pool = Objects.requireNonNull(pools.ofRuntime());
 
         pool.allocate(1);
@@ -94,7 +94,7 @@ class OutboardOptionsTest {
     @Test
     void shouldNameAStrategyThatDoesNotExist() {
         final FakeCuda cuda = new FakeCuda(1);
-        final ContextPools pools = new ContextPools(() -> cuda);
+        final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
         pools.configure(OutboardOptions.ofProperties().withStrategy("none"));
 
         final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, pools::ofRuntime);

@@ -58,7 +58,8 @@ class PtxTest {
     private static List<Made> ofEachAllocator(final Path folder, final String prefix, final Path source) {
         return Stream.of(DeviceAllocator.values())
                 .flatMap(allocator -> Stream.of(false, true)
-                        .map(coalesced -> DevicePtx.of(allocator, coalesced).name()))
+                        .map(coalesced ->
+                                DevicePtx.of(allocator.paperName(), coalesced).name()))
                 .map(name -> new Made(folder.resolve(prefix + name + ".ptx"), source))
                 .toList();
     }
@@ -112,7 +113,7 @@ class PtxTest {
                 files(CUDA.resolve("outboard"), ".cuh").stream()
                         .map(file -> "outboard/" + file.getFileName())
                         .toList(),
-                DeviceHeaders.names(),
+                DevicePtx.headers(),
                 "headers.txt" + REMEDY);
     }
 

@@ -313,7 +313,8 @@ class RuntimeFacadeTest {
     @Test
     void shouldLetJCudaAnswerWhereThereIsNoDevice() {
         final FakeCuda none = new FakeCuda(0);
-        final RuntimeFacade without = new FakeRuntime(none).runtime(new ContextPools(() -> none));
+        final RuntimeFacade without =
+                new FakeRuntime(none).runtime(new ContextPools(() -> none, OutboardOptions::ofProperties));
         none.failAt(3, cudaError.cudaErrorNoDevice);
 
         assertEquals(cudaError.cudaErrorNoDevice, without.cudaMalloc(new Pointer(), 1));
