@@ -4,6 +4,15 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
+import io.outboard.cuda.memory.ContextMemorySource;
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.cuda.memory.VirtualMemory;
+import io.outboard.cuda.memory.VirtualMemoryCalls;
 import java.util.Optional;
 import java.util.function.Supplier;
 

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.kernels.DevicePtx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,5 +1,9 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,13 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.kernels.KernelLink;
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.DevicePointers;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.facade.DriverFacade;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.facade.ContextPools;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
 import java.util.Locale;

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.facade.RuntimeFacade;
 import jcuda.Pointer;
 import jcuda.runtime.cudaExtent;
 import jcuda.runtime.cudaIpcMemHandle;

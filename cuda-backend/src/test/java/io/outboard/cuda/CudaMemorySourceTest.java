@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.FakeCuda;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;

@@ -1,10 +1,13 @@
 package io.outboard.cuda;
 
-import static io.outboard.cuda.GpuProgram.succeed;
+import static io.outboard.cuda.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.facade.HazardGpuTest;
+import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import jcuda.Pointer;

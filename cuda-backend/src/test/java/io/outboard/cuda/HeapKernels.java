@@ -1,7 +1,8 @@
 package io.outboard.cuda;
 
-import static io.outboard.cuda.GpuProgram.succeed;
+import static io.outboard.cuda.facade.GpuProgram.succeed;
 
+import io.outboard.cuda.facade.GpuProgram;
 import java.util.Arrays;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;

@@ -1,12 +1,21 @@
 package io.outboard.cuda;
 
 import static io.outboard.cuda.Gpu.messageOf;
-import static io.outboard.cuda.GpuProgram.succeed;
+import static io.outboard.cuda.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.JCudaKernelCalls;
+import io.outboard.cuda.kernels.KernelCalls;
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.kernels.Nvrtc;
+import io.outboard.cuda.kernels.NvrtcTest;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;

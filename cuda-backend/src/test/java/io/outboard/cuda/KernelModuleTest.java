@@ -7,6 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.kernels.KernelLink;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.FakeCuda;
 import java.util.ArrayList;
 import java.util.List;
 import jcuda.driver.CUresult;

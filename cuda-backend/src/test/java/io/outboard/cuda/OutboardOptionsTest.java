@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.ContextPool;
+import io.outboard.cuda.facade.ContextPools;
+import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
 import java.util.Objects;
