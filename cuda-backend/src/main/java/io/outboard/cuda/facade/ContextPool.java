@@ -222,6 +222,13 @@ public final class ContextPool {
     void streamIsOthers(final long stream) {
         if (work.knows(stream)) {
             work.remove(stream);
+            try {
+                // Whatever was freed on it is marked with all streams.
+                pool.streamEnds(stream);
+            } catch (final CudaFailureException e) {
+                // It will be later.
+                return;
+            }
         }
     }
 

@@ -20,12 +20,7 @@ public final class ContextScope implements AutoCloseable {
      */
     public ContextScope(final CudaCalls calls, final long context) {
         this.calls = calls;
-        final long[] current = CallScratch.get().handle;
-        check(calls, "cuCtxGetCurrent", calls.currentContext(current));
-        pushed = current[0] != context;
-        if (pushed) {
-            check(calls, "cuCtxPushCurrent", calls.pushContext(context));
-        }
+        pushed = enter(calls, context);
     }
 
     /** What the context's device reports, in bytes. */
@@ -40,7 +35,27 @@ public final class ContextScope implements AutoCloseable {
 
     @Override
     public void close() {
-        if (pushed) {
+        leave(calls, pushed);
+    }
+
+    /**
+     * The same without an object, where a call must make no garbage.
+     *
+     * @return whether {@link #leave} has anything to do
+     * @throws CudaFailureException if that fails; the current context is then what it was
+     */
+    static boolean enter(final CudaCalls calls, final long context) {
+        final long[] current = CallScratch.get().handle;
+        check(calls, "cuCtxGetCurrent", calls.currentContext(current));
+        if (current[0] == context) {
+            return false;
+        }
+        check(calls, "cuCtxPushCurrent", calls.pushContext(context));
+        return true;
+    }
+
+    static void leave(final CudaCalls calls, final boolean entered) {
+        if (entered) {
             check(calls, "cuCtxPopCurrent", calls.popContext());
         }
     }

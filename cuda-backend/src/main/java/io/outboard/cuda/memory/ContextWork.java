@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.LongStream;
 import jcuda.driver.CUstreamCaptureStatus;
+import jcuda.driver.CUstream_flags;
 import jcuda.runtime.cudaError;
 import org.agrona.collections.LongHashSet;
 
@@ -22,8 +23,12 @@ import org.agrona.collections.LongHashSet;
  *
  * <p>A mark of all work is one event on a stream of our own, the tail, which waits for the ends of all others. A stream
  * that is about to be destroyed leaves its end on the tail, since its work may go on afterwards; so later marks cover it.
- * Stream 0 waits for every blocking stream, known or not, the default streams of threads included. What isn't covered:
- * work on non-blocking streams that nobody told of by {@link #add}.
+ * Stream 0 waits for every blocking stream, known or not, the default streams of threads included, so an event there covers
+ * them all. But it is a barrier, too: what any of them does later waits for what all of them did earlier. So stream 0 is asked
+ * first, which is none, and nothing is recorded there if it has finished. Whether a program uses stream 0 can't be known, so as
+ * long as a blocking stream works a mark of all work is a barrier among these, unless {@link #defaultStreamIsUnused} says that
+ * the known ones are all. Non-blocking streams are never held up. What isn't covered: work on non-blocking streams that nobody
+ * told of by {@link #add}.
  *
  * <p>While a stream is captured into a graph nothing is waited for, marked or asked; {@link StreamCaptures} guards the moment
  * at which a capture begins. A stream that ends meanwhile can't leave its end on the tail, so the next mark of all work waits
@@ -31,7 +36,8 @@ import org.agrona.collections.LongHashSet;
  *
  * <p>Every call has the context made current, and goes to the driver and not to the runtime, whose last error is the
  * program's. Safe for any number of threads: the monitor guards the streams, so that none is destroyed while an event is
- * recorded on it. A mark costs two calls a stream; its events are used again.
+ * recorded on it. A mark costs a call or two for all blocking streams and two for each
+ * other known one; its events are used again, and neither marks nor questions make garbage.
  *
  * <p>Not for applications.
  */
@@ -50,8 +56,11 @@ public final class ContextWork implements DeviceWork {
     /** Replaced under the monitor, never changed; read without it by {@link #knows}. */
     private volatile long[] streams = {DEFAULT_STREAM};
 
-    /** Handles of streams that were destroyed. CUDA uses them again. */
-    private final LongHashSet ended = new LongHashSet();
+    /** Those of the known streams that wait for stream 0, and it for them. */
+    private final LongHashSet blocking = new LongHashSet();
+
+    /** Whether stream 0 stands for all blocking streams. */
+    private boolean asksDefaultStream = true;
 
     /** Contexts with work that should be on the tail and isn't, and when that was noted last, as a number. */
     private final Map<Long, Long> owed = new HashMap<>();
@@ -93,6 +102,9 @@ public final class ContextWork implements DeviceWork {
         if (!knows(stream)) {
             final long[] all = Arrays.copyOf(streams, streams.length + 1);
             all[all.length - 1] = stream;
+            if (isBlocking(stream)) {
+                blocking.add(stream);
+            }
             // Release; pairs with the acquire in knows.
             streams = all;
         }
@@ -113,7 +125,7 @@ public final class ContextWork implements DeviceWork {
     public synchronized void remove(final long stream) {
         // Release; pairs with the acquire in knows.
         streams = LongStream.of(streams).filter(known -> known != stream).toArray();
-        ended.add(stream);
+        blocking.remove(stream);
     }
 
     /** Lets all later marks of all work cover the work on a stream so far, whatever becomes of the stream. */
@@ -145,20 +157,60 @@ public final class ContextWork implements DeviceWork {
         owed.remove(gone);
     }
 
+    /**
+     * From now on marks cover the known streams only, each by an event of its own: a promise that nothing works on stream 0 or
+     * on another blocking stream.
+     */
+    public synchronized void defaultStreamIsUnused() {
+        asksDefaultStream = false;
+    }
+
     // What a pool asks
 
     @Override
     public boolean synchronize() {
-        if (!captures.enter()) {
+        // To settle may take long, so whether there is a capture is looked at again.
+        if (!settle() || !captures.enter()) {
             return false;
         }
         try {
-            settle();
             synchronize(context);
             return true;
         } finally {
             captures.leave();
         }
+    }
+
+    /** {@inheritDoc} Takes a call or two for stream 0, which tells of all blocking streams, and for each other known one. */
+    @Override
+    public synchronized boolean isIdle() {
+        if (!owed.isEmpty() || (!asksStreams && blocking.size() < streams.length - 1) || !captures.enter()) {
+            return false;
+        }
+        try {
+            final boolean entered = ContextScope.enter(calls, context);
+            try {
+                return areIdle(streams);
+            } finally {
+                ContextScope.leave(calls, entered);
+            }
+        } catch (final CudaFailureException e) {
+            // Whoever waits is told.
+            return false;
+        } finally {
+            captures.leave();
+        }
+    }
+
+    private boolean areIdle(final long[] known) {
+        for (final long stream : known) {
+            // To ask a captured stream, or stream 0 while a blocking one is captured, breaks the capture.
+            if (!blocking.contains(stream)
+                    && (isCapturingHere(stream) || calls.queryStream(stream) != CudaCalls.SUCCESS)) {
+                return false;
+            }
+        }
+        return tail == 0 || calls.queryStream(tail) == CudaCalls.SUCCESS;
     }
 
     /**
@@ -170,7 +222,8 @@ public final class ContextWork implements DeviceWork {
         if (captures.any()) {
             return true;
         }
-        try (ContextScope scope = new ContextScope(calls, context)) {
+        final boolean entered = ContextScope.enter(calls, context);
+        try {
             if (!asksStreams) {
                 return isCapturingHere(DEFAULT_STREAM);
             }
@@ -180,6 +233,8 @@ public final class ContextWork implements DeviceWork {
                 }
             }
             return false;
+        } finally {
+            ContextScope.leave(calls, entered);
         }
     }
 
@@ -192,53 +247,69 @@ public final class ContextWork implements DeviceWork {
 
     @Override
     public long mark() {
+        while (settle()) {
+            synchronized (this) {
+                // Unless something is owed again.
+                if (owed.isEmpty()) {
+                    return markSettled();
+                }
+            }
+        }
+        return NO_MARK;
+    }
+
+    private long markSettled() {
         // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
         if (!captures.enter()) {
             return NO_MARK;
         }
         try {
-            long mark = NO_MARK;
-            while (mark == NO_MARK) {
-                settle();
-                mark = markSettled();
+            final boolean entered = ContextScope.enter(calls, context);
+            try {
+                appendAll(streams);
+                return record(tail());
+            } finally {
+                ContextScope.leave(calls, entered);
             }
-            return mark;
         } finally {
             captures.leave();
         }
     }
 
-    /** Or {@code NO_MARK}, if anything is owed again. */
-    private synchronized long markSettled() {
-        if (!owed.isEmpty()) {
-            return NO_MARK;
-        }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            for (final long stream : streams) {
+    private void appendAll(final long[] known) {
+        // Cheaper than to record, and no barrier among those streams.
+        final boolean blockingWork = !asksDefaultStream || calls.queryStream(DEFAULT_STREAM) != CudaCalls.SUCCESS;
+        for (final long stream : known) {
+            final boolean covered = stream == DEFAULT_STREAM
+                    ? !asksDefaultStream || !blockingWork
+                    : blocking.contains(stream) && asksDefaultStream;
+            if (!covered) {
                 append(stream);
             }
-            return record(tail);
         }
     }
 
     @Override
     public long mark(final long stream) {
-        if (!captures.enter()) {
-            return NO_MARK;
-        }
-        try {
-            synchronized (this) {
-                if (knows(stream) && !ended.contains(stream)) {
-                    try (ContextScope scope = new ContextScope(calls, context)) {
+        synchronized (this) {
+            if (knows(stream)) {
+                if (!captures.enter()) {
+                    return NO_MARK;
+                }
+                try {
+                    final boolean entered = ContextScope.enter(calls, context);
+                    try {
                         return record(stream);
+                    } finally {
+                        ContextScope.leave(calls, entered);
                     }
+                } finally {
+                    captures.leave();
                 }
             }
-            // One of that handle is destroyed, and what it did is on the tail.
-            return mark();
-        } finally {
-            captures.leave();
         }
+        // It is destroyed, and what it did is on the tail.
+        return mark();
     }
 
     /** {@inheritDoc} While a stream is captured the answer is no. */
@@ -247,12 +318,17 @@ public final class ContextWork implements DeviceWork {
         if (!captures.enter()) {
             return false;
         }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            final int code = calls.queryEvent(mark);
-            if (code != cudaError.cudaErrorNotReady) {
-                check("cuEventQuery", code);
+        try {
+            final boolean entered = ContextScope.enter(calls, context);
+            try {
+                final int code = calls.queryEvent(mark);
+                if (code != cudaError.cudaErrorNotReady) {
+                    check("cuEventQuery", code);
+                }
+                return code == CudaCalls.SUCCESS;
+            } finally {
+                ContextScope.leave(calls, entered);
             }
-            return code == CudaCalls.SUCCESS;
         } finally {
             captures.leave();
         }
@@ -264,8 +340,13 @@ public final class ContextWork implements DeviceWork {
         if (!captures.enter()) {
             return;
         }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            check("cuEventSynchronize", calls.awaitEvent(mark));
+        try {
+            final boolean entered = ContextScope.enter(calls, context);
+            try {
+                check("cuEventSynchronize", calls.awaitEvent(mark));
+            } finally {
+                ContextScope.leave(calls, entered);
+            }
         } finally {
             captures.leave();
         }
@@ -279,16 +360,23 @@ public final class ContextWork implements DeviceWork {
         unusedEvents[unusedCount++] = mark;
     }
 
-    /** Waits for the work that is owed: without the monitor, since it may take as long as the work. */
-    private void settle() {
+    /**
+     * Waits for the work that is owed: without the monitor, since it may take as long as the work.
+     *
+     * @return false if it couldn't, since a stream is being captured
+     */
+    private boolean settle() {
         final Map<Long, Long> due;
         synchronized (this) {
             if (owed.isEmpty()) {
-                return;
+                return !captures.any();
             }
             due = new HashMap<>(owed);
         }
         for (final Map.Entry<Long, Long> each : due.entrySet()) {
+            if (!captures.enter()) {
+                return false;
+            }
             try {
                 synchronize(each.getKey());
             } catch (final CudaFailureException e) {
@@ -296,16 +384,34 @@ public final class ContextWork implements DeviceWork {
                 if (each.getKey() == context || captures.any()) {
                     throw e;
                 }
+            } finally {
+                captures.leave();
             }
             synchronized (this) {
                 owed.remove(each.getKey(), each.getValue());
             }
         }
+        return true;
     }
 
     private void synchronize(final long home) {
-        try (ContextScope scope = new ContextScope(calls, home)) {
+        final boolean entered = ContextScope.enter(calls, home);
+        try {
             check("cuCtxSynchronize", calls.synchronize());
+        } finally {
+            ContextScope.leave(calls, entered);
+        }
+    }
+
+    /** Where that can't be found out it isn't, and gets events of its own. */
+    private boolean isBlocking(final long stream) {
+        final boolean entered = ContextScope.enter(calls, context);
+        try {
+            final int[] flags = CallScratch.get().status;
+            return calls.streamFlags(flags, stream) == CudaCalls.SUCCESS
+                    && (flags[0] & CUstream_flags.CU_STREAM_NON_BLOCKING) == 0;
+        } finally {
+            ContextScope.leave(calls, entered);
         }
     }
 

@@ -72,6 +72,15 @@ public interface CudaCalls {
     /** A stream that doesn't synchronise with the default one. */
     int createStream(long[] stream);
 
+    /** A {@code CUstream_flags} of a stream that exists. */
+    int streamFlags(int[] flags, long stream);
+
+    /**
+     * Whether a stream has finished, without an exception or garbage if it hasn't. Stream 0 has once every blocking stream has,
+     * the default ones of threads included; to ask joins none of them (seen on an H200 with driver 580).
+     */
+    int queryStream(long stream);
+
     /** An event that keeps no time. */
     int createEvent(long[] event);
 
@@ -83,6 +92,7 @@ public interface CudaCalls {
     /** Lets later work on a stream wait for what the event was recorded after. */
     int waitEvent(long stream, long event);
 
+    /** Without an exception or garbage if it hasn't finished. */
     int queryEvent(long event);
 
     int awaitEvent(long event);

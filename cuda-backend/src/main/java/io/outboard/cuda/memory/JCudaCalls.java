@@ -139,7 +139,7 @@ public final class JCudaCalls implements CudaCalls {
     @Override
     public int pushContext(final long context) {
         try {
-            return JCudaDriver.cuCtxPushCurrent(DevicePointers.withHandle(new CUcontext(), context));
+            return JCudaDriver.cuCtxPushCurrent(DevicePointers.withHandle(CallScratch.get().context, context));
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -148,7 +148,7 @@ public final class JCudaCalls implements CudaCalls {
     @Override
     public int popContext() {
         try {
-            return JCudaDriver.cuCtxPopCurrent(new CUcontext());
+            return JCudaDriver.cuCtxPopCurrent(CallScratch.get().context);
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -258,6 +258,20 @@ public final class JCudaCalls implements CudaCalls {
     }
 
     @Override
+    public int streamFlags(final int[] flags, final long stream) {
+        try {
+            return JCudaDriver.cuStreamGetFlags(CallScratch.get().stream(stream), flags);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int queryStream(final long stream) {
+        return UncheckedCalls.queryStream(CallScratch.get().stream(stream));
+    }
+
+    @Override
     public int createEvent(final long[] event) {
         final CUevent result = new CUevent();
         try {
@@ -300,11 +314,7 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int queryEvent(final long event) {
-        try {
-            return JCudaDriver.cuEventQuery(CallScratch.get().event(event));
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return UncheckedCalls.queryEvent(CallScratch.get().event(event));
     }
 
     @Override

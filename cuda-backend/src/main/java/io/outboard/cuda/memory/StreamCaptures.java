@@ -25,13 +25,30 @@ import jcuda.driver.CUstreamCaptureMode;
  */
 public final class StreamCaptures {
 
+    /** The handle that names each thread's own default stream. */
+    static final long PER_THREAD_STREAM = 2;
+
     private static final long PAUSE_NANOS = 100_000;
 
     /** 100 to 300 ms, by the system's timer, in so many steps that a pause of the virtual machine in one of them is no great part of it. */
     private static final int MOST_PAUSES = 1000;
 
-    /** By stream. */
-    private final Map<Long, Long> contexts = new ConcurrentHashMap<>();
+    /**
+     * A stream that is captured.
+     *
+     * @param thread whose stream of that handle it is; 0 for a handle that means the same to all threads
+     */
+    private record Captured(long stream, long thread) {
+
+        static Captured of(final long stream) {
+            // A number that no later thread gets.
+            return new Captured(
+                    stream, stream == PER_THREAD_STREAM ? Thread.currentThread().getId() : 0);
+        }
+    }
+
+    /** Contexts of the streams. */
+    private final Map<Captured, Long> contexts = new ConcurrentHashMap<>();
 
     private final AtomicInteger inside = new AtomicInteger();
 
@@ -42,7 +59,7 @@ public final class StreamCaptures {
      * @return false if the stream was captured already
      */
     public boolean begin(final long stream, final long context) {
-        if (contexts.putIfAbsent(stream, context) != null) {
+        if (contexts.putIfAbsent(Captured.of(stream), context) != null) {
             return false;
         }
         boolean interrupted = false;
@@ -61,7 +78,7 @@ public final class StreamCaptures {
 
     /** Or its stream is gone. */
     public void ended(final long stream) {
-        contexts.remove(stream);
+        contexts.remove(Captured.of(stream));
     }
 
     /** The context is gone, and with it its streams. */

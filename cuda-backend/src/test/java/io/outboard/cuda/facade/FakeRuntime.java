@@ -83,9 +83,9 @@ final class FakeRuntime {
         return check(cuda.memoryInfo(free, total));
     }
 
-    private int createStream(final String call, final NativePointerObject stream) {
+    private int createStream(final String call, final NativePointerObject stream, final int flags) {
         calls.add(call);
-        DevicePointers.withHandle(stream, cuda.streams().createStream(contextOf()));
+        DevicePointers.withHandle(stream, cuda.streams().createStream(contextOf(), flags == 0));
         return CudaCalls.SUCCESS;
     }
 
@@ -187,17 +187,17 @@ final class FakeRuntime {
 
         @Override
         int originalCudaStreamCreate(final cudaStream_t stream) {
-            return createStream("cudaStreamCreate", stream);
+            return createStream("cudaStreamCreate", stream, 0);
         }
 
         @Override
         int originalCudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
-            return createStream("cudaStreamCreateWithFlags", stream);
+            return createStream("cudaStreamCreateWithFlags", stream, flags);
         }
 
         @Override
         int originalCudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
-            return createStream("cudaStreamCreateWithPriority", stream);
+            return createStream("cudaStreamCreateWithPriority", stream, flags);
         }
 
         @Override
@@ -285,12 +285,12 @@ final class FakeRuntime {
 
         @Override
         int originalCuStreamCreate(final CUstream phStream, final int flags) {
-            return createStream("cuStreamCreate", phStream);
+            return createStream("cuStreamCreate", phStream, flags);
         }
 
         @Override
         int originalCuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
-            return createStream("cuStreamCreateWithPriority", phStream);
+            return createStream("cuStreamCreateWithPriority", phStream, flags);
         }
 
         @Override

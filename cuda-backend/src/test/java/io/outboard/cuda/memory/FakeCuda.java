@@ -11,10 +11,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import jcuda.driver.CUstreamCaptureMode;
+import jcuda.driver.CUstream_flags;
 import jcuda.runtime.cudaError;
 
 /** CUDA without a GPU: some devices of a given size, a current device for each thread, and a call that fails on demand. */
-public final class FakeCuda implements CudaCalls {
+public class FakeCuda implements CudaCalls {
 
     public static final long TOTAL_BYTES = 1L << 30;
 
@@ -313,8 +314,19 @@ public final class FakeCuda implements CudaCalls {
 
     @Override
     public int createStream(final long[] stream) {
-        stream[0] = streams.createStream(currentContextOrZero());
+        stream[0] = streams.createStream(currentContextOrZero(), false);
         return SUCCESS;
+    }
+
+    @Override
+    public int streamFlags(final int[] flags, final long stream) {
+        flags[0] = streams.isBlocking(currentContextOrZero(), stream) ? 0 : CUstream_flags.CU_STREAM_NON_BLOCKING;
+        return SUCCESS;
+    }
+
+    @Override
+    public int queryStream(final long stream) {
+        return streams.queryStream(currentContextOrZero(), stream);
     }
 
     @Override

@@ -20,10 +20,12 @@ public final class FakeStreams {
 
     private static final class Stream {
         final long context;
+        final boolean blocking;
         final List<BooleanSupplier> work = new ArrayList<>();
 
-        Stream(final long context) {
+        Stream(final long context, final boolean blocking) {
             this.context = context;
+            this.blocking = blocking;
         }
 
         BooleanSupplier end() {
@@ -54,15 +56,22 @@ public final class FakeStreams {
     private int synchronizations;
     private int eventsCreated;
     private int recordFailure;
+    private int records;
+    private int queries;
+    private Runnable duringSynchronize = () -> {};
     private Runnable afterCaptureStatus = () -> {};
     private long askedStream;
     private Runnable beforeSynchronize = () -> {};
 
     public long createStream(final long context) {
+        return createStream(context, true);
+    }
+
+    public long createStream(final long context, final boolean blocking) {
         assertTrue(context != 0, "a context is current");
         final long handle = handleToUse == 0 ? ++nextHandle : handleToUse;
         handleToUse = 0;
-        streams.put(handle, add(context));
+        streams.put(handle, add(context, blocking));
         return handle;
     }
 
@@ -71,8 +80,8 @@ public final class FakeStreams {
         handleToUse = handle;
     }
 
-    private Stream add(final long context) {
-        final Stream stream = new Stream(context);
+    private Stream add(final long context, final boolean blocking) {
+        final Stream stream = new Stream(context, blocking);
         everyStream.add(stream);
         return stream;
     }
@@ -88,11 +97,11 @@ public final class FakeStreams {
 
     private Stream streamAt(final long context, final long stream) {
         if (stream == 0) {
-            return streams.computeIfAbsent(-context, key -> add(context));
+            return streams.computeIfAbsent(-context, key -> add(context, true));
         }
         final Stream found = streams.get(stream);
         assertTrue(found != null, "stream 0x" + Long.toHexString(stream) + " exists");
-        return found == null ? add(context) : found;
+        return found == null ? add(context, true) : found;
     }
 
     public int beginCapture(final long stream) {
@@ -125,6 +134,11 @@ public final class FakeStreams {
         return captureBroken;
     }
 
+    /** Does something whenever somebody waits for a context, meanwhile: a capture that begins then isn't broken. */
+    public void duringSynchronize(final Runnable action) {
+        duringSynchronize = action;
+    }
+
     /** Does something whenever somebody synchronises a context, before that. */
     public void beforeSynchronize(final Runnable action) {
         beforeSynchronize = action;
@@ -140,6 +154,7 @@ public final class FakeStreams {
             captureBroken = true;
             return cudaError.cudaErrorStreamCaptureUnsupported;
         }
+        duringSynchronize.run();
         final boolean idle = everyStream.stream()
                 .filter(stream -> stream.context == context)
                 .allMatch(stream -> stream.end().getAsBoolean());
@@ -194,8 +209,57 @@ public final class FakeStreams {
             recordFailure = 0;
             return failure;
         }
-        eventAt(event).finished = found.end();
+        records++;
+        eventAt(event).finished = stream == 0 ? join(context) : found.end();
         return cudaError.cudaSuccess;
+    }
+
+    /** What a command on stream 0 is: every blocking stream goes on when all have got there. */
+    private BooleanSupplier join(final long context) {
+        final BooleanSupplier all = endOfBlocking(context);
+        everyStream.stream()
+                .filter(each -> each.blocking && each.context == context)
+                .forEach(each -> each.work.add(all));
+        return all;
+    }
+
+    private BooleanSupplier endOfBlocking(final long context) {
+        final List<BooleanSupplier> ends = everyStream.stream()
+                .filter(each -> each.blocking && each.context == context)
+                .map(Stream::end)
+                .toList();
+        final boolean[] finished = new boolean[1];
+        // What has finished stays so: joins are made of earlier ones.
+        return () -> finished[0] |= finished[0] || ends.stream().allMatch(BooleanSupplier::getAsBoolean);
+    }
+
+    /** As the driver: one of stream 0 is of all blocking streams. During a capture it breaks that. */
+    public int queryStream(final long context, final long stream) {
+        queries++;
+        final Stream found = streamAt(context, stream);
+        if (context == brokenContext) {
+            return cudaError.cudaErrorIllegalAddress;
+        }
+        if (!capturing.isEmpty()) {
+            captureBroken = true;
+            return cudaError.cudaErrorStreamCaptureImplicit;
+        }
+        final BooleanSupplier end = stream == 0 ? endOfBlocking(context) : found.end();
+        return end.getAsBoolean() ? cudaError.cudaSuccess : cudaError.cudaErrorNotReady;
+    }
+
+    public boolean isBlocking(final long context, final long stream) {
+        return streamAt(context, stream).blocking;
+    }
+
+    /** Of streams so far. */
+    public int queries() {
+        return queries;
+    }
+
+    /** Of events so far. */
+    public int records() {
+        return records;
     }
 
     int await(final long context, final long stream, final long event) {

@@ -43,6 +43,20 @@ class StreamCapturesTest {
         assertAll(() -> assertFalse(captures.begin(STREAM, CONTEXT)), () -> assertTrue(captures.any()));
     }
 
+    /** Each thread has one of that handle; the end of one capture ended all. */
+    @Test
+    void shouldKeepCapturesOfThreadsDefaultStreamsApart() throws InterruptedException, ExecutionException {
+        assertTrue(captures.begin(StreamCaptures.PER_THREAD_STREAM, CONTEXT));
+        assertTrue(other.submit(() -> captures.begin(StreamCaptures.PER_THREAD_STREAM, CONTEXT))
+                .get());
+
+        captures.ended(StreamCaptures.PER_THREAD_STREAM);
+
+        assertTrue(captures.any(), "the other thread's");
+        other.submit(() -> captures.ended(StreamCaptures.PER_THREAD_STREAM)).get();
+        assertFalse(captures.any());
+    }
+
     @Test
     void shouldForgetTheCapturesOfAContext() {
         captures.begin(STREAM, CONTEXT);
