@@ -2,10 +2,10 @@ package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
@@ -13,6 +13,7 @@ import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
+import io.outboard.pool.DeviceMemorySource;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -30,17 +31,19 @@ import java.util.function.Supplier;
  * {@link #close} wait until all work in the context has finished. A hundred host bytes a region. When
  * the device has no more, {@link DeviceOutOfMemoryException}, which says what it reports as free and CUDA's code.
  */
-public final class CudaMemorySource implements MemorySource {
+public final class CudaMemorySource implements DeviceMemorySource {
 
     /** What {@link #takeShare} rounds to: the driver maps device memory by pages of 2 MiB. */
     private static final long SHARE_UNIT_BYTES = 1L << 21;
 
     private final CudaDevice device;
     private final ContextMemorySource regions;
+    private final CudaWork work;
 
-    private CudaMemorySource(final CudaDevice device, final ContextMemorySource regions) {
+    private CudaMemorySource(final CudaDevice device, final ContextMemorySource regions, final CudaWork work) {
         this.device = device;
         this.regions = regions;
+        this.work = work;
     }
 
     /**
@@ -67,9 +70,11 @@ public final class CudaMemorySource implements MemorySource {
             final CudaCalls calls, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory, final int device) {
         checkDevice(device);
         final DeviceOpener.Opened opened = DeviceOpener.open(calls, device);
+        final StreamCaptures captures = new StreamCaptures();
         return new CudaMemorySource(
                 opened.device(),
-                new ContextMemorySource(calls, opened.context(), new StreamCaptures(), virtualMemory, device));
+                new ContextMemorySource(calls, opened.context(), captures, virtualMemory, device),
+                new CudaWork(new ContextWork(calls, opened.context(), captures, true)));
     }
 
     /**
@@ -79,6 +84,18 @@ public final class CudaMemorySource implements MemorySource {
      */
     public CudaDevice device() {
         return device;
+    }
+
+    /**
+     * What works on the device, in the context that regions belong to. A pool over this source asks it, unless it is told to ask
+     * another; for {@link io.outboard.pool.ReusePolicy#TRACKED} and {@link io.outboard.pool.ReusePolicy#STREAM_ORDERED} it is
+     * to be told of the program's streams.
+     *
+     * @return the same at each call; good also once the source is closed
+     */
+    @Override
+    public CudaWork work() {
+        return work;
     }
 
     /**

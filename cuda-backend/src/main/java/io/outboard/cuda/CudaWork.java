@@ -14,8 +14,8 @@ import io.outboard.pool.DeviceWork;
  * synchronising the context, or by events on its streams, which {@link #streamCreated} tells of.
  *
  * <p>Algorithm: a mark of all work is an event on a stream of its own, which waits for the ends of all others; see
- * {@link DeviceWork} for what a pool does with it. Stream 0 is known from the start, and its end is that of all blocking streams,
- * known or not. What isn't covered: work on non-blocking streams that nobody told of.
+ * {@link DeviceWork} for what a pool does with it. The default stream is known from the start, and its end is that of all blocking
+ * streams, known or not. What isn't covered: work on non-blocking streams that nobody told of.
  *
  * <p>Captures into graphs are seen on blocking streams and on known ones; one that begins while the pool waits or marks is
  * broken. {@link OutboardRuntime} guards against that.
@@ -70,6 +70,21 @@ public final class CudaWork implements DeviceWork {
     @Override
     public boolean synchronize() {
         return work.synchronize();
+    }
+
+    /**
+     * Promises that nothing works on the default stream, nor on a blocking one that {@link #streamCreated} wasn't told of. From
+     * then on a mark of all work is an event on each known stream by itself. Without that, while a blocking stream works, such a
+     * mark is an event on the default stream, and what blocking streams do next waits until all of them have got there.
+     */
+    public void defaultStreamIsUnused() {
+        work.defaultStreamIsUnused();
+    }
+
+    /** {@inheritDoc} Takes two calls of the driver for all blocking streams, and two for each other known one. */
+    @Override
+    public boolean isIdle() {
+        return work.isIdle();
     }
 
     @Override
