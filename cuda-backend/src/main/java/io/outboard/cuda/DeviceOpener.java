@@ -4,12 +4,13 @@ import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.Devices;
+import io.outboard.cuda.memory.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import jcuda.runtime.cudaError;
 
 /** Finds a device by its number and learns the facts about it, or says in one line why there is none. */
 final class DeviceOpener {
@@ -31,21 +32,15 @@ final class DeviceOpener {
      * @throws CudaUnavailableException if there is no such device, or it can't be used
      */
     static Opened open(final CudaCalls calls, final int device) {
-        final int[] count = new int[1];
-        final int code = calls.deviceCount(count);
-        if (code != CudaCalls.SUCCESS) {
-            calls.clearLastError();
-            throw new CudaUnavailableException(messageFor(calls, code));
-        }
-        if (count[0] == 0) {
-            throw new CudaUnavailableException(messageFor(calls, cudaError.cudaErrorNoDevice));
-        }
-        if (device >= count[0]) {
+        final int count = Devices.count(calls);
+        if (device >= count) {
             throw new CudaUnavailableException(
-                    "device=" + device + " must be < " + count[0] + ", the number of CUDA devices" + visibleDevices());
+                    "device=" + device + " must be < " + count + ", the number of CUDA devices" + Devices.hidden());
         }
         try {
             return opened(calls, device);
+        } catch (final LinkageError e) {
+            throw NativeLibrary.unavailable(e);
         } catch (final CudaFailureException e) {
             throw new CudaUnavailableException(
                     "device=" + device + " can't be used: " + e.getMessage()
@@ -97,32 +92,6 @@ final class DeviceOpener {
             calls.clearLastError();
             throw new CudaFailureException(call, code, calls.nameOf(code));
         }
-    }
-
-    private static String messageFor(final CudaCalls calls, final int code) {
-        final String named = calls.nameOf(code) + " (" + code + ")";
-        switch (code) {
-            case cudaError.cudaErrorInsufficientDriver:
-                final int[] version = new int[1];
-                return calls.driverVersion(version) == CudaCalls.SUCCESS && version[0] > 0
-                        ? "the NVIDIA driver is too old: it supports CUDA " + CudaDevice.versionText(version[0])
-                                + ", 12.0 is needed; install driver 525 or newer [" + named + "]"
-                        : "no NVIDIA driver: libcuda.so.1 was not found; install driver 525 or newer, or give the"
-                                + " container its GPU (--gpus all) [" + named + "]";
-            case cudaError.cudaErrorNoDevice:
-                return "no CUDA device: the NVIDIA driver is there but shows none; see what nvidia-smi lists"
-                        + visibleDevices() + " [" + named + "]";
-            case cudaError.cudaErrorStubLibrary:
-                return "no NVIDIA driver: the libcuda.so.1 that was found is the CUDA toolkit's stub; take its folder"
-                        + " off LD_LIBRARY_PATH [" + named + "]";
-            default:
-                return "CUDA does not start: cudaGetDeviceCount failed; nvidia-smi may say more [" + named + "]";
-        }
-    }
-
-    private static String visibleDevices() {
-        final String visible = System.getenv("CUDA_VISIBLE_DEVICES");
-        return visible == null ? "" : "; CUDA_VISIBLE_DEVICES=" + visible + " hides all others";
     }
 
     /** The kernel driver's version, which CUDA itself doesn't tell. */

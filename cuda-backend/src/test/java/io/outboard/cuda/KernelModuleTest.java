@@ -39,6 +39,19 @@ class KernelModuleTest {
         cuda.setDevice(0);
     }
 
+    /** The first time JCuda's class fails to load, and from then on it is missing. */
+    @Test
+    void shouldSayEachTimeThatThereIsNoGpu() {
+        Gpu.requireNone();
+
+        for (int i = 0; i < 2; i++) {
+            assertThrows(CudaUnavailableException.class, () -> KernelModule.load("kernels", USER));
+            assertThrows(
+                    CudaUnavailableException.class,
+                    () -> DeviceHeap.over(256, 1L << 20).build());
+        }
+    }
+
     @Test
     void shouldLinkTheAllocatorFirst() {
         try (KernelModule module = KernelModule.link(driver, OURS, USER, "// more\n")) {

@@ -17,9 +17,9 @@ import jcuda.driver.CUresult;
  */
 public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler compiler) {
 
-    /** Throws {@link CudaUnavailableException} if there is no JCuda. */
+    /** Throws {@link CudaUnavailableException} if there is no JCuda, no driver or no device. */
     public static KernelDriver load() {
-        return new KernelDriver(NativeLibrary.load(), new JCudaKernelCalls(), new Nvrtc());
+        return new KernelDriver(NativeLibrary.loadDriver(), new JCudaKernelCalls(), new Nvrtc());
     }
 
     /** The calling thread's context; where it has none, the primary one of its device becomes it, as in the runtime. */

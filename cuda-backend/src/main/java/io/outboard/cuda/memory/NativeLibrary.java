@@ -29,8 +29,30 @@ public final class NativeLibrary {
         try {
             return new JCudaCalls();
         } catch (final LinkageError e) {
-            throw new CudaUnavailableException(messageFor(e), e);
+            throw unavailable(e);
         }
+    }
+
+    /**
+     * Loads the driver's part as well, which needs a driver: without one its class would stay broken.
+     *
+     * @return the calls, by JCuda
+     * @throws CudaUnavailableException if JCuda or its native library is missing or doesn't load, or there is no device
+     */
+    public static CudaCalls loadDriver() {
+        final CudaCalls calls = load();
+        Devices.count(calls);
+        try {
+            calls.currentContext(new long[1]);
+            return calls;
+        } catch (final LinkageError e) {
+            throw unavailable(e);
+        }
+    }
+
+    /** What to throw instead of that. */
+    public static CudaUnavailableException unavailable(final LinkageError error) {
+        return new CudaUnavailableException(messageFor(error), error);
     }
 
     private static String messageFor(final LinkageError error) {
