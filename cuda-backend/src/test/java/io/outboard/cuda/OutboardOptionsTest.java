@@ -21,7 +21,8 @@ class OutboardOptionsTest {
 
     @AfterEach
     void clear() {
-        List.of("strategy", "reuse", "share", "firstRegion").forEach(name -> System.clearProperty("outboard." + name));
+        List.of("strategy", "reuse", "share", "firstRegion", "free")
+                .forEach(name -> System.clearProperty("outboard." + name));
     }
 
     @Test
@@ -59,6 +60,7 @@ class OutboardOptionsTest {
         "firstRegion, M, must be a size such as 67108864 or 64M",
         "firstRegion, -1, must be >= 0 and <= 2^62 bytes",
         "firstRegion, 9000000T, must be >= 0 and <= 2^62 bytes",
+        "free, never, 'must be one of: limbo, barrier'",
         "firstRegion, '', must be a size such as 67108864 or 64M"
     })
     void shouldNameAWrongProperty(final String name, final String value, final String rule) {
@@ -68,6 +70,14 @@ class OutboardOptionsTest {
                 assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties);
 
         assertEquals("outboard." + name + "=" + value + " " + rule, thrown.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"limbo, false", "barrier, true"})
+    void shouldReadWhatAFreeIs(final String text, final boolean barrier) {
+        System.setProperty("outboard.free", text);
+
+        assertEquals(barrier, OutboardOptions.ofProperties().freeIsBarrier());
     }
 
     @Test

@@ -29,6 +29,7 @@ public final class ContextPool {
     private final StreamCaptures captures;
     private final ContextWork work;
     private final ReusePolicy policy;
+    private final boolean freeIsBarrier;
     private final Pool pool;
     private volatile long pitchUnitBytes;
     private volatile boolean live = true;
@@ -46,6 +47,7 @@ public final class ContextPool {
         this.context = context;
         this.captures = captures;
         policy = options.reuse();
+        freeIsBarrier = options.freeIsBarrier();
         // A program that is told to create and destroy its streams by the facade does so; others may not.
         work = new ContextWork(calls, context, captures, marks());
         final long availableBytes = source.availableBytes();
@@ -104,8 +106,25 @@ public final class ContextPool {
         }
     }
 
-    /** CUDA's code for giving back what starts at an address in this pool. */
+    /** CUDA's code for giving back what starts at an address in this pool; a barrier, if frees are to be. */
     int free(final long address) {
+        final int code = giveBack(address);
+        return code == CudaCalls.SUCCESS && freeIsBarrier ? synchronize() : code;
+    }
+
+    /** Not during a capture, which CUDA's own free would break. */
+    private int synchronize() {
+        try {
+            if (!work.isCapturing()) {
+                work.synchronize();
+            }
+            return CudaCalls.SUCCESS;
+        } catch (final CudaFailureException e) {
+            return e.code();
+        }
+    }
+
+    private int giveBack(final long address) {
         try {
             pool.free(address);
             return CudaCalls.SUCCESS;
@@ -158,7 +177,7 @@ public final class ContextPool {
                 code = e.code();
             }
         }
-        final int freed = free(address);
+        final int freed = giveBack(address);
         return freed == CudaCalls.SUCCESS ? code : freed;
     }
 

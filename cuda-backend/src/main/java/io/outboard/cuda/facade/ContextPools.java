@@ -7,6 +7,9 @@ import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * The facade's pools, one for each CUDA context, made on first use, and which of them each thread uses.
  *
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
- * another. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
+ * another; of a virtual thread each time, since its current device is that of the thread that carries it. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
  * is looked for in every pool, since programs have few. Safe for any number of threads.
  *
  * <p>Not for applications.
@@ -44,6 +47,9 @@ public final class ContextPools {
 
         /** 0 for a part of what is free. */
         long firstRegionBytes();
+
+        /** Whether a free waits for the context. */
+        boolean freeIsBarrier();
     }
 
     /** What a thread uses; null while that isn't known. */
@@ -56,6 +62,9 @@ public final class ContextPools {
 
     /** No device's number: there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
+
+    /** {@code Thread.isVirtual}, which JDK 21 brought. */
+    private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
 
     private final Supplier<CudaCalls> loader;
     private final Supplier<? extends Options> defaults;
@@ -143,10 +152,31 @@ public final class ContextPools {
             if (calls.currentDevice(device) != CudaCalls.SUCCESS) {
                 return null;
             }
-            mine.pool = pool(calls, device[0], context[0]);
-            return mine.pool;
+            final ContextPool pool = pool(calls, device[0], context[0]);
+            if (!isVirtual()) {
+                mine.pool = pool;
+            }
+            return pool;
         } catch (final CudaUnavailableException | CudaFailureException e) {
             return null;
+        }
+    }
+
+    /** Current devices are those of the threads that carry it, and these change without a word. */
+    private static boolean isVirtual() {
+        try {
+            return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
+        } catch (final Throwable e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static MethodHandle isVirtualHandle() {
+        try {
+            return MethodHandles.publicLookup()
+                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+        } catch (final ReflectiveOperationException e) {
+            return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
         }
     }
 

@@ -19,12 +19,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 /** Several devices, contexts and threads. */
 class FacadeDevicesTest {
@@ -132,6 +135,22 @@ class FacadeDevicesTest {
                 () -> assertEquals(inFirst, owner(pushed)),
                 () -> assertEquals(owner(ofSecond), owner(popped)),
                 () -> assertEquals(inFirst, owner(set)));
+    }
+
+    /** CUDA's current device is that of the thread that carries it, which changes without a word. */
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    void shouldAskForTheDeviceOfAVirtualThreadEachTime() throws Exception {
+        final FutureTask<Long> task = new FutureTask<>(() -> {
+            program.malloc(1);
+            // As if another thread carried it from here on.
+            program.cuda.setDevice(1);
+            return program.malloc(1);
+        });
+        Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+        task.get();
+
+        assertEquals(1, program.pool(1).statistics().liveBlocks());
     }
 
     private ContextPool owner(final CUdeviceptr pointer) {

@@ -78,6 +78,56 @@ class FacadeReuseTest {
                 () -> assertEquals(0, program.cuda.streams().eventsCreated()));
     }
 
+    /** A program that copies to the host without waiting, frees, and reads: cudaFree waits for the device. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldWaitForTheDeviceAtAFreeThatIsABarrier(final ReusePolicy policy) {
+        final FakeProgram program = FakeProgram.withBarriers(policy);
+        final long first = program.malloc(BLOCK_BYTES);
+        final long second = program.malloc(BLOCK_BYTES);
+        program.cuda.streams().beforeSynchronize(() -> kernelFinished.set(true));
+        submit(program, program.createStream());
+
+        assertEquals(0, program.free(first));
+
+        assertTrue(kernelFinished.get(), "the free has waited");
+        final int before = program.cuda.streams().synchronizations();
+        assertEquals(0, program.driver.cuMemFree(FakeProgram.pointerTo(second)));
+        assertEquals(1, program.cuda.streams().synchronizations() - before);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldWaitForNothingAtAFreeThatIsNone(final ReusePolicy policy) {
+        final FakeProgram program = FakeProgram.withBarriers(policy);
+        final long block = program.malloc(BLOCK_BYTES);
+        final long other = program.malloc(BLOCK_BYTES);
+        final long unknown = program.cuda.streams().createStream(program.cuda.currentContextOrZero(), false);
+
+        assertEquals(0, program.freeAsync(block, NO_STREAM));
+        assertEquals(0, program.freeAsync(other, unknown));
+        assertEquals(cudaError.cudaErrorInvalidValue, program.free(block));
+
+        assertEquals(0, program.cuda.streams().synchronizations());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldNotBreakACaptureByAFreeThatIsABarrier(final ReusePolicy policy) {
+        final FakeProgram program = FakeProgram.withBarriers(policy);
+        final long block = program.malloc(BLOCK_BYTES);
+        final long other = program.malloc(BLOCK_BYTES);
+        final long stream = program.createStream();
+        assertEquals(0, program.beginCapture(stream));
+        assertEquals(0, program.free(block));
+        assertEquals(0, program.endCapture(stream), "the capture is whole");
+
+        // Nobody told of this one.
+        assertEquals(0, program.cuda.streams().beginCapture(stream));
+        assertEquals(0, program.free(other));
+        assertTrue(program.cuda.streams().endCapture(stream), "the capture is whole");
+    }
+
     @Test
     void shouldHandOutAtOnceIfImmediate() {
         final FakeProgram program = new FakeProgram(ReusePolicy.IMMEDIATE);

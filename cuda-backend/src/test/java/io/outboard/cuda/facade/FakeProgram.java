@@ -29,6 +29,13 @@ final class FakeProgram {
         pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));
     }
 
+    /** One whose frees are barriers. */
+    static FakeProgram withBarriers(final ReusePolicy reuse) {
+        final FakeProgram program = new FakeProgram(reuse);
+        program.pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES).withFreeIsBarrier(true));
+        return program;
+    }
+
     /** By the runtime, which must succeed. */
     long malloc(final long sizeBytes) {
         final Pointer pointer = new Pointer();
