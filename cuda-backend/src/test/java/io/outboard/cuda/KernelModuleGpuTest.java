@@ -9,10 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.facade.GpuProgram;
 import io.outboard.cuda.kernels.DevicePtx;
-import io.outboard.cuda.kernels.JCudaKernelCalls;
 import io.outboard.cuda.kernels.KernelCalls;
 import io.outboard.cuda.kernels.KernelDriver;
-import io.outboard.cuda.kernels.Nvrtc;
 import io.outboard.cuda.kernels.NvrtcTest;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.DevicePointers;
@@ -75,7 +73,7 @@ class KernelModuleGpuTest {
     @Test
     void shouldLinkWhatNvrtcCompiles() {
         NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true));
-        final JCudaKernelCalls calls = new JCudaKernelCalls();
+        final KernelCalls calls = KernelDriver.load().kernels();
         final List<Integer> codes = new ArrayList<>();
         final KernelCalls tooOld = (KernelCalls) Proxy.newProxyInstance(
                 KernelCalls.class.getClassLoader(), new Class<?>[] {KernelCalls.class}, (proxy, method, arguments) -> {
@@ -89,7 +87,8 @@ class KernelModuleGpuTest {
                     codes.add(calls.addToLink((long) arguments[0], (String) arguments[1], newer));
                     return codes.get(codes.size() - 1);
                 });
-        final KernelDriver driver = new KernelDriver(Gpu.require(), tooOld, new Nvrtc());
+        final KernelDriver driver =
+                new KernelDriver(Gpu.require(), tooOld, KernelDriver.load().compiler());
 
         try (KernelModule module = KernelModule.link(
                 driver,

@@ -6,12 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.facade.ContextPool;
 import io.outboard.cuda.facade.ContextPools;
 import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -97,11 +96,12 @@ class OutboardOptionsTest {
     void shouldTakeAThirtySecondOfTheDeviceFirst() {
         final FakeCuda cuda = new FakeCuda(1);
         final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
-        final ContextPool pool = Objects.requireNonNull(pools.ofRuntime());
+        pools.ofRuntime();
+        final Pool pool = pools.poolOf(0).orElseThrow();
 
         pool.allocate(1);
 
-        assertEquals(FakeCuda.TOTAL_BYTES / 32, pool.pool().statistics().heldBytes());
+        assertEquals(FakeCuda.TOTAL_BYTES / 32, pool.statistics().heldBytes());
     }
 
     @Test
@@ -110,7 +110,7 @@ class OutboardOptionsTest {
         final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
         pools.configure(OutboardOptions.ofProperties().withStrategy("none"));
 
-        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, pools::ofRuntime);
+        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, () -> pools.ofRuntime());
 
         assertTrue(messageOf(thrown).startsWith("strategy=none must be one of: "), messageOf(thrown));
     }

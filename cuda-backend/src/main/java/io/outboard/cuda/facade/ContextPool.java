@@ -14,8 +14,8 @@ import io.outboard.pool.ReusePolicy;
 import java.util.function.IntSupplier;
 import jcuda.runtime.cudaError;
 
-/** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. Not for applications. */
-public final class ContextPool {
+/** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. */
+final class ContextPool {
 
     /** Stands for an allocation that the driver has to try. */
     static final long NOT_SERVED = 0;

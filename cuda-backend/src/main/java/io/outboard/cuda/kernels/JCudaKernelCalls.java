@@ -23,8 +23,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import jcuda.driver.JITOptions;
 
-/** {@link KernelCalls} by JCuda, with its exceptions on or off. Not for applications. */
-public final class JCudaKernelCalls implements KernelCalls {
+/** {@link KernelCalls} by JCuda, with its exceptions on or off. */
+final class JCudaKernelCalls implements KernelCalls {
 
     private static final int LOG_BYTES = 16 * 1024;
 

@@ -16,8 +16,8 @@ import jcuda.nvrtc.nvrtcProgram;
 import jcuda.nvrtc.nvrtcResult;
 import org.jspecify.annotations.Nullable;
 
-/** {@link PtxCompiler} by NVRTC, CUDA's compiler as a library, which is no part of the driver. Not for applications. */
-public final class Nvrtc implements PtxCompiler {
+/** {@link PtxCompiler} by NVRTC, CUDA's compiler as a library, which is no part of the driver. */
+final class Nvrtc implements PtxCompiler {
 
     /** As in {@code ptx.sh}. */
     private static final List<String> OPTIONS = List.of("--gpu-architecture=compute_75", "--std=c++17");
