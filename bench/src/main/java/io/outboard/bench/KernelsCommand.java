@@ -11,7 +11,7 @@ import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.KernelResult;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.CudaUnavailableException;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;

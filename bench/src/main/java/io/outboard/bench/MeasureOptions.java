@@ -3,7 +3,7 @@ package io.outboard.bench;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
-import io.outboard.cuda.CudaUnavailableException;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;

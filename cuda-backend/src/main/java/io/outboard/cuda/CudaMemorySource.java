@@ -2,47 +2,48 @@ package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Objects;
+import io.outboard.cuda.memory.ContextMemorySource;
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.ContextWork;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.cuda.memory.VirtualMemory;
+import io.outboard.cuda.memory.VirtualMemoryCalls;
+import io.outboard.pool.DeviceMemorySource;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Regions of device memory, taken by {@code cudaMalloc} from one CUDA device and given back by {@code cudaFree}; and, on
- * JDK 22 and newer, regions that grow in place, by the driver's virtual memory calls.
+ * Regions of device memory, taken from one CUDA device by {@code cuMemAlloc}, which is what {@code cudaMalloc} calls, and
+ * given back by {@code cuMemFree}; and, on JDK 22 and newer, regions that grow in place, by the driver's virtual memory
+ * calls.
  *
- * <p>Regions belong to the CUDA context that is current on the thread that takes them: the device's primary context,
- * unless the program made another current by the driver's API. The thread's current device is left as found. A failure
- * that is reported by an exception is cleared from CUDA's last error, so no later check finds it there. Whether JCuda's
- * own exceptions are on or off makes no difference. JCuda and its native library are first touched by {@link #open}.
+ * <p>All regions belong to one CUDA context: the device's primary one, which the runtime uses, unless the program made another
+ * of the device current, by the driver's API, on the thread that calls {@link #open}. Its current device is left as found, and
+ * so is CUDA's last error. Whether JCuda's own exceptions are on or off makes no difference. JCuda and its native
+ * library are first touched by {@link #open}.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more a call; {@code cudaFree}, and so
- * {@link #giveBack} and {@link #close}, wait until all work in the region's context has finished. A hundred host bytes a region. When
+ * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more a call; {@link #giveBack} and
+ * {@link #close} wait until all work in the context has finished. A hundred host bytes a region. When
  * the device has no more, {@link DeviceOutOfMemoryException}, which says what it reports as free and CUDA's code.
  */
-public final class CudaMemorySource implements MemorySource {
+public final class CudaMemorySource implements DeviceMemorySource {
 
     /** What {@link #takeShare} rounds to: the driver maps device memory by pages of 2 MiB. */
     private static final long SHARE_UNIT_BYTES = 1L << 21;
 
-    private final CudaCalls calls;
     private final CudaDevice device;
-    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
-    private final Set<Region> out = new LinkedHashSet<>();
-    private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
-    private volatile boolean closed;
+    private final ContextMemorySource regions;
+    private final CudaWork work;
 
-    private CudaMemorySource(
-            final CudaCalls calls,
-            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
-            final CudaDevice device) {
-        this.calls = calls;
-        this.virtualMemory = virtualMemory;
+    private CudaMemorySource(final CudaDevice device, final ContextMemorySource regions, final CudaWork work) {
         this.device = device;
+        this.regions = regions;
+        this.work = work;
     }
 
     /**
@@ -68,7 +69,12 @@ public final class CudaMemorySource implements MemorySource {
     static CudaMemorySource open(
             final CudaCalls calls, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory, final int device) {
         checkDevice(device);
-        return new CudaMemorySource(calls, virtualMemory, DeviceOpener.open(calls, device));
+        final DeviceOpener.Opened opened = DeviceOpener.open(calls, device);
+        final StreamCaptures captures = new StreamCaptures();
+        return new CudaMemorySource(
+                opened.device(),
+                new ContextMemorySource(calls, opened.context(), captures, virtualMemory, device),
+                new CudaWork(new ContextWork(calls, opened.context(), captures, true)));
     }
 
     /**
@@ -81,7 +87,19 @@ public final class CudaMemorySource implements MemorySource {
     }
 
     /**
-     * Takes one region by {@code cudaMalloc}.
+     * What works on the device, in the context that regions belong to. A pool over this source asks it, unless it is told to ask
+     * another; for {@link io.outboard.pool.ReusePolicy#TRACKED} and {@link io.outboard.pool.ReusePolicy#STREAM_ORDERED} it is
+     * to be told of the program's streams.
+     *
+     * @return the same at each call; good also once the source is closed
+     */
+    @Override
+    public CudaWork work() {
+        return work;
+    }
+
+    /**
+     * Takes one region.
      *
      * @param sizeBytes length in bytes, {@code 0 < sizeBytes}
      * @return a region of exactly {@code sizeBytes}, aligned to 256 bytes at least; its contents are undefined
@@ -91,14 +109,8 @@ public final class CudaMemorySource implements MemorySource {
      * @throws CudaFailureException if CUDA fails otherwise; whatever was taken by then is given back by {@link #close}
      */
     @Override
-    public synchronized Region take(final long sizeBytes) {
-        if (sizeBytes <= 0) {
-            throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be > 0");
-        }
-        checkOpen();
-        try (DeviceScope scope = new DeviceScope(calls, device.ordinal())) {
-            return take(scope, sizeBytes);
-        }
+    public Region take(final long sizeBytes) {
+        return regions.take(sizeBytes);
     }
 
     /**
@@ -113,43 +125,32 @@ public final class CudaMemorySource implements MemorySource {
      *     nothing is taken
      * @throws CudaFailureException if CUDA fails otherwise; whatever was taken by then is given back by {@link #close}
      */
-    public synchronized Region takeShare(final double share) {
+    public Region takeShare(final double share) {
         if (!(share > 0 && share <= 1)) {
             throw new IllegalArgumentException("share=" + share + " must be > 0 and <= 1");
         }
-        checkOpen();
-        try (DeviceScope scope = new DeviceScope(calls, device.ordinal())) {
-            final DeviceScope.Memory memory = scope.memory();
-            final long sizeBytes = (long) (memory.freeBytes() * share) & -SHARE_UNIT_BYTES;
-            if (sizeBytes == 0) {
-                throw DeviceOutOfMemoryException.ofDevice(
-                        SHARE_UNIT_BYTES,
-                        memory.freeBytes(),
-                        memory.totalBytes(),
-                        "share=" + share + " is less than " + SHARE_UNIT_BYTES + " bytes");
-            }
-            return take(scope, sizeBytes);
+        final ContextScope.Memory memory = regions.memory();
+        final long sizeBytes = (long) (memory.freeBytes() * share) & -SHARE_UNIT_BYTES;
+        if (sizeBytes == 0) {
+            throw DeviceOutOfMemoryException.ofDevice(
+                    SHARE_UNIT_BYTES,
+                    memory.freeBytes(),
+                    memory.totalBytes(),
+                    "share=" + share + " is less than " + SHARE_UNIT_BYTES + " bytes");
         }
+        return regions.take(sizeBytes);
     }
 
     /**
-     * Gives a region back by {@code cudaFree}, which waits until all work in the region's context has finished; not for other
-     * contexts' and other devices'.
+     * Gives a region back, once all work in the context has finished; other contexts' and other devices' isn't waited for.
      *
      * @param region what {@link #take} or {@link #takeShare} returned, not given back yet
      * @throws IllegalArgumentException if the region isn't one that this source has out; nothing changes
-     * @throws CudaFailureException if CUDA fails; if it was {@code cudaFree}, the region is still out
+     * @throws CudaFailureException if CUDA fails; if it was {@code cuMemFree}, the region is still out
      */
     @Override
-    public synchronized void giveBack(final Region region) {
-        Objects.requireNonNull(region, "region");
-        if (!out.contains(region)) {
-            throw new IllegalArgumentException("region=" + region + " must be one that this source has out");
-        }
-        try (DeviceScope scope = new DeviceScope(calls, device.ordinal())) {
-            scope.free(region.address());
-            out.remove(region);
-        }
+    public void giveBack(final Region region) {
+        regions.giveBack(region);
     }
 
     /**
@@ -164,23 +165,8 @@ public final class CudaMemorySource implements MemorySource {
      * @throws CudaFailureException if CUDA fails otherwise; nothing is reserved
      */
     @Override
-    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
-        if (bytes <= 0) {
-            throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
-        }
-        checkOpen();
-        final Optional<VirtualMemoryCalls> memory = virtualMemory.get();
-        if (memory.isEmpty()) {
-            return Optional.empty();
-        }
-        final Optional<CudaGrowableRegion> reserved =
-                CudaGrowableRegion.reserve(memory.get(), calls, device.ordinal(), bytes, this::forget);
-        reserved.ifPresent(growables::add);
-        return reserved.map(growable -> growable);
-    }
-
-    private synchronized void forget(final CudaGrowableRegion growable) {
-        growables.remove(growable);
+    public Optional<GrowableRegion> reserve(final long bytes) {
+        return regions.reserve(bytes);
     }
 
     /**
@@ -191,7 +177,7 @@ public final class CudaMemorySource implements MemorySource {
      */
     @Override
     public long availableBytes() {
-        return closed ? 0 : memory().freeBytes();
+        return regions.availableBytes();
     }
 
     /**
@@ -202,7 +188,7 @@ public final class CudaMemorySource implements MemorySource {
      * @throws CudaFailureException if CUDA fails
      */
     public long usedBytes() {
-        final DeviceScope.Memory memory = memory();
+        final ContextScope.Memory memory = regions.memory();
         return memory.totalBytes() - memory.freeBytes();
     }
 
@@ -213,69 +199,11 @@ public final class CudaMemorySource implements MemorySource {
      *     the source is closed
      */
     @Override
-    public synchronized void close() {
-        closed = true;
-        try {
-            closeGrowables();
-        } finally {
-            growables.clear();
-            if (!out.isEmpty()) {
-                try (DeviceScope scope = new DeviceScope(calls, device.ordinal())) {
-                    freeAll(scope);
-                } finally {
-                    out.clear();
-                }
-            }
-        }
+    public void close() {
+        regions.close();
     }
 
-    private void closeGrowables() {
-        CudaFailureException failure = null;
-        for (final CudaGrowableRegion growable : List.copyOf(growables)) {
-            try {
-                growable.close();
-            } catch (final CudaFailureException e) {
-                failure = CudaFailureException.first(failure, e);
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    private Region take(final DeviceScope scope, final long sizeBytes) {
-        final Region region = new Region(scope.malloc(sizeBytes), sizeBytes);
-        out.add(region);
-        return region;
-    }
-
-    private DeviceScope.Memory memory() {
-        try (DeviceScope scope = new DeviceScope(calls, device.ordinal())) {
-            return scope.memory();
-        }
-    }
-
-    private void freeAll(final DeviceScope scope) {
-        CudaFailureException failure = null;
-        for (final Region region : out) {
-            try {
-                scope.free(region.address());
-            } catch (final CudaFailureException e) {
-                failure = CudaFailureException.first(failure, e);
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    private void checkOpen() {
-        if (closed) {
-            throw new IllegalStateException("the memory source is closed");
-        }
-    }
-
-    private static void checkDevice(final int device) {
+    static void checkDevice(final int device) {
         if (device < 0) {
             throw new IllegalArgumentException("device=" + device + " must be >= 0");
         }

@@ -1,104 +1,50 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.memory.ContextWork;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.DeviceWork;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.stream.LongStream;
-import jcuda.driver.CUstreamCaptureStatus;
-import jcuda.runtime.cudaError;
-import org.agrona.collections.LongHashSet;
 
 /**
- * What has finished in one CUDA context: found out by synchronising it, or by events on its streams.
+ * What has finished in one CUDA context, for a {@link io.outboard.pool.Pool} over a {@link CudaMemorySource}: found out by
+ * synchronising the context, or by events on its streams, which {@link #streamCreated} tells of.
  *
- * <pre>
- *   known streams     0 ---work---e          e: an event, recorded where work ends now
- *                     s1 --work-----e
- *                     s2 ----e
- *                             \ | |
- *   tail              --------wwwM-----     w: waits for such an event; M: the event that is the mark
- * </pre>
+ * <p>Algorithm: a mark of all work is an event on a stream of its own, which waits for the ends of all others; see
+ * {@link DeviceWork} for what a pool does with it. The default stream is known from the start, and its end is that of all blocking
+ * streams, known or not. What isn't covered: work on non-blocking streams that nobody told of.
  *
- * <p>A mark of all work is one event on a stream of our own, the tail, which waits for the ends of all others. A stream
- * that is about to be destroyed leaves its end on the tail, since its work may go on afterwards; so later marks cover it.
- * Stream 0 waits for every blocking stream, known or not, the default streams of threads included. What isn't covered:
- * work on non-blocking streams that nobody told of by {@link #streamCreated}.
+ * <p>Captures into graphs are seen on blocking streams and on known ones; one that begins while the pool waits or marks is
+ * broken. {@link OutboardRuntime} guards against that.
  *
- * <p>While a stream is captured into a graph nothing is waited for, marked or asked; {@link StreamCaptures} guards the moment
- * at which a capture begins. A stream that ends meanwhile can't leave its end on the tail, so the next mark of all work waits
- * for the context first.
- *
- * <p>Every call has the context made current, and goes to the driver and not to the runtime, whose last error is the
- * program's. Safe for any number of threads: the monitor guards the streams, so that none is destroyed while an event is
- * recorded on it. A mark costs two calls a stream; its events are used again.
+ * <p>Thread-safety: safe for any number of threads. Cost: a mark takes two calls of the driver a stream. When CUDA fails, each
+ * method throws {@link CudaFailureException}; the pool then loses nothing and hands nothing out.
  */
-// A scope is used by being open.
-@SuppressWarnings("try")
 public final class CudaWork implements DeviceWork {
 
-    /** Is always there: to destroy it is an error, and changes nothing. */
-    static final long DEFAULT_STREAM = 0;
+    private final ContextWork work;
 
-    private final CudaCalls calls;
-    private final long context;
-    private final StreamCaptures captures;
-    private final boolean asksStreams;
-
-    /** Replaced under the monitor, never changed; read without it by {@link #knows}. */
-    private volatile long[] streams = {DEFAULT_STREAM};
-
-    /** Handles of streams that were destroyed. CUDA uses them again. */
-    private final LongHashSet ended = new LongHashSet();
-
-    /** Contexts with work that should be on the tail and isn't, and when that was noted last, as a number. */
-    private final Map<Long, Long> owed = new HashMap<>();
-
-    private long notes;
-
-    private long[] unusedEvents = new long[8];
-    private int unusedCount;
-
-    /** 0 until it is needed. */
-    private long tail;
-
-    /**
-     * For the context.
-     *
-     * @param asksStreams whether to ask every known stream if it is being captured, as the default stream; none may then have
-     *     been destroyed without {@link #remove}: the driver crashes
-     */
-    CudaWork(final CudaCalls calls, final long context, final StreamCaptures captures, final boolean asksStreams) {
-        this.calls = calls;
-        this.context = context;
-        this.captures = captures;
-        this.asksStreams = asksStreams;
+    CudaWork(final ContextWork work) {
+        this.work = work;
     }
 
     /**
-     * For a pool on a device, in its primary context: the one that the runtime uses.
-     *
-     * <p>{@code OutboardRuntime} has its own; this is for those who make a {@link io.outboard.pool.Pool} themselves.
+     * What works on a device, in the context in which {@link CudaMemorySource#open} takes memory.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @return what a pool is to ask; it knows the default stream, and streams that {@link #streamCreated} tells of
      * @throws IllegalArgumentException if {@code device < 0}
      * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
-     * @throws CudaFailureException if CUDA fails
      */
     public static CudaWork open(final int device) {
-        CudaMemorySource.open(device).close();
+        CudaMemorySource.checkDevice(device);
         final CudaCalls calls = NativeLibrary.load();
-        try (DeviceScope scope = new DeviceScope(calls, device)) {
-            // Any call of the runtime that needs a context makes it current.
-            scope.memory();
-            final long[] context = new long[1];
-            ContextScope.check(calls, "cuCtxGetCurrent", calls.currentContext(context));
-            return new CudaWork(calls, context[0], new StreamCaptures(), true);
-        }
+        return new CudaWork(
+                new ContextWork(calls, DeviceOpener.open(calls, device).context(), new StreamCaptures(), true));
     }
-
-    // Streams
 
     /**
      * Tells of a stream, so that marks of all work cover it, as {@link io.outboard.pool.ReusePolicy#TRACKED} and
@@ -107,7 +53,7 @@ public final class CudaWork implements DeviceWork {
      * @param stream its handle, see {@link DevicePointers#handle}
      */
     public void streamCreated(final long stream) {
-        add(stream);
+        work.add(stream);
     }
 
     /**
@@ -118,305 +64,56 @@ public final class CudaWork implements DeviceWork {
      * @throws CudaFailureException if CUDA fails; the stream is forgotten all the same
      */
     public void streamEnds(final long stream) {
-        if (stream != DEFAULT_STREAM && knows(stream)) {
-            try {
-                cover(stream);
-            } finally {
-                remove(stream);
-            }
-        }
+        work.streamEnds(stream);
     }
-
-    boolean knows(final long stream) {
-        for (final long known : streams) {
-            if (known == stream) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    synchronized void add(final long stream) {
-        if (!knows(stream)) {
-            final long[] all = Arrays.copyOf(streams, streams.length + 1);
-            all[all.length - 1] = stream;
-            // Release; pairs with the acquire in knows.
-            streams = all;
-        }
-    }
-
-    /** Forgets a stream that still exists. Its work so far must be on the tail by then. */
-    synchronized void remove(final long stream) {
-        // Release; pairs with the acquire in knows.
-        streams = LongStream.of(streams).filter(known -> known != stream).toArray();
-        ended.add(stream);
-    }
-
-    /** Lets all later marks of all work cover the work on a stream so far, whatever becomes of the stream. */
-    void cover(final long stream) {
-        cover(stream, context);
-    }
-
-    /** The same for a stream of any context, 0 being that context's default stream. */
-    synchronized void cover(final long stream, final long home) {
-        boolean covered = false;
-        final boolean entered = captures.enter();
-        try {
-            if (entered) {
-                appendFrom(home, stream);
-                covered = true;
-            }
-        } finally {
-            if (entered) {
-                captures.leave();
-            }
-            if (!covered) {
-                owed.put(home, ++notes);
-            }
-        }
-    }
-
-    /** A context is gone, and all work in it has finished. */
-    synchronized void contextEnded(final long gone) {
-        owed.remove(gone);
-    }
-
-    // What a pool asks
 
     @Override
     public boolean synchronize() {
-        if (!captures.enter()) {
-            return false;
-        }
-        try {
-            settle();
-            synchronize(context);
-            return true;
-        } finally {
-            captures.leave();
-        }
+        return work.synchronize();
     }
 
     /**
-     * {@inheritDoc} Captures on streams that block are seen even where the stream isn't known: the driver tells it of the
-     * default stream, which is then unusable.
+     * Promises that nothing works on the default stream, nor on a blocking one that {@link #streamCreated} wasn't told of. From
+     * then on a mark of all work is an event on each known stream by itself. Without that, while a blocking stream works, such a
+     * mark is an event on the default stream, and what blocking streams do next waits until all of them have got there.
      */
-    @Override
-    public synchronized boolean isCapturing() {
-        if (captures.any()) {
-            return true;
-        }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            if (!asksStreams) {
-                return isCapturingHere(DEFAULT_STREAM);
-            }
-            for (final long stream : streams) {
-                if (isCapturingHere(stream)) {
-                    return true;
-                }
-            }
-            return false;
-        }
+    public void defaultStreamIsUnused() {
+        work.defaultStreamIsUnused();
     }
 
-    /** Whether a stream of a context is captured; both exist. */
-    boolean isCapturing(final long stream, final long home) {
-        try (ContextScope scope = new ContextScope(calls, home)) {
-            return isCapturingHere(stream);
-        }
+    /** {@inheritDoc} Takes two calls of the driver for all blocking streams, and two for each other known one. */
+    @Override
+    public boolean isIdle() {
+        return work.isIdle();
+    }
+
+    @Override
+    public boolean isCapturing() {
+        return work.isCapturing();
     }
 
     @Override
     public long mark() {
-        // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
-        if (!captures.enter()) {
-            return NO_MARK;
-        }
-        try {
-            long mark = NO_MARK;
-            while (mark == NO_MARK) {
-                settle();
-                mark = markSettled();
-            }
-            return mark;
-        } finally {
-            captures.leave();
-        }
-    }
-
-    /** Or {@code NO_MARK}, if anything is owed again. */
-    private synchronized long markSettled() {
-        if (!owed.isEmpty()) {
-            return NO_MARK;
-        }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            for (final long stream : streams) {
-                append(stream);
-            }
-            return record(tail);
-        }
+        return work.mark();
     }
 
     @Override
     public long mark(final long stream) {
-        if (!captures.enter()) {
-            return NO_MARK;
-        }
-        try {
-            synchronized (this) {
-                if (knows(stream) && !ended.contains(stream)) {
-                    try (ContextScope scope = new ContextScope(calls, context)) {
-                        return record(stream);
-                    }
-                }
-            }
-            // One of that handle is destroyed, and what it did is on the tail.
-            return mark();
-        } finally {
-            captures.leave();
-        }
+        return work.mark(stream);
     }
 
-    /** {@inheritDoc} While a stream is captured the answer is no. */
     @Override
     public boolean isFinished(final long mark) {
-        if (!captures.enter()) {
-            return false;
-        }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            final int code = calls.queryEvent(mark);
-            if (code != cudaError.cudaErrorNotReady) {
-                check("cuEventQuery", code);
-            }
-            return code == CudaCalls.SUCCESS;
-        } finally {
-            captures.leave();
-        }
+        return work.isFinished(mark);
     }
 
-    /** {@inheritDoc} Not while a stream is captured. */
     @Override
     public void await(final long mark) {
-        if (!captures.enter()) {
-            return;
-        }
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            check("cuEventSynchronize", calls.awaitEvent(mark));
-        } finally {
-            captures.leave();
-        }
+        work.await(mark);
     }
 
     @Override
-    public synchronized void release(final long mark) {
-        if (unusedCount == unusedEvents.length) {
-            unusedEvents = Arrays.copyOf(unusedEvents, 2 * unusedCount);
-        }
-        unusedEvents[unusedCount++] = mark;
-    }
-
-    /** Waits for the work that is owed: without the monitor, since it may take as long as the work. */
-    private void settle() {
-        final Map<Long, Long> due;
-        synchronized (this) {
-            if (owed.isEmpty()) {
-                return;
-            }
-            due = new HashMap<>(owed);
-        }
-        for (final Map.Entry<Long, Long> each : due.entrySet()) {
-            try {
-                synchronize(each.getKey());
-            } catch (final CudaFailureException e) {
-                // Another context that failed or is gone does no more work.
-                if (each.getKey() == context || captures.any()) {
-                    throw e;
-                }
-            }
-            synchronized (this) {
-                owed.remove(each.getKey(), each.getValue());
-            }
-        }
-    }
-
-    private void synchronize(final long home) {
-        try (ContextScope scope = new ContextScope(calls, home)) {
-            check("cuCtxSynchronize", calls.synchronize());
-        }
-    }
-
-    private void appendFrom(final long home, final long stream) {
-        try (ContextScope scope = new ContextScope(calls, home)) {
-            if (home == context) {
-                append(stream);
-            } else {
-                appendForeign(stream);
-            }
-        }
-    }
-
-    // With the stream's context current
-
-    /** An event must be recorded in the context that it was made in. To wait for it is possible in any. */
-    private void appendForeign(final long stream) {
-        final long event = newEvent();
-        try {
-            check("cuEventRecord", calls.recordEvent(event, stream));
-            try (ContextScope scope = new ContextScope(calls, context)) {
-                check("cuStreamWaitEvent", calls.waitEvent(tail(), event));
-            }
-        } finally {
-            check("cuEventDestroy", calls.destroyEvent(event));
-        }
-    }
-
-    private boolean isCapturingHere(final long stream) {
-        final int[] status = CallScratch.get().status;
-        final int code = calls.captureStatus(status, stream);
-        if (code == cudaError.cudaErrorStreamCaptureImplicit) {
-            return true;
-        }
-        check("cuStreamIsCapturing", code);
-        return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
-    }
-
-    /** Lets the tail wait for a stream's work so far. The wait is for the record, so the event may be used again. */
-    private void append(final long stream) {
-        final long last = tail();
-        final long event = record(stream);
-        try {
-            check("cuStreamWaitEvent", calls.waitEvent(last, event));
-        } finally {
-            release(event);
-        }
-    }
-
-    private long tail() {
-        if (tail == 0) {
-            final long[] created = new long[1];
-            check("cuStreamCreate", calls.createStream(created));
-            tail = created[0];
-        }
-        return tail;
-    }
-
-    private long record(final long stream) {
-        final long event = unusedCount > 0 ? unusedEvents[--unusedCount] : newEvent();
-        final int code = calls.recordEvent(event, stream);
-        if (code != CudaCalls.SUCCESS) {
-            release(event);
-        }
-        check("cuEventRecord", code);
-        return event;
-    }
-
-    private long newEvent() {
-        final long[] created = new long[1];
-        check("cuEventCreate", calls.createEvent(created));
-        return created[0];
-    }
-
-    private void check(final String call, final int code) {
-        ContextScope.check(calls, call, code);
+    public void release(final long mark) {
+        work.release(mark);
     }
 }

@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.kernels.DevicePtx;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -11,9 +11,6 @@ import java.util.Objects;
  * "outboard/cfm_malloc.cuh"}. They need the CUDA toolkit and nothing else. Safe for any number of threads.
  */
 public final class DeviceHeaders {
-
-    /** Where sources are in the jar. */
-    static final String FOLDER = "include/";
 
     private DeviceHeaders() {}
 
@@ -25,18 +22,6 @@ public final class DeviceHeaders {
      * @throws IOException if the folder isn't writable; some files may have been written
      */
     public static List<Path> export(final Path folder) throws IOException {
-        Objects.requireNonNull(folder, "folder");
-        final List<Path> files = names().stream().map(folder::resolve).toList();
-        for (final String name : names()) {
-            final Path file = folder.resolve(name);
-            Files.createDirectories(Objects.requireNonNull(file.getParent()));
-            Files.writeString(file, DevicePtx.read(FOLDER + name));
-        }
-        return files;
-    }
-
-    /** The headers, relative to the folder to include from. */
-    static List<String> names() {
-        return DevicePtx.read(FOLDER + "headers.txt").lines().toList();
+        return DevicePtx.exportHeaders(Objects.requireNonNull(folder, "folder"));
     }
 }

@@ -1,5 +1,12 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.memory.ContextMemorySource;
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,5 +1,8 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.pool.Pool;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

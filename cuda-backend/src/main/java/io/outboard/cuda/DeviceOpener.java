@@ -1,17 +1,25 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.Devices;
+import io.outboard.cuda.memory.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import jcuda.runtime.cudaError;
 
 /** Finds a device by its number and learns the facts about it, or says in one line why there is none. */
 final class DeviceOpener {
 
     private static final Path DRIVER_VERSION_FILE = Path.of("/proc/driver/nvidia/version");
     private static final Pattern DRIVER_VERSION = Pattern.compile("NVRM version:.*?\\s(\\d+\\.\\d+(\\.\\d+)?)\\s");
+
+    /** A device, and the context that was current there. */
+    record Opened(CudaDevice device, long context) {}
 
     private DeviceOpener() {}
 
@@ -20,25 +28,19 @@ final class DeviceOpener {
      *
      * @param calls CUDA
      * @param device its number, 0 or more
-     * @return the facts
+     * @return the facts, and the primary context unless the program made another of the device current
      * @throws CudaUnavailableException if there is no such device, or it can't be used
      */
-    static CudaDevice open(final CudaCalls calls, final int device) {
-        final int[] count = new int[1];
-        final int code = calls.deviceCount(count);
-        if (code != CudaCalls.SUCCESS) {
-            calls.clearLastError();
-            throw new CudaUnavailableException(messageFor(calls, code));
-        }
-        if (count[0] == 0) {
-            throw new CudaUnavailableException(messageFor(calls, cudaError.cudaErrorNoDevice));
-        }
-        if (device >= count[0]) {
+    static Opened open(final CudaCalls calls, final int device) {
+        final int count = Devices.count(calls);
+        if (device >= count) {
             throw new CudaUnavailableException(
-                    "device=" + device + " must be < " + count[0] + ", the number of CUDA devices" + visibleDevices());
+                    "device=" + device + " must be < " + count + ", the number of CUDA devices" + Devices.hidden());
         }
         try {
-            return facts(calls, device);
+            return opened(calls, device);
+        } catch (final LinkageError e) {
+            throw NativeLibrary.unavailable(e);
         } catch (final CudaFailureException e) {
             throw new CudaUnavailableException(
                     "device=" + device + " can't be used: " + e.getMessage()
@@ -47,48 +49,49 @@ final class DeviceOpener {
         }
     }
 
-    private static CudaDevice facts(final CudaCalls calls, final int device) {
+    private static Opened opened(final CudaCalls calls, final int device) {
         final String[] name = new String[1];
         final int[] driverVersion = new int[1];
         final int[] runtimeVersion = new int[1];
-        DeviceScope.check(calls, "cudaGetDeviceProperties", calls.deviceName(name, device));
-        DeviceScope.check(calls, "cudaDriverGetVersion", calls.driverVersion(driverVersion));
-        DeviceScope.check(calls, "cudaRuntimeGetVersion", calls.runtimeVersion(runtimeVersion));
-        try (DeviceScope scope = new DeviceScope(calls, device)) {
-            return new CudaDevice(
-                    device,
-                    name[0],
-                    kernelDriver(),
-                    driverVersion[0],
-                    runtimeVersion[0],
-                    scope.memory().totalBytes());
+        final long[] totalBytes = new long[1];
+        check(calls, "cudaGetDeviceProperties", calls.deviceName(name, device));
+        check(calls, "cudaDriverGetVersion", calls.driverVersion(driverVersion));
+        check(calls, "cudaRuntimeGetVersion", calls.runtimeVersion(runtimeVersion));
+        final long context = contextOf(calls, device, totalBytes);
+        return new Opened(
+                new CudaDevice(device, name[0], kernelDriver(), driverVersion[0], runtimeVersion[0], totalBytes[0]),
+                context);
+    }
+
+    /** The thread's current device is left as found. */
+    private static long contextOf(final CudaCalls calls, final int device, final long[] totalBytes) {
+        final int[] previous = new int[1];
+        check(calls, "cudaGetDevice", calls.currentDevice(previous));
+        if (previous[0] == device) {
+            return currentContext(calls, totalBytes);
+        }
+        check(calls, "cudaSetDevice", calls.setDevice(device));
+        try {
+            return currentContext(calls, totalBytes);
+        } finally {
+            check(calls, "cudaSetDevice", calls.setDevice(previous[0]));
         }
     }
 
-    private static String messageFor(final CudaCalls calls, final int code) {
-        final String named = calls.nameOf(code) + " (" + code + ")";
-        switch (code) {
-            case cudaError.cudaErrorInsufficientDriver:
-                final int[] version = new int[1];
-                return calls.driverVersion(version) == CudaCalls.SUCCESS && version[0] > 0
-                        ? "the NVIDIA driver is too old: it supports CUDA " + CudaDevice.versionText(version[0])
-                                + ", 12.0 is needed; install driver 525 or newer [" + named + "]"
-                        : "no NVIDIA driver: libcuda.so.1 was not found; install driver 525 or newer, or give the"
-                                + " container its GPU (--gpus all) [" + named + "]";
-            case cudaError.cudaErrorNoDevice:
-                return "no CUDA device: the NVIDIA driver is there but shows none; see what nvidia-smi lists"
-                        + visibleDevices() + " [" + named + "]";
-            case cudaError.cudaErrorStubLibrary:
-                return "no NVIDIA driver: the libcuda.so.1 that was found is the CUDA toolkit's stub; take its folder"
-                        + " off LD_LIBRARY_PATH [" + named + "]";
-            default:
-                return "CUDA does not start: cudaGetDeviceCount failed; nvidia-smi may say more [" + named + "]";
-        }
+    private static long currentContext(final CudaCalls calls, final long[] totalBytes) {
+        final long[] context = new long[1];
+        // Any call of the runtime that needs a context makes it current.
+        check(calls, "cudaMemGetInfo", calls.memoryInfo(new long[1], totalBytes));
+        ContextScope.check(calls, "cuCtxGetCurrent", calls.currentContext(context));
+        return context[0];
     }
 
-    private static String visibleDevices() {
-        final String visible = System.getenv("CUDA_VISIBLE_DEVICES");
-        return visible == null ? "" : "; CUDA_VISIBLE_DEVICES=" + visible + " hides all others";
+    /** What the caller hears of by an exception no later check is to find as CUDA's last error. */
+    private static void check(final CudaCalls calls, final String call, final int code) {
+        if (code != CudaCalls.SUCCESS) {
+            calls.clearLastError();
+            throw new CudaFailureException(call, code, calls.nameOf(code));
+        }
     }
 
     /** The kernel driver's version, which CUDA itself doesn't tell. */

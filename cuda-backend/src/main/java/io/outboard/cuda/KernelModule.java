@@ -1,5 +1,13 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.kernels.KernelLink;
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.DevicePointers;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
@@ -48,7 +56,7 @@ public final class KernelModule implements AutoCloseable {
      * @param name what messages call it
      * @param ptx its text
      * @return the module
-     * @throws CudaUnavailableException if JCuda's native library doesn't load
+     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load
      * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says, and nothing is loaded
      */
     public static KernelModule load(final String name, final String ptx) {
@@ -61,7 +69,7 @@ public final class KernelModule implements AutoCloseable {
      * @param name what messages call it
      * @param image PTX, a cubin or a fatbin
      * @return the module
-     * @throws CudaUnavailableException if JCuda's native library doesn't load
+     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load
      * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says, and nothing is loaded
      */
     public static KernelModule load(final String name, final byte[] image) {
@@ -100,8 +108,8 @@ public final class KernelModule implements AutoCloseable {
      * @return the module
      * @throws IllegalArgumentException if {@code userPtx} is empty, or calls functions of Outboard's that there are not;
      *     nothing is loaded
-     * @throws CudaUnavailableException if JCuda's native library doesn't load; or if the driver is too old for the
-     *     allocator's PTX and there is no NVRTC to compile it, and the message says what to install; nothing is loaded
+     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or if the
+     *     driver is too old for the allocator's PTX and there is no NVRTC to compile it, and the message says what to install; nothing is loaded
      * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says or which symbols are
      *     missing, and nothing is loaded
      */
@@ -130,7 +138,7 @@ public final class KernelModule implements AutoCloseable {
         if (userPtx.length == 0) {
             throw new IllegalArgumentException("userPtx=[] must have one text at least");
         }
-        return link(KernelDriver.load(), DevicePtx.of(allocator, coalesced), userPtx);
+        return link(KernelDriver.load(), DevicePtx.of(allocator.paperName(), coalesced), userPtx);
     }
 
     static KernelModule link(final KernelDriver driver, final DevicePtx ours, final String... userPtx) {

@@ -1,5 +1,7 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.facade.ContextPools;
+import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.pool.Pool;
 import java.util.List;
 import java.util.Objects;
@@ -15,7 +17,7 @@ import java.util.Optional;
 public final class Outboard {
 
     /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
-    static final DevicePools POOLS = new DevicePools(NativeLibrary::load);
+    public static final ContextPools POOLS = new ContextPools(NativeLibrary::load, OutboardOptions::ofProperties);
 
     private Outboard() {}
 
@@ -37,8 +39,7 @@ public final class Outboard {
      *     contexts' pools the one made first
      */
     public static Optional<Pool> poolOf(final int device) {
-        final DevicePool pool = POOLS.ofDevice(device);
-        return pool == null ? Optional.empty() : Optional.of(pool.pool());
+        return POOLS.poolOf(device);
     }
 
     /**
@@ -48,6 +49,6 @@ public final class Outboard {
      * @return one element a pool; those that ended come first
      */
     public static List<DeviceStatistics> statistics() {
-        return POOLS.statistics();
+        return POOLS.statistics(DeviceStatistics::new);
     }
 }

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.facade.DriverFacade;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -9,7 +10,9 @@ import jcuda.driver.CUstream;
 
 /**
  * The functions of {@code jcuda.driver.JCudaDriver} that have to do with device memory, with the same signatures, over the
- * pools that {@link OutboardRuntime} uses: a program changes the import and keeps its code.
+ * pools that {@link OutboardRuntime} uses: a program changes the import and keeps its code. <b>{@link #cuMemFree} is no barrier</b>,
+ * as CUDA's own is, unless {@link OutboardOptions#freeIsBarrier} says so: a program that copies to pinned memory without waiting,
+ * frees, and reads what was copied, needs that.
  *
  * <p>Algorithm, codes and corner cases are as there. There is a pool for each context, since memory, streams and events are
  * a context's. A thread's context is remembered, so it is to be changed by the functions here and not by JCudaDriver's, or
@@ -27,7 +30,7 @@ import jcuda.driver.CUstream;
  */
 public final class OutboardDriver {
 
-    private static final DriverFacade FACADE = new DriverFacade(Outboard.POOLS, new DriverApi.OfJCuda());
+    private static final DriverFacade FACADE = new DriverFacade(Outboard.POOLS);
 
     private OutboardDriver() {}
 

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.facade.ContextPools;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
 import java.util.Locale;
@@ -20,10 +21,17 @@ import org.jspecify.annotations.Nullable;
  * @param firstRegionBytes size of a pool's first region in bytes, {@code 0 <= firstRegionBytes <= 2^62}, 0 for a
  *     thirty-second of what is free on the device when the pool is made; property {@code outboard.firstRegion}, such as
  *     {@code 512M}, 0 by default
+ * @param freeIsBarrier whether {@code cudaFree} and {@code cuMemFree} of a pool's memory wait until all work in its context has
+ *     finished, as CUDA's own do; property {@code outboard.free}, {@code limbo} by default, which doesn't, or
+ *     {@code barrier}. For programs that lean on it: they copy to pinned memory without waiting, free, and read
  */
-public record OutboardOptions(String strategy, ReusePolicy reuse, double share, long firstRegionBytes) {
+public record OutboardOptions(
+        String strategy, ReusePolicy reuse, double share, long firstRegionBytes, boolean freeIsBarrier)
+        implements ContextPools.Options {
 
     private static final String UNITS = "KMGT";
+    private static final String LIMBO = "limbo";
+    private static final String BARRIER = "barrier";
 
     /**
      * Checks the ranges. Whether there is such a strategy shows when the first pool is made.
@@ -32,6 +40,7 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
      * @param reuse when a freed block may be handed out again
      * @param share most that a pool holds, as a share of what is free
      * @param firstRegionBytes size of a pool's first region in bytes
+     * @param freeIsBarrier whether a free waits as CUDA's does
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public OutboardOptions {
@@ -46,6 +55,20 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
     }
 
     /**
+     * With frees that don't wait.
+     *
+     * @param strategy name of the strategy
+     * @param reuse when a freed block may be handed out again
+     * @param share most that a pool holds, as a share of what is free
+     * @param firstRegionBytes size of a pool's first region in bytes
+     * @throws IllegalArgumentException if an option is outside of its range
+     */
+    public OutboardOptions(
+            final String strategy, final ReusePolicy reuse, final double share, final long firstRegionBytes) {
+        this(strategy, reuse, share, firstRegionBytes, false);
+    }
+
+    /**
      * What the system properties say, and defaults for those that aren't set.
      *
      * @return options
@@ -56,7 +79,8 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
                 System.getProperty("outboard.strategy", "tlsf"),
                 reuseOf(System.getProperty("outboard.reuse", "strict")),
                 shareOf(System.getProperty("outboard.share", "0.8")),
-                bytesOf(System.getProperty("outboard.firstRegion", "0")));
+                bytesOf(System.getProperty("outboard.firstRegion", "0")),
+                isBarrier(System.getProperty("outboard.free", LIMBO)));
     }
 
     /**
@@ -66,7 +90,7 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
      * @return new options
      */
     public OutboardOptions withStrategy(final String newStrategy) {
-        return new OutboardOptions(newStrategy, reuse, share, firstRegionBytes);
+        return new OutboardOptions(newStrategy, reuse, share, firstRegionBytes, freeIsBarrier);
     }
 
     /**
@@ -76,7 +100,7 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
      * @return new options
      */
     public OutboardOptions withReuse(final ReusePolicy newReuse) {
-        return new OutboardOptions(strategy, newReuse, share, firstRegionBytes);
+        return new OutboardOptions(strategy, newReuse, share, firstRegionBytes, freeIsBarrier);
     }
 
     /**
@@ -87,7 +111,7 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
      * @throws IllegalArgumentException if the share is outside of its range
      */
     public OutboardOptions withShare(final double newShare) {
-        return new OutboardOptions(strategy, reuse, newShare, firstRegionBytes);
+        return new OutboardOptions(strategy, reuse, newShare, firstRegionBytes, freeIsBarrier);
     }
 
     /**
@@ -98,7 +122,24 @@ public record OutboardOptions(String strategy, ReusePolicy reuse, double share, 
      * @throws IllegalArgumentException if the size is outside of its range
      */
     public OutboardOptions withFirstRegionBytes(final long newFirstRegionBytes) {
-        return new OutboardOptions(strategy, reuse, share, newFirstRegionBytes);
+        return new OutboardOptions(strategy, reuse, share, newFirstRegionBytes, freeIsBarrier);
+    }
+
+    /**
+     * These options with other frees.
+     *
+     * @param newFreeIsBarrier whether a free waits as CUDA's does
+     * @return new options
+     */
+    public OutboardOptions withFreeIsBarrier(final boolean newFreeIsBarrier) {
+        return new OutboardOptions(strategy, reuse, share, firstRegionBytes, newFreeIsBarrier);
+    }
+
+    private static boolean isBarrier(final String text) {
+        if (text.equals(LIMBO) || text.equals(BARRIER)) {
+            return text.equals(BARRIER);
+        }
+        throw wrong("outboard.free", text, "must be one of: " + LIMBO + ", " + BARRIER, null);
     }
 
     private static ReusePolicy reuseOf(final String text) {

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.facade.RuntimeFacade;
 import jcuda.Pointer;
 import jcuda.runtime.cudaExtent;
 import jcuda.runtime.cudaIpcMemHandle;
@@ -8,7 +9,9 @@ import jcuda.runtime.cudaStream_t;
 
 /**
  * The functions of {@code jcuda.runtime.JCuda} that have to do with device memory, with the same signatures, over a pool for
- * each device: a program changes the import and keeps its code.
+ * each device: a program changes the import and keeps its code. <b>{@link #cudaFree} is no barrier</b>, as CUDA's own is, unless
+ * {@link OutboardOptions#freeIsBarrier} says so: a program that copies to pinned memory without waiting, frees, and reads what was
+ * copied, needs that.
  *
  * <p>Algorithm: a {@link io.outboard.pool.Pool}, made on first use as {@link OutboardOptions} says. Return codes, exceptions
  * and corner cases are CUDA's: a size of 0, a Java null, and whatever the pool can't serve go to JCuda itself with the same
@@ -39,7 +42,7 @@ import jcuda.runtime.cudaStream_t;
  */
 public final class OutboardRuntime {
 
-    private static final RuntimeFacade FACADE = new RuntimeFacade(Outboard.POOLS, new RuntimeApi.OfJCuda());
+    private static final RuntimeFacade FACADE = new RuntimeFacade(Outboard.POOLS);
 
     private OutboardRuntime() {}
 
@@ -94,7 +97,9 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Frees memory, as safely as {@code JCuda.cudaFree} if the policy is {@code STRICT}, but without a wait as a rule.
+     * Frees memory, as safely as {@code JCuda.cudaFree} if the policy is {@code STRICT}, but without a wait as a rule: work that
+     * was submitted before may be unfinished when this returns. With {@link OutboardOptions#freeIsBarrier} it has finished, unless a
+     * stream is being captured into a graph.
      *
      * @param devPtr what was allocated here or by JCuda, by whichever thread, for whichever device, or null memory
      * @return CUDA's code, {@code cudaErrorInvalidValue} if no block in use starts there; nothing has changed then

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
+import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.pool.Pool;
 import java.util.Arrays;
 import java.util.Optional;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.memory.CudaUnavailableException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

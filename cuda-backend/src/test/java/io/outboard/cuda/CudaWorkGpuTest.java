@@ -1,10 +1,13 @@
 package io.outboard.cuda;
 
-import static io.outboard.cuda.GpuProgram.succeed;
+import static io.outboard.cuda.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.facade.HazardGpuTest;
+import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import jcuda.Pointer;
@@ -15,6 +18,7 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaStream_t;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -64,6 +68,35 @@ class CudaWorkGpuTest {
                 assertTrue(pool.statistics().synchronizations() > 0, "it waited");
                 assertFalse(work.isCapturing());
             }
+        }
+    }
+
+    /** "Not ready" is an error to JCuda. */
+    @Test
+    void shouldAskWithoutAnExceptionWhileAKernelRuns() {
+        try (GpuProgram program = new GpuProgram(ReusePolicy.IMMEDIATE);
+                CudaMemorySource source = CudaMemorySource.open(0)) {
+            final CudaWork work = source.work();
+            final CUstream stream = new CUstream();
+            succeed(JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_DEFAULT));
+            work.streamCreated(DevicePointers.handle(stream));
+            final Pointer data =
+                    DevicePointers.pointerTo(source.take(BLOCK_BYTES).address());
+            JCudaDriver.setExceptionsEnabled(true);
+            try {
+                program.launch(data, BLOCK_BYTES, 1, GpuProgram.LONG_CYCLES, stream);
+                final long mark = work.mark();
+
+                assertFalse(work.isFinished(mark));
+                assertFalse(work.isIdle());
+                work.await(mark);
+                assertTrue(work.isFinished(mark));
+                assertTrue(work.isIdle());
+            } finally {
+                JCudaDriver.setExceptionsEnabled(false);
+            }
+            work.streamEnds(DevicePointers.handle(stream));
+            succeed(JCudaDriver.cuStreamDestroy(stream));
         }
     }
 }

@@ -1,10 +1,11 @@
 package io.outboard.cuda;
 
-import static io.outboard.cuda.GpuProgram.succeed;
+import static io.outboard.cuda.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;

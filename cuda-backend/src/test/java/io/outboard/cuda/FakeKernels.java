@@ -1,5 +1,7 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.kernels.KernelCalls;
+import io.outboard.cuda.memory.CudaCalls;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.VirtualMemoryCalls;
 import java.util.Map;
 import java.util.TreeMap;
 import jcuda.driver.CUresult;

@@ -1,14 +1,17 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.NativeLibrary;
 import org.junit.jupiter.api.Assumptions;
 
 /** Lets a test run only where a GPU works. */
-final class Gpu {
+public final class Gpu {
 
     private Gpu() {}
 
     /** CUDA on a device 0 that works; where there is none, the test is skipped and says why. */
-    static CudaCalls require() {
+    public static CudaCalls require() {
         try {
             final CudaCalls calls = NativeLibrary.load();
             CudaMemorySource.open(calls, 0).close();
@@ -19,7 +22,7 @@ final class Gpu {
     }
 
     /** CUDA's calls wherever JCuda's library loads, with a GPU or without. */
-    static CudaCalls requireLibrary() {
+    public static CudaCalls requireLibrary() {
         try {
             return NativeLibrary.load();
         } catch (final CudaUnavailableException e) {
@@ -28,7 +31,7 @@ final class Gpu {
     }
 
     /** The other way round: for tests of what happens where there is none. */
-    static void requireNone() {
+    public static void requireNone() {
         boolean works = true;
         try {
             CudaMemorySource.open(0).close();
@@ -38,7 +41,7 @@ final class Gpu {
         Assumptions.assumeFalse(works, "skipped, there is a GPU");
     }
 
-    static String messageOf(final Throwable thrown) {
+    public static String messageOf(final Throwable thrown) {
         return String.valueOf(thrown.getMessage());
     }
 }

@@ -1,7 +1,8 @@
 package io.outboard.cuda;
 
-import static io.outboard.cuda.GpuProgram.succeed;
+import static io.outboard.cuda.facade.GpuProgram.succeed;
 
+import io.outboard.cuda.facade.GpuProgram;
 import java.util.Arrays;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
@@ -24,7 +25,7 @@ final class HeapKernels implements AutoCloseable {
     private final CUdeviceptr counts = new CUdeviceptr();
 
     HeapKernels(final DeviceAllocator allocator, final boolean coalesced) {
-        final String ptx = DevicePtx.read("heap-threads.ptx");
+        final String ptx = GpuProgram.text("heap-threads.ptx");
         module = coalesced ? KernelModule.linkCoalesced(allocator, ptx) : KernelModule.link(allocator, ptx);
         succeed(JCudaDriver.cuMemAlloc(counts, (long) COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));

@@ -1,12 +1,19 @@
 package io.outboard.cuda;
 
 import static io.outboard.cuda.Gpu.messageOf;
-import static io.outboard.cuda.GpuProgram.succeed;
+import static io.outboard.cuda.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.KernelCalls;
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.kernels.NvrtcTest;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -41,8 +48,8 @@ class KernelModuleGpuTest {
                 Pool pool = Pool.over(source).firstRegionBytes(64L << 20).build();
                 DeviceHeap heap = DeviceHeap.in(pool, 16L << 20).build();
                 KernelModule kernels = coalesced
-                        ? KernelModule.linkCoalesced(heap.allocator(), DevicePtx.read("linked-list.ptx"))
-                        : KernelModule.link(heap.allocator(), DevicePtx.read("linked-list.ptx"))) {
+                        ? KernelModule.linkCoalesced(heap.allocator(), GpuProgram.text("linked-list.ptx"))
+                        : KernelModule.link(heap.allocator(), GpuProgram.text("linked-list.ptx"))) {
             final Pointer address = Pointer.to(new long[] {heap.address()});
             final Pointer sum = Pointer.to(DevicePointers.pointerTo(DevicePointers.address(list) + Long.BYTES));
 
@@ -65,8 +72,8 @@ class KernelModuleGpuTest {
     /** The driver itself refuses what it is given as too new, and takes what NVRTC made. */
     @Test
     void shouldLinkWhatNvrtcCompiles() {
-        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC, true));
-        final JCudaKernelCalls calls = new JCudaKernelCalls();
+        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true));
+        final KernelCalls calls = KernelDriver.load().kernels();
         final List<Integer> codes = new ArrayList<>();
         final KernelCalls tooOld = (KernelCalls) Proxy.newProxyInstance(
                 KernelCalls.class.getClassLoader(), new Class<?>[] {KernelCalls.class}, (proxy, method, arguments) -> {
@@ -80,10 +87,13 @@ class KernelModuleGpuTest {
                     codes.add(calls.addToLink((long) arguments[0], (String) arguments[1], newer));
                     return codes.get(codes.size() - 1);
                 });
-        final KernelDriver driver = new KernelDriver(Gpu.require(), tooOld, new Nvrtc());
+        final KernelDriver driver =
+                new KernelDriver(Gpu.require(), tooOld, KernelDriver.load().compiler());
 
         try (KernelModule module = KernelModule.link(
-                driver, DevicePtx.of(DeviceAllocator.CF_MALLOC, true), DevicePtx.read("linked-list.ptx"))) {
+                driver,
+                DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true),
+                GpuProgram.text("linked-list.ptx"))) {
             assertTrue(module.registers("build") > 0);
         }
         assertEquals(3, codes.size());
@@ -102,7 +112,7 @@ class KernelModuleGpuTest {
 
     @Test
     void shouldSayWhatTheCompilerSays() {
-        final String wrong = DevicePtx.read("linked-list.ptx").replace("ret;", "retern;");
+        final String wrong = GpuProgram.text("linked-list.ptx").replace("ret;", "retern;");
 
         final CudaFailureException linked =
                 assertThrows(CudaFailureException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));
@@ -117,7 +127,7 @@ class KernelModuleGpuTest {
 
     @Test
     void shouldNameAFunctionThatIsMissing() {
-        final String wrong = DevicePtx.read("linked-list.ptx").replace("outboardFree", "outboardRelease");
+        final String wrong = GpuProgram.text("linked-list.ptx").replace("outboardFree", "outboardRelease");
 
         final IllegalArgumentException thrown = assertThrows(
                 IllegalArgumentException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));

@@ -7,6 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.kernels.KernelLink;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.FakeCuda;
 import java.util.ArrayList;
 import java.util.List;
 import jcuda.driver.CUresult;
@@ -16,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Over a fake driver; {@link KernelModuleGpuTest} has the real one. */
 class KernelModuleTest {
 
-    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC, true);
+    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true);
     private static final String USER = ".visible .entry user(\n)\n{\n}\n";
     private static final String COMPILED = "// compiled here\n";
 
@@ -30,6 +37,19 @@ class KernelModuleTest {
 
     KernelModuleTest() {
         cuda.setDevice(0);
+    }
+
+    /** The first time JCuda's class fails to load, and from then on it is missing. */
+    @Test
+    void shouldSayEachTimeThatThereIsNoGpu() {
+        Gpu.requireNone();
+
+        for (int i = 0; i < 2; i++) {
+            assertThrows(CudaUnavailableException.class, () -> KernelModule.load("kernels", USER));
+            assertThrows(
+                    CudaUnavailableException.class,
+                    () -> DeviceHeap.over(256, 1L << 20).build());
+        }
     }
 
     @Test
@@ -154,7 +174,7 @@ class KernelModuleTest {
     /** So that the message of a link that fails is right about what is checked in. */
     @Test
     void shouldSeeThatTheExampleNeedsAnAllocatorAndNothingElse() {
-        final String example = DevicePtx.read("linked-list.ptx");
+        final String example = GpuProgram.text("linked-list.ptx");
 
         assertAll(
                 () -> assertEquals(

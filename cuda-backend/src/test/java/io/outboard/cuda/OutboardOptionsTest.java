@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.facade.ContextPools;
+import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +20,8 @@ class OutboardOptionsTest {
 
     @AfterEach
     void clear() {
-        List.of("strategy", "reuse", "share", "firstRegion").forEach(name -> System.clearProperty("outboard." + name));
+        List.of("strategy", "reuse", "share", "firstRegion", "free")
+                .forEach(name -> System.clearProperty("outboard." + name));
     }
 
     @Test
@@ -56,6 +59,7 @@ class OutboardOptionsTest {
         "firstRegion, M, must be a size such as 67108864 or 64M",
         "firstRegion, -1, must be >= 0 and <= 2^62 bytes",
         "firstRegion, 9000000T, must be >= 0 and <= 2^62 bytes",
+        "free, never, 'must be one of: limbo, barrier'",
         "firstRegion, '', must be a size such as 67108864 or 64M"
     })
     void shouldNameAWrongProperty(final String name, final String value, final String rule) {
@@ -65,6 +69,14 @@ class OutboardOptionsTest {
                 assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties);
 
         assertEquals("outboard." + name + "=" + value + " " + rule, thrown.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"limbo, false", "barrier, true"})
+    void shouldReadWhatAFreeIs(final String text, final boolean barrier) {
+        System.setProperty("outboard.free", text);
+
+        assertEquals(barrier, OutboardOptions.ofProperties().freeIsBarrier());
     }
 
     @Test
@@ -83,21 +95,22 @@ class OutboardOptionsTest {
     @Test
     void shouldTakeAThirtySecondOfTheDeviceFirst() {
         final FakeCuda cuda = new FakeCuda(1);
-        final DevicePools pools = new DevicePools(() -> cuda);
-        final DevicePool pool = Objects.requireNonNull(pools.ofRuntime());
+        final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
+        pools.ofRuntime();
+        final Pool pool = pools.poolOf(0).orElseThrow();
 
         pool.allocate(1);
 
-        assertEquals(FakeCuda.TOTAL_BYTES / 32, pool.pool().statistics().heldBytes());
+        assertEquals(FakeCuda.TOTAL_BYTES / 32, pool.statistics().heldBytes());
     }
 
     @Test
     void shouldNameAStrategyThatDoesNotExist() {
         final FakeCuda cuda = new FakeCuda(1);
-        final DevicePools pools = new DevicePools(() -> cuda);
+        final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
         pools.configure(OutboardOptions.ofProperties().withStrategy("none"));
 
-        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, pools::ofRuntime);
+        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, () -> pools.ofRuntime());
 
         assertTrue(messageOf(thrown).startsWith("strategy=none must be one of: "), messageOf(thrown));
     }

@@ -1,7 +1,7 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.bench.report.JsonLine;
-import io.outboard.cuda.DevicePointers;
+import io.outboard.cuda.memory.DevicePointers;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;

@@ -2,9 +2,9 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.report.JsonLine;
 import io.outboard.core.Region;
-import io.outboard.cuda.CudaFailureException;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.memory.CudaFailureException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package io.outboard.bench.device;
 
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.CudaUnavailableException;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import org.junit.jupiter.api.Assumptions;
 
 /** Lets a test run only where a GPU works. */

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.report.KernelResult;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.CudaUnavailableException;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

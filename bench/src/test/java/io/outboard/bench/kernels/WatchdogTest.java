@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.outboard.bench.report.KernelResult;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.CudaUnavailableException;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

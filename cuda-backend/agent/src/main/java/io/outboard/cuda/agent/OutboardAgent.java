@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *   strategy=NAME       the strategy that divides regions, tlsf by default
  *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.8 by default
  *   reuse=POLICY        strict (the default), tracked, stream-ordered or immediate
+ *   free=KIND           limbo (the default): cudaFree doesn't wait; barrier: it waits for the device, as CUDA's own
  *   firstRegion=SIZE    size of a pool's first region, 64M by default
  *   report              print at exit, to standard error, what was redirected and what the pools did
  * </pre>

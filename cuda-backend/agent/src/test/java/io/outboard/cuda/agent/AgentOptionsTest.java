@@ -35,10 +35,11 @@ class AgentOptionsTest {
 
     @Test
     void shouldSetThePropertiesThatWereGiven() {
-        AgentOptions.parse("share=0.25,firstRegion=1G").apply();
+        AgentOptions.parse("share=0.25,firstRegion=1G,free=barrier").apply();
 
         assertEquals("0.25", System.getProperty("outboard.share"));
         assertEquals("1G", System.getProperty("outboard.firstRegion"));
+        assertEquals("barrier", System.getProperty("outboard.free"));
         assertNull(System.getProperty("outboard.reuse"));
     }
 
@@ -47,8 +48,8 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: strategy, share, reuse, firstRegion, report",
-                "report, | option= must be one of: strategy, share, reuse, firstRegion, report",
+                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, report",
+                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, report",
                 "share | option=share must have a value: share=...",
                 "report=yes | report=yes must have no value",
                 "share=0.5,share=0.6 | option=share must be given once",

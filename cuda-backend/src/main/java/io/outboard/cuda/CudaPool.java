@@ -1,0 +1,119 @@
+package io.outboard.cuda;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
+import io.outboard.pool.ReusePolicy;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * A {@link Pool} over a CUDA device with all that it stands on: the memory source, and what tells it of the device's work. It is
+ * {@link ReusePolicy#STRICT} unless it is told otherwise: what is freed while kernels use it isn't handed out before they end.
+ *
+ * <pre>{@code
+ * try (CudaPool gpu = CudaPool.open(0)) {
+ *     long matrix = gpu.pool().allocate(4096L * 4096 * 4);
+ *     ...
+ *     gpu.pool().free(matrix);
+ * }
+ * }</pre>
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool}; to open, some 100 milliseconds for a device that this
+ * process hasn't used yet. When memory runs out, {@link DeviceOutOfMemoryException} from the pool.
+ */
+public final class CudaPool implements AutoCloseable {
+
+    private final CudaMemorySource source;
+    private final Pool pool;
+
+    private CudaPool(final CudaMemorySource source, final Pool pool) {
+        this.source = source;
+        this.pool = pool;
+    }
+
+    /**
+     * Opens a device, with a pool as {@link Pool#over} makes it.
+     *
+     * @param device its number among those that this process sees, {@code 0 <= device}
+     * @return the pool, which holds nothing yet
+     * @throws IllegalArgumentException if {@code device < 0}
+     * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
+     */
+    public static CudaPool open(final int device) {
+        return open(device, builder -> {});
+    }
+
+    /**
+     * Opens a device, with a pool as the caller describes it.
+     *
+     * @param device its number among those that this process sees, {@code 0 <= device}
+     * @param customiser changes the description before the pool is made; by {@link PoolBuilder#reuse(ReusePolicy)}, say
+     * @return the pool, which holds nothing yet
+     * @throws IllegalArgumentException if {@code device < 0}, or as {@link PoolBuilder#build}; nothing stays open
+     * @throws IllegalStateException as {@link PoolBuilder#build}; nothing stays open
+     * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
+     * @throws RuntimeException what {@code customiser} throws; nothing stays open
+     */
+    public static CudaPool open(final int device, final Consumer<PoolBuilder> customiser) {
+        Objects.requireNonNull(customiser, "customiser");
+        return over(CudaMemorySource.open(device), customiser);
+    }
+
+    /** Closes the source if that fails. */
+    static CudaPool over(final CudaMemorySource source, final Consumer<PoolBuilder> customiser) {
+        try {
+            final PoolBuilder builder = Pool.over(source);
+            customiser.accept(builder);
+            return new CudaPool(source, builder.build());
+        } catch (final RuntimeException | Error e) {
+            try {
+                source.close();
+            } catch (final CudaFailureException next) {
+                e.addSuppressed(next);
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * The pool; to be closed by closing this object.
+     *
+     * @return the same at each call
+     */
+    public Pool pool() {
+        return pool;
+    }
+
+    /**
+     * Where the pool's regions come from.
+     *
+     * @return the same at each call
+     */
+    public CudaMemorySource source() {
+        return source;
+    }
+
+    /**
+     * What the pool asks, unless the customiser chose another; to be told of the program's streams.
+     *
+     * @return the same at each call
+     */
+    public CudaWork work() {
+        return source.work();
+    }
+
+    /**
+     * Closes the pool, which waits for the device unless it is {@link ReusePolicy#IMMEDIATE}, and then the source. Idempotent.
+     *
+     * @throws CudaFailureException if CUDA fails; both are closed all the same
+     */
+    @Override
+    public void close() {
+        try (source) {
+            pool.close();
+        }
+    }
+}

@@ -1,0 +1,355 @@
+package io.outboard.cuda.facade;
+
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolStatistics;
+import io.outboard.pool.ReusePolicy;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The facade's pools, one for each CUDA context, made on first use, and which of them each thread uses.
+ *
+ * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
+ * another; of a virtual thread each time, since its current device is that of the thread that carries it. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
+ * is looked for in every pool, since programs have few. Safe for any number of threads.
+ *
+ * <p>Not for applications.
+ */
+public final class ContextPools {
+
+    /** What pools are to be like. */
+    public interface Options {
+
+        /** The name of the strategy that divides regions. */
+        String strategy();
+
+        ReusePolicy reuse();
+
+        /** Most that a pool holds, as a share of what is free when it is made. */
+        double share();
+
+        /** 0 for a part of what is free. */
+        long firstRegionBytes();
+
+        /** Whether a free waits for the context. */
+        boolean freeIsBarrier();
+    }
+
+    /** What a thread uses; null while that isn't known. */
+    private static final class Current {
+        private @Nullable ContextPool pool;
+    }
+
+    /** What is kept of a pool whose context is gone. */
+    private record Ended(int device, PoolStatistics statistics) {}
+
+    /** No device's number: there is none, or CUDA doesn't work. */
+    static final int NO_DEVICE = -1;
+
+    /** {@code Thread.isVirtual}, which JDK 21 brought. */
+    private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
+
+    private final Supplier<CudaCalls> loader;
+    private final Supplier<? extends Options> defaults;
+    private final ThreadLocal<Current> current = ThreadLocal.withInitial(Current::new);
+    private final StreamCaptures captures = new StreamCaptures();
+
+    /** Taken before the monitor. Guards which contexts there are. */
+    private final ReentrantLock contextLock = new ReentrantLock();
+
+    /** Contexts that are gone. Threads may have them current still. */
+    private final Set<Long> ended = ConcurrentHashMap.newKeySet();
+
+    /** Replaced under the monitor, never changed. */
+    private volatile ContextPool[] pools = {};
+
+    /** Of pools whose context is gone. Guarded by the monitor. */
+    private final List<Ended> history = new ArrayList<>();
+
+    private @Nullable Options options;
+
+    /**
+     * No pools yet.
+     *
+     * @param loader of CUDA
+     * @param defaults options unless others are configured, asked for when the first pool is made
+     */
+    public ContextPools(final Supplier<CudaCalls> loader, final Supplier<? extends Options> defaults) {
+        this.loader = loader;
+        this.defaults = defaults;
+    }
+
+    StreamCaptures captures() {
+        return captures;
+    }
+
+    /**
+     * For pools that are made from now on.
+     *
+     * @throws IllegalStateException if there is a pool already
+     */
+    public synchronized void configure(final Options newOptions) {
+        if (pools.length > 0) {
+            throw new IllegalStateException("options must be set before device memory is first asked for");
+        }
+        options = newOptions;
+    }
+
+    // The calling thread's
+
+    /** Makes the current device's primary context current where there is none, as the runtime does. */
+    @Nullable
+    public ContextPool ofRuntime() {
+        final Current mine = current.get();
+        final ContextPool pool = mine.pool;
+        return pool != null && pool.isLive() ? pool : find(mine, true);
+    }
+
+    /** Null if the thread has no context; the driver then refuses. */
+    @Nullable
+    ContextPool ofDriver() {
+        final Current mine = current.get();
+        final ContextPool pool = mine.pool;
+        return pool != null && pool.isLive() ? pool : find(mine, false);
+    }
+
+    /** The thread uses another device or context from now on. */
+    void forget() {
+        current.get().pool = null;
+    }
+
+    /** Null where CUDA doesn't work, so that the caller asks CUDA itself and gets the code that says why. */
+    private @Nullable ContextPool find(final Current mine, final boolean bind) {
+        try {
+            final CudaCalls calls = loader.get();
+            final int[] device = new int[1];
+            final long[] context = new long[1];
+            if (bind && calls.currentDevice(device) != CudaCalls.SUCCESS) {
+                return null;
+            }
+            if (calls.currentContext(context) != CudaCalls.SUCCESS || context[0] == 0 || ended.contains(context[0])) {
+                if (!bind || exclusively(() -> bindPrimary(calls, device[0], context)) != CudaCalls.SUCCESS) {
+                    return null;
+                }
+            }
+            if (calls.currentDevice(device) != CudaCalls.SUCCESS) {
+                return null;
+            }
+            final ContextPool pool = pool(calls, device[0], context[0]);
+            if (!isVirtual()) {
+                mine.pool = pool;
+            }
+            return pool;
+        } catch (final CudaUnavailableException | CudaFailureException e) {
+            return null;
+        }
+    }
+
+    /** Current devices are those of the threads that carry it, and these change without a word. */
+    private static boolean isVirtual() {
+        try {
+            return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
+        } catch (final Throwable e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static MethodHandle isVirtualHandle() {
+        try {
+            return MethodHandles.publicLookup()
+                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+        } catch (final ReflectiveOperationException e) {
+            return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
+        }
+    }
+
+    private int bindPrimary(final CudaCalls calls, final int device, final long[] context) {
+        int code = calls.setDevice(device);
+        if (code == CudaCalls.SUCCESS) {
+            code = calls.currentContext(context);
+        }
+        if (code == CudaCalls.SUCCESS) {
+            contextMade(context[0]);
+        }
+        return code;
+    }
+
+    private synchronized ContextPool pool(final CudaCalls calls, final int device, final long context) {
+        for (final ContextPool pool : pools) {
+            if (pool.context() == context) {
+                return pool;
+            }
+        }
+        if (options == null) {
+            options = defaults.get();
+        }
+        final ContextPool added = new ContextPool(calls, device, context, captures, options);
+        final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
+        all[all.length - 1] = added;
+        // Release; pairs with the acquire in those who look for an address, a device or a stream.
+        pools = all;
+        return added;
+    }
+
+    /** Or {@link #NO_DEVICE}. */
+    int currentDevice() {
+        final int[] device = new int[1];
+        return asked(calls -> calls.currentDevice(device)) ? device[0] : NO_DEVICE;
+    }
+
+    /** No for 0, without asking: there may be no driver. */
+    boolean isCurrent(final long context) {
+        final long[] current = new long[1];
+        return context != 0 && asked(calls -> calls.currentContext(current)) && current[0] == context;
+    }
+
+    /** The context of a stream that exists, of stream 0 the current one; 0 if there is none. */
+    long contextOf(final long stream) {
+        final long[] context = new long[1];
+        return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
+    }
+
+    /**
+     * Makes or ends a context and finds out which, while no other thread does through the facades: CUDA uses handles again.
+     */
+    int exclusively(final IntSupplier call) {
+        contextLock.lock();
+        try {
+            return call.getAsInt();
+        } finally {
+            contextLock.unlock();
+        }
+    }
+
+    /** Calls, exclusively, what may end a device's primary context. If it did, its memory, streams and events are gone. */
+    int endPrimary(final int device, final boolean surely, final IntSupplier call) {
+        final long before = primaryOf(device);
+        final int code = call.getAsInt();
+        if (code == CudaCalls.SUCCESS && before != 0 && (surely || primaryOf(device) != before)) {
+            contextEnded(before);
+        }
+        forget();
+        return code;
+    }
+
+    /** The primary context of a device; 0 if it isn't there. */
+    long primaryOf(final int device) {
+        final long[] context = new long[1];
+        return device != NO_DEVICE && asked(calls -> calls.primaryContext(context, device)) ? context[0] : 0;
+    }
+
+    private boolean asked(final ToIntFunction<CudaCalls> call) {
+        try {
+            return call.applyAsInt(loader.get()) == CudaCalls.SUCCESS;
+        } catch (final CudaUnavailableException e) {
+            return false;
+        }
+    }
+
+    // Everyone's
+
+    /** Whose region has an address; null if it is the driver's. */
+    @Nullable
+    ContextPool owner(final long address) {
+        for (final ContextPool pool : pools) {
+            if (pool.pool().contains(address)) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    /** The one that was made first, should the device have several contexts; null if none was. */
+    @Nullable
+    ContextPool ofDevice(final int device) {
+        for (final ContextPool pool : pools) {
+            if (pool.device() == device) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    public Optional<Pool> poolOf(final int device) {
+        final ContextPool pool = ofDevice(device);
+        return pool == null ? Optional.empty() : Optional.of(pool.pool());
+    }
+
+    /** The one that was told of a stream; null if none was. */
+    @Nullable
+    ContextPool ofStream(final long stream) {
+        for (final ContextPool pool : pools) {
+            if (pool.knows(stream)) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    /** Of those whose context is gone, then of those that live. */
+    public synchronized <T> List<T> statistics(final BiFunction<Integer, PoolStatistics, T> each) {
+        final List<T> all = new ArrayList<>();
+        for (final Ended gone : history) {
+            all.add(each.apply(gone.device(), gone.statistics()));
+        }
+        for (final ContextPool pool : pools) {
+            all.add(each.apply(pool.device(), pool.pool().statistics()));
+        }
+        return all;
+    }
+
+    /** A context is there, perhaps with the handle of one that is gone. */
+    void contextMade(final long context) {
+        ended.remove(context);
+    }
+
+    /** A context is gone, and its memory, streams and events with it. */
+    synchronized void contextEnded(final long context) {
+        for (final ContextPool pool : pools) {
+            if (pool.context() == context) {
+                history.add(new Ended(pool.device(), pool.pool().statistics()));
+                pool.end();
+            } else {
+                pool.otherContextEnded(context);
+            }
+        }
+        captures.contextEnded(context);
+        ended.add(context);
+        pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
+    }
+
+    /** A stream is there in a pool's context, perhaps with the handle of one that was another's. */
+    void streamCreated(final ContextPool created, final long stream) {
+        for (final ContextPool pool : pools) {
+            if (pool != created) {
+                pool.streamIsOthers(stream);
+            }
+        }
+        created.streamCreated(stream);
+    }
+
+    /** A stream is about to be destroyed. */
+    void streamEnds(final long stream) {
+        for (final ContextPool pool : pools) {
+            pool.streamEnds(stream);
+        }
+        captures.ended(stream);
+    }
+}

@@ -1,0 +1,76 @@
+package io.outboard.cuda.kernels;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Device code in the jar, as PTX and as the source that {@code ptx.sh} made it from.
+ *
+ * <p>Not for applications.
+ *
+ * @param name of the PTX, without its ending
+ * @param source name of the CUDA C++ file
+ * @param options of the compiler, beyond those that all have
+ */
+public record DevicePtx(String name, String source, List<String> options) {
+
+    private static final String FOLDER = "/io/outboard/cuda/";
+    private static final String SOURCES = "include/";
+
+    /** Kernels that format and scan heaps, whichever the allocator. */
+    public static final DevicePtx HEAP = new DevicePtx("device_heap", "device_heap.cu", List.of());
+
+    /** {@code outboardMalloc} and {@code outboardFree} of an allocator, by its name, for kernels that are linked with them. */
+    public static DevicePtx of(final String allocator, final boolean coalesced) {
+        final String type = "outboard::" + allocator;
+        return new DevicePtx(
+                allocator + (coalesced ? "-coalesced" : ""),
+                "allocator.cu",
+                List.of(
+                        "--relocatable-device-code=true",
+                        "-DOUTBOARD_ALLOCATOR=" + (coalesced ? "outboard::Coalesced<" + type + ">" : type)));
+    }
+
+    public String text() {
+        return read("ptx/" + name + ".ptx");
+    }
+
+    String sourceText() {
+        return read(SOURCES + source);
+    }
+
+    /** The headers, relative to the folder to include from. */
+    static List<String> headers() {
+        return read(SOURCES + "headers.txt").lines().toList();
+    }
+
+    /** Writes all headers to where compilers are to look for them; in order of their names. */
+    public static List<Path> exportHeaders(final Path folder) throws IOException {
+        final List<Path> files = new ArrayList<>();
+        for (final String name : headers()) {
+            final Path file = folder.resolve(name);
+            Files.createDirectories(Objects.requireNonNull(file.getParent()));
+            files.add(Files.writeString(file, read(SOURCES + name)));
+        }
+        return List.copyOf(files);
+    }
+
+    /** A text file in the jar. */
+    private static String read(final String resource) {
+        try (InputStream stream = DevicePtx.class.getResourceAsStream(FOLDER + resource)) {
+            if (stream == null) {
+                throw new IllegalStateException("resource=" + resource + " must be in Outboard's jar");
+            }
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (final IOException e) {
+            throw new UncheckedIOException("resource=" + resource + " must be readable", e);
+        }
+    }
+}

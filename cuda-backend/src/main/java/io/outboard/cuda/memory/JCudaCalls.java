@@ -1,0 +1,369 @@
+package io.outboard.cuda.memory;
+
+import java.util.function.IntFunction;
+import jcuda.CudaException;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
+import jcuda.runtime.JCuda;
+import jcuda.runtime.cudaDeviceProp;
+import jcuda.runtime.cudaError;
+
+/**
+ * {@link CudaCalls} by JCuda.
+ *
+ * <p>{@code JCuda.setExceptionsEnabled} is one private switch for the whole process. It belongs to the program, which
+ * may turn it at any moment, so each call here copes with both: a code that is returned, and a
+ * {@link CudaException} that carries only the code's name.
+ *
+ * <p>Not for applications.
+ */
+public final class JCudaCalls implements CudaCalls {
+
+    /** Above it CUDA keeps one code, for API failures of releases before 4.1; below it names are found by search. */
+    private static final int CODE_LIMIT = 10_000;
+
+    /**
+     * Loads JCuda's native library, if it isn't loaded yet.
+     *
+     * @throws LinkageError if that fails; see {@link NativeLibrary} for the many forms that it takes
+     */
+    JCudaCalls() {
+        JCuda.initialize();
+        // Here, too, so that a JCuda with other fields is found when the device is opened and not at the first take.
+        DevicePointers.initialize();
+    }
+
+    @Override
+    public int deviceCount(final int[] count) {
+        try {
+            return JCuda.cudaGetDeviceCount(count);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    @Override
+    public int driverVersion(final int[] version) {
+        try {
+            return JCuda.cudaDriverGetVersion(version);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    @Override
+    public int runtimeVersion(final int[] version) {
+        try {
+            return JCuda.cudaRuntimeGetVersion(version);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    @Override
+    public int deviceName(final String[] name, final int device) {
+        final cudaDeviceProp properties = new cudaDeviceProp();
+        final int code;
+        try {
+            code = JCuda.cudaGetDeviceProperties(properties, device);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+        if (code == SUCCESS) {
+            name[0] = properties.getName().strip();
+        }
+        return code;
+    }
+
+    @Override
+    public int currentDevice(final int[] device) {
+        try {
+            return JCuda.cudaGetDevice(device);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    @Override
+    public int setDevice(final int device) {
+        try {
+            return JCuda.cudaSetDevice(device);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    @Override
+    public int memoryInfo(final long[] freeBytes, final long[] totalBytes) {
+        try {
+            return JCuda.cudaMemGetInfo(freeBytes, totalBytes);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    @Override
+    public void clearLastError() {
+        try {
+            JCuda.cudaGetLastError();
+        } catch (final CudaException e) {
+            // With exceptions on, JCuda throws the error that it was asked to report. It is cleared all the same.
+            return;
+        }
+    }
+
+    @Override
+    public String nameOf(final int code) {
+        return cudaError.stringFor(code);
+    }
+
+    @Override
+    public int currentContext(final long[] context) {
+        final CUcontext result = CallScratch.get().context;
+        try {
+            final int code = JCudaDriver.cuCtxGetCurrent(result);
+            context[0] = code == SUCCESS ? DevicePointers.handle(result) : 0;
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int pushContext(final long context) {
+        try {
+            return JCudaDriver.cuCtxPushCurrent(DevicePointers.withHandle(CallScratch.get().context, context));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int popContext() {
+        try {
+            return JCudaDriver.cuCtxPopCurrent(CallScratch.get().context);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int synchronize() {
+        try {
+            return JCudaDriver.cuCtxSynchronize();
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int streamContext(final long[] context, final long stream) {
+        if (stream == 0) {
+            return currentContext(context);
+        }
+        final CUcontext result = new CUcontext();
+        try {
+            final int code = JCudaDriver.cuStreamGetCtx(CallScratch.get().stream(stream), result);
+            context[0] = DevicePointers.handle(result);
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int primaryContext(final long[] context, final int device) {
+        // The driver's devices are plain numbers, the runtime's.
+        final CUdevice handle = DevicePointers.withHandle(new CUdevice(), device);
+        final int[] active = new int[1];
+        final CUcontext result = new CUcontext();
+        context[0] = 0;
+        try {
+            int code = JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active);
+            if (code == SUCCESS && active[0] != 0) {
+                // Only who retains it is told which it is.
+                code = JCudaDriver.cuDevicePrimaryCtxRetain(result, handle);
+                if (code == SUCCESS) {
+                    context[0] = DevicePointers.handle(result);
+                    code = JCudaDriver.cuDevicePrimaryCtxRelease(handle);
+                }
+            }
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int allocate(final long[] address, final long sizeBytes) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        try {
+            final int code = JCudaDriver.cuMemAlloc(pointer, sizeBytes);
+            address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int allocatePitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        try {
+            final int code = JCudaDriver.cuMemAllocPitch(pointer, pitchBytes, widthBytes, height, Integer.BYTES);
+            address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int release(final long address) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, address);
+        try {
+            return JCudaDriver.cuMemFree(pointer);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int contextMemoryInfo(final long[] freeBytes, final long[] totalBytes) {
+        try {
+            return JCudaDriver.cuMemGetInfo(freeBytes, totalBytes);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int createStream(final long[] stream) {
+        final CUstream result = new CUstream();
+        try {
+            final int code = JCudaDriver.cuStreamCreate(result, CUstream_flags.CU_STREAM_NON_BLOCKING);
+            stream[0] = DevicePointers.handle(result);
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int streamFlags(final int[] flags, final long stream) {
+        try {
+            return JCudaDriver.cuStreamGetFlags(CallScratch.get().stream(stream), flags);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int queryStream(final long stream) {
+        return UncheckedCalls.queryStream(CallScratch.get().stream(stream));
+    }
+
+    @Override
+    public int createEvent(final long[] event) {
+        final CUevent result = new CUevent();
+        try {
+            final int code = JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING);
+            event[0] = DevicePointers.handle(result);
+            return code;
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int destroyEvent(final long event) {
+        try {
+            return JCudaDriver.cuEventDestroy(CallScratch.get().event(event));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int recordEvent(final long event, final long stream) {
+        final CallScratch scratch = CallScratch.get();
+        try {
+            return JCudaDriver.cuEventRecord(scratch.event(event), scratch.stream(stream));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int waitEvent(final long stream, final long event) {
+        final CallScratch scratch = CallScratch.get();
+        try {
+            return JCudaDriver.cuStreamWaitEvent(scratch.stream(stream), scratch.event(event), 0);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int queryEvent(final long event) {
+        return UncheckedCalls.queryEvent(CallScratch.get().event(event));
+    }
+
+    @Override
+    public int awaitEvent(final long event) {
+        try {
+            return JCudaDriver.cuEventSynchronize(CallScratch.get().event(event));
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int captureStatus(final int[] status, final long stream) {
+        try {
+            return JCudaDriver.cuStreamIsCapturing(CallScratch.get().stream(stream), status);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int exchangeCaptureMode(final int[] mode) {
+        try {
+            return JCudaDriver.cuThreadExchangeStreamCaptureMode(mode);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    /**
+     * The code behind JCuda's exception, whose message is {@code cudaError.stringFor(code)} and nothing else. Only on
+     * the way to an error.
+     */
+    public static int codeOf(final CudaException exception) {
+        return codeOf(exception, cudaError::stringFor);
+    }
+
+    /** The same for an exception of {@code JCudaDriver}, whose message is {@code CUresult.stringFor(code)}. */
+    public static int driverCodeOf(final CudaException exception) {
+        return codeOf(exception, CUresult::stringFor);
+    }
+
+    public static int codeOf(final CudaException exception, final IntFunction<String> names) {
+        final String name = exception.getMessage();
+        for (int code = 1; code < CODE_LIMIT; code++) {
+            if (names.apply(code).equals(name)) {
+                return code;
+            }
+        }
+        return cudaError.cudaErrorUnknown;
+    }
+}

@@ -1,0 +1,100 @@
+package io.outboard.cuda.memory;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Loads JCuda and its native library when a device is asked for, and turns each way in which that fails into one line.
+ *
+ * <p>JCuda's static initialiser looks on {@code java.library.path}, then unpacks its library from the class path into
+ * {@code java.io.tmpdir}, unless a file of that name is there already; a damaged file is thus never replaced. What it
+ * throws the first time is an {@link UnsatisfiedLinkError} with a page of text, and every later time, since the class
+ * stays broken, a {@link NoClassDefFoundError}.
+ *
+ * <p>Not for applications.
+ */
+public final class NativeLibrary {
+
+    private static final int REASON_LIMIT = 300;
+
+    private NativeLibrary() {}
+
+    /**
+     * Loads, unless it is loaded.
+     *
+     * @return the calls, by JCuda
+     * @throws CudaUnavailableException if JCuda or its native library is missing or doesn't load
+     */
+    public static CudaCalls load() {
+        try {
+            return new JCudaCalls();
+        } catch (final LinkageError e) {
+            throw unavailable(e);
+        }
+    }
+
+    /**
+     * Loads the driver's part as well, which needs a driver: without one its class would stay broken.
+     *
+     * @return the calls, by JCuda
+     * @throws CudaUnavailableException if JCuda or its native library is missing or doesn't load, or there is no device
+     */
+    public static CudaCalls loadDriver() {
+        final CudaCalls calls = load();
+        Devices.count(calls);
+        try {
+            calls.currentContext(new long[1]);
+            return calls;
+        } catch (final LinkageError e) {
+            throw unavailable(e);
+        }
+    }
+
+    /** What to throw instead of that. */
+    public static CudaUnavailableException unavailable(final LinkageError error) {
+        return new CudaUnavailableException(messageFor(error), error);
+    }
+
+    private static String messageFor(final LinkageError error) {
+        if (error instanceof NoClassDefFoundError && error.getCause() instanceof ClassNotFoundException) {
+            return "JCuda is not on the class path (" + oneLine(error.getMessage()) + "); add jcuda-12.6.0.jar and "
+                    + nativesJar();
+        }
+        return "JCuda's native library does not load (" + reasonOf(error) + "); put " + nativesJar()
+                + " on the class path, delete any old libJCuda* in java.io.tmpdir="
+                + System.getProperty("java.io.tmpdir") + ", and start again";
+    }
+
+    /** The innermost line that names an error: JCuda packs the stack traces of both its attempts into one message. */
+    private static String reasonOf(final LinkageError error) {
+        Throwable innermost = error;
+        while (innermost.getCause() != null) {
+            innermost = innermost.getCause();
+        }
+        final String message = String.valueOf(innermost.getMessage());
+        String reason = oneLine(message);
+        for (final String line : message.split("\\R", -1)) {
+            final int named = Math.max(line.indexOf("Error: "), line.indexOf("Exception: "));
+            if (named >= 0 && !line.startsWith("Error while loading")) {
+                reason = oneLine(line.substring(line.indexOf(": ", named) + 2));
+            }
+        }
+        return reason;
+    }
+
+    private static String oneLine(final @Nullable String text) {
+        final String line = text == null
+                ? "no reason given"
+                : text.strip().lines().findFirst().orElse("no reason given");
+        return line.length() <= REASON_LIMIT ? line : line.substring(0, REASON_LIMIT) + "...";
+    }
+
+    private static String nativesJar() {
+        final boolean isLinux =
+                System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux");
+        return isLinux && "amd64".equals(System.getProperty("os.arch"))
+                ? "jcuda-natives-12.6.0-linux-x86_64.jar"
+                : "jcuda-natives-12.6.0 for this system (" + System.getProperty("os.name") + " "
+                        + System.getProperty("os.arch") + ")";
+    }
+}

@@ -1,0 +1,37 @@
+package io.outboard.cuda.memory;
+
+/**
+ * The calls of the CUDA driver that take addresses and memory apart, which JCuda 12.6.0 has but can't make: its
+ * {@code cuMemCreate} reads the allocation flags from the wrong object. So the logic above them runs over a simulated
+ * device as well.
+ *
+ * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing. Results go to element 0 of the caller's
+ * array, and only on success. Safe for any number of threads. The calling thread needs a current context.
+ *
+ * <p>Not for applications.
+ */
+public interface VirtualMemoryCalls {
+
+    /** What sizes and addresses must be multiples of, for memory of a device. */
+    int granularity(long[] bytes, int device);
+
+    int reserve(long[] address, long sizeBytes, long alignmentBytes);
+
+    int create(long[] handle, long sizeBytes, int device);
+
+    int map(long address, long sizeBytes, long handle);
+
+    /** Lets a device read and write there. */
+    int setAccess(long address, long sizeBytes, int device);
+
+    /** Only whole mappings, as many as there are in the range. */
+    int unmap(long address, long sizeBytes);
+
+    /** The memory itself goes once it is mapped nowhere. */
+    int release(long handle);
+
+    int freeAddresses(long address, long sizeBytes);
+
+    /** Waits until the current context has finished all work. */
+    int synchronize();
+}

@@ -1,0 +1,123 @@
+package io.outboard.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.pool.DeviceWork;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
+import io.outboard.pool.ReusePolicy;
+import java.util.concurrent.atomic.AtomicBoolean;
+import jcuda.runtime.cudaError;
+import org.junit.jupiter.api.Test;
+
+/** A pool over a device is safe without a word, on a simulated one. */
+class CudaPoolTest {
+
+    private static final long REGION_BYTES = 64L << 20;
+
+    private final FakeCuda cuda = new FakeCuda(2);
+    private final CudaMemorySource source = CudaMemorySource.open(cuda, 1);
+
+    @Test
+    void shouldWaitForAKernelBeforeItHandsItsMemoryOn() {
+        final AtomicBoolean waited = new AtomicBoolean();
+        try (CudaPool gpu = CudaPool.over(source, CudaPoolTest::small)) {
+            final long block = gpu.pool().allocate(REGION_BYTES);
+            cuda.streams().beforeSynchronize(() -> waited.set(true));
+            gpu.pool().free(block);
+
+            assertEquals(block, gpu.pool().allocate(REGION_BYTES));
+        }
+        assertTrue(waited.get(), "handed on while a kernel may use it");
+    }
+
+    @Test
+    void shouldBeStrictOverADevice() {
+        final AtomicBoolean waited = new AtomicBoolean();
+        try (source;
+                Pool pool = Pool.over(source)
+                        .firstRegionBytes(REGION_BYTES)
+                        .limitBytes(REGION_BYTES)
+                        .build()) {
+            final long block = pool.allocate(REGION_BYTES);
+            cuda.streams().beforeSynchronize(() -> waited.set(true));
+            pool.free(block);
+
+            assertEquals(block, pool.allocate(REGION_BYTES));
+        }
+        assertTrue(waited.get(), "handed on while a kernel may use it");
+    }
+
+    @Test
+    void shouldRefuseToKnowNothingOfTheDevice() {
+        for (final ReusePolicy policy : ReusePolicy.values()) {
+            if (policy != ReusePolicy.IMMEDIATE) {
+                final PoolBuilder builder = Pool.over(source).reuse(policy, DeviceWork.NONE);
+
+                assertThrows(IllegalArgumentException.class, builder::build, policy.name());
+            }
+        }
+        source.close();
+    }
+
+    @Test
+    void shouldAskTheWorkOfTheSource() {
+        try (CudaPool gpu = CudaPool.over(source, builder -> builder.reuse(ReusePolicy.TRACKED))) {
+            gpu.pool().free(gpu.pool().allocate(1));
+
+            assertAll(
+                    () -> assertSame(source, gpu.source()),
+                    () -> assertSame(source.work(), gpu.work()),
+                    () -> assertTrue(gpu.work().isIdle()));
+        }
+    }
+
+    @Test
+    void shouldCloseTheSourceWhenItCannotBeMade() {
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> CudaPool.over(source, builder -> builder.reuse(ReusePolicy.STRICT, DeviceWork.NONE)));
+
+        assertThrows(IllegalStateException.class, () -> source.take(1));
+    }
+
+    @Test
+    void shouldCloseTheSourceAfterThePoolTwice() {
+        final CudaPool gpu = CudaPool.over(source, CudaPoolTest::small);
+        gpu.pool().allocate(1);
+
+        gpu.close();
+        gpu.close();
+
+        assertAll(
+                () -> assertEquals(0, cuda.usedBytes(1)),
+                () -> assertThrows(IllegalStateException.class, () -> source.take(1)),
+                () -> assertThrows(IllegalStateException.class, () -> gpu.pool().allocate(1)));
+    }
+
+    @Test
+    void shouldCloseTheSourceAlsoWhenThePoolFailsTo() {
+        final CudaPool gpu = CudaPool.over(source, CudaPoolTest::small);
+        gpu.pool().allocate(1);
+        cuda.failAt(1, cudaError.cudaErrorIllegalAddress);
+
+        assertThrows(CudaFailureException.class, gpu::close);
+
+        assertThrows(IllegalStateException.class, () -> source.take(1));
+    }
+
+    @Test
+    void shouldRefuseADeviceThatCannotBe() {
+        assertThrows(IllegalArgumentException.class, () -> CudaPool.open(-1));
+    }
+
+    private static void small(final PoolBuilder builder) {
+        builder.firstRegionBytes(REGION_BYTES).limitBytes(REGION_BYTES);
+    }
+}

@@ -1,0 +1,97 @@
+package io.outboard.cuda.facade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.outboard.cuda.OutboardOptions;
+import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolStatistics;
+import io.outboard.pool.ReusePolicy;
+import java.util.Objects;
+import jcuda.Pointer;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUstream;
+import jcuda.runtime.cudaStream_t;
+
+/** A program on two simulated devices that uses both facades. */
+final class FakeProgram {
+
+    static final long FIRST_REGION_BYTES = 64L << 20;
+
+    final FakeCuda cuda = new FakeCuda(2);
+    final FakeRuntime jcuda = new FakeRuntime(cuda);
+    final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
+    final RuntimeFacade runtime = jcuda.runtime(pools);
+    final DriverFacade driver = jcuda.driver(pools);
+
+    FakeProgram(final ReusePolicy reuse) {
+        pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));
+    }
+
+    /** One whose frees are barriers. */
+    static FakeProgram withBarriers(final ReusePolicy reuse) {
+        final FakeProgram program = new FakeProgram(reuse);
+        program.pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES).withFreeIsBarrier(true));
+        return program;
+    }
+
+    /** By the runtime, which must succeed. */
+    long malloc(final long sizeBytes) {
+        final Pointer pointer = new Pointer();
+        assertEquals(0, runtime.cudaMalloc(pointer, sizeBytes));
+        return DevicePointers.address(pointer);
+    }
+
+    int free(final long address) {
+        return runtime.cudaFree(DevicePointers.pointerTo(address));
+    }
+
+    long mallocAsync(final long sizeBytes, final long stream) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        assertEquals(0, driver.cuMemAllocAsync(pointer, sizeBytes, streamOf(stream)));
+        return DevicePointers.address(pointer);
+    }
+
+    int freeAsync(final long address, final long stream) {
+        return driver.cuMemFreeAsync(pointerTo(address), streamOf(stream));
+    }
+
+    long createStream() {
+        final cudaStream_t stream = new cudaStream_t();
+        assertEquals(0, runtime.cudaStreamCreate(stream));
+        return DevicePointers.handle(stream);
+    }
+
+    int destroyStream(final long stream) {
+        return runtime.cudaStreamDestroy(DevicePointers.withHandle(new cudaStream_t(), stream));
+    }
+
+    int beginCapture(final long stream) {
+        return driver.cuStreamBeginCapture(streamOf(stream), 0);
+    }
+
+    int endCapture(final long stream) {
+        return driver.cuStreamEndCapture(streamOf(stream), new jcuda.driver.CUgraph());
+    }
+
+    /** Takes what is left of the first region, so that the next request needs what was freed. */
+    long fill() {
+        final PoolStatistics now = pool(0).statistics();
+        return malloc(now.heldBytes() - now.usedBytes() - now.limboBytes());
+    }
+
+    Pool pool(final int device) {
+        return Objects.requireNonNull(pools.ofDevice(device)).pool();
+    }
+
+    static CUstream streamOf(final long stream) {
+        return DevicePointers.withHandle(new CUstream(), stream);
+    }
+
+    static CUdeviceptr pointerTo(final long address) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, address);
+        return pointer;
+    }
+}

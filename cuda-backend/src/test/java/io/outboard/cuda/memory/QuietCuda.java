@@ -1,0 +1,77 @@
+package io.outboard.cuda.memory;
+
+/** A device on which everything has finished, or nothing has; its answers make no garbage. */
+final class QuietCuda extends FakeCuda {
+
+    private static final long CONTEXT = 0xC0_0000;
+
+    private int answer;
+
+    QuietCuda() {
+        super(1);
+    }
+
+    void answer(final int code) {
+        answer = code;
+    }
+
+    @Override
+    public int currentContext(final long[] context) {
+        context[0] = CONTEXT;
+        return SUCCESS;
+    }
+
+    @Override
+    public int synchronize() {
+        return SUCCESS;
+    }
+
+    @Override
+    public int streamFlags(final int[] flags, final long stream) {
+        flags[0] = 1;
+        return SUCCESS;
+    }
+
+    @Override
+    public int queryStream(final long stream) {
+        return answer;
+    }
+
+    @Override
+    public int queryEvent(final long event) {
+        return answer;
+    }
+
+    @Override
+    public int awaitEvent(final long event) {
+        return SUCCESS;
+    }
+
+    @Override
+    public int recordEvent(final long event, final long stream) {
+        return SUCCESS;
+    }
+
+    @Override
+    public int waitEvent(final long stream, final long event) {
+        return SUCCESS;
+    }
+
+    @Override
+    public int createStream(final long[] stream) {
+        stream[0] = 7;
+        return SUCCESS;
+    }
+
+    @Override
+    public int createEvent(final long[] event) {
+        event[0] = 8;
+        return SUCCESS;
+    }
+
+    @Override
+    public int captureStatus(final int[] status, final long stream) {
+        status[0] = 0;
+        return SUCCESS;
+    }
+}
