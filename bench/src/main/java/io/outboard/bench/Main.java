@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.TraceFormatException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;

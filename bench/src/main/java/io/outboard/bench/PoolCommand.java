@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.VirtualMemorySource;
@@ -80,7 +82,7 @@ final class PoolCommand implements Callable<Integer> {
                     for (final int count : threadCounts) {
                         progress.stage(strategy + " pool, " + count + " threads");
                         final double rate =
-                                Isolation.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
+                                Isolated.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
                         rates.add(new ThreadRate(strategy, reuse.get(0), count, rate));
                         progress.step(1);
                     }
@@ -104,18 +106,18 @@ final class PoolCommand implements Callable<Integer> {
         final Runnable step = () -> progress.step(1);
         progress.stage(strategy);
         // Addresses only, also where there is a device: the strategy doesn't touch it.
-        measurements.add(Isolation.open(strategy, trace, maxBlocks)
+        measurements.add(Isolated.open(strategy, trace, maxBlocks)
                 .measure(VirtualMemorySource.region(1).address(), regionBytes, "none", null, step));
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
-            measurements.add(Isolation.openPool(strategy, trace, maxBlocks)
+            measurements.add(Isolated.openPool(strategy, trace, maxBlocks)
                     .measurePool(policy, regionBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), step));
         }
         if (gpu != null) {
             for (final String policy : reuse) {
                 progress.stage(strategy + " facade, " + policy);
                 measurements.add(
-                        Isolation.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), step));
+                        Isolated.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), step));
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import picocli.CommandLine.Option;

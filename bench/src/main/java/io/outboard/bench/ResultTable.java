@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;

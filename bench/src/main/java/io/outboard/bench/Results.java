@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;
 import io.outboard.cuda.CudaDevice;
