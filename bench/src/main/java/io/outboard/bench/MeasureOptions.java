@@ -101,6 +101,10 @@ final class MeasureOptions {
         return output.out();
     }
 
+    OutputOptions output() {
+        return output;
+    }
+
     boolean json() {
         return output.json();
     }

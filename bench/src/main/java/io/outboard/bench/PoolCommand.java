@@ -3,6 +3,10 @@ package io.outboard.bench;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
+import io.outboard.bench.threads.ThreadOptions;
+import io.outboard.bench.threads.ThreadProfile;
+import io.outboard.bench.threads.ThreadProfileRun;
+import io.outboard.bench.threads.ThreadRequest;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
@@ -12,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -39,17 +44,22 @@ final class PoolCommand implements Callable<Integer> {
             names = "--reuse",
             paramLabel = "POLICY,...",
             split = ",",
-            defaultValue = "immediate,strict,tracked,stream-ordered",
-            description = "When a freed block may be handed out again. Default: ${DEFAULT-VALUE}.")
-    private List<String> policies = List.of();
+            description =
+                    "When a freed block may be handed out again. Default: immediate,strict,tracked,stream-ordered;"
+                            + " strict for profiles of several threads, --memory and --sweep.")
+    private @Nullable List<String> policies;
 
     @Option(
             names = "--threads",
             paramLabel = "N,...",
             split = ",",
-            description = "Numbers of threads that share a pool with the first of the policies."
-                    + " Default: powers of two up to the number of cores.")
+            description = "Numbers of threads that share a pool with the first of the policies; powers of two up to the"
+                    + " number of cores by default. For a profile of several threads each of these numbers is measured with"
+                    + " every policy, 1,2,4,8,16 by default; pairs and xmalloc have so many pairs of threads.")
     private @Nullable List<Integer> threads;
+
+    @Mixin
+    private ThreadOptions threadOptions = new ThreadOptions();
 
     @Mixin
     private MeasureOptions options = new MeasureOptions();
@@ -62,8 +72,15 @@ final class PoolCommand implements Callable<Integer> {
         if (options.smallestRegion()) {
             throw new WrongUseException("--region=smallest must be a size, since a pool grows");
         }
-        final List<String> reuse = reusePolicies();
-        final List<Integer> threadCounts = threadCounts();
+        threadOptions.check();
+        final Optional<ThreadProfile> threadProfile = ThreadProfile.named(profile.name());
+        if (threadProfile.isPresent()) {
+            measureThreads(
+                    List.of(1, 2, 4, 8, 16), request -> new ThreadProfileRun(threadProfile.get(), request).run());
+            return 0;
+        }
+        final List<String> reuse = reusePolicies("immediate", "strict", "tracked", "stream-ordered");
+        final List<Integer> threadCounts = threadCounts(powersOfTwo());
         final List<String> strategies = options.strategies();
         final Trace trace = profile.trace();
         maxBlocks = Comparison.maxBlocks(trace);
@@ -95,6 +112,30 @@ final class PoolCommand implements Callable<Integer> {
         return 0;
     }
 
+    /** Does what the user wants of several threads. */
+    private void measureThreads(final List<Integer> defaultThreads, final ThreadWork work) throws Exception {
+        final List<String> reuse = reusePolicies("strict");
+        final List<Integer> threadCounts = threadCounts(defaultThreads);
+        try (DeviceProbe probe = options.openDevice()) {
+            work.run(new ThreadRequest(
+                    threadOptions,
+                    options.strategies(),
+                    reuse,
+                    threadCounts,
+                    probe.source().map(CudaMemorySource::device).orElse(null),
+                    options.regionBytes().orElse(0),
+                    options.output(),
+                    spec.commandLine().getOut()));
+        }
+    }
+
+    /** What is to be done with a request. */
+    @FunctionalInterface
+    private interface ThreadWork {
+
+        void run(ThreadRequest request) throws Exception;
+    }
+
     private void measure(
             final String strategy,
             final Trace trace,
@@ -123,9 +164,9 @@ final class PoolCommand implements Callable<Integer> {
     }
 
     /** Names of constants, each once. */
-    private List<String> reusePolicies() {
+    private List<String> reusePolicies(final String... defaults) {
         final LinkedHashSet<String> names = new LinkedHashSet<>();
-        for (final String policy : policies) {
+        for (final String policy : policies == null ? List.of(defaults) : policies) {
             try {
                 names.add(ReusePolicy.valueOf(policy.toUpperCase(Locale.ROOT).replace('-', '_'))
                         .name());
@@ -137,18 +178,21 @@ final class PoolCommand implements Callable<Integer> {
         return List.copyOf(names);
     }
 
-    private List<Integer> threadCounts() {
-        final List<Integer> counts = new ArrayList<>();
+    private List<Integer> threadCounts(final List<Integer> defaults) {
         if (threads == null) {
-            for (int count = 1; count <= Runtime.getRuntime().availableProcessors(); count *= 2) {
-                counts.add(count);
-            }
-            return counts;
+            return defaults;
         }
         for (final int count : threads) {
             if (count < 1 || count > 1_000) {
                 throw new WrongUseException("--threads=" + count + " must be >= 1 and <= 1000");
             }
+        }
+        return List.copyOf(threads);
+    }
+
+    private static List<Integer> powersOfTwo() {
+        final List<Integer> counts = new ArrayList<>();
+        for (int count = 1; count <= Runtime.getRuntime().availableProcessors(); count *= 2) {
             counts.add(count);
         }
         return counts;

@@ -12,7 +12,9 @@ final class ProfileOptions {
             names = "--profile",
             paramLabel = "NAME",
             defaultValue = "paper",
-            description = "mimalloc, paper, large, mid, small or pingpong. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "mimalloc, paper, large, mid, small or pingpong; for pool also own, pairs, larson or xmalloc, of"
+                            + " several threads. Default: ${DEFAULT-VALUE}.")
     private String profile = "paper";
 
     @Option(
@@ -21,6 +23,14 @@ final class ProfileOptions {
             defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
             description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
     private int operations;
+
+    String name() {
+        return profile;
+    }
+
+    int operations() {
+        return operations;
+    }
 
     /** The trace that is asked for. */
     Trace trace() {
