@@ -3,6 +3,8 @@ package io.outboard.bench;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
+import io.outboard.bench.threads.MemoryByThreads;
+import io.outboard.bench.threads.SizeSweep;
 import io.outboard.bench.threads.ThreadOptions;
 import io.outboard.bench.threads.ThreadProfile;
 import io.outboard.bench.threads.ThreadProfileRun;
@@ -73,6 +75,18 @@ final class PoolCommand implements Callable<Integer> {
             throw new WrongUseException("--region=smallest must be a size, since a pool grows");
         }
         threadOptions.check();
+        if (threadOptions.sweep()) {
+            measureThreads(List.of(1, 16), request -> new SizeSweep(request).run());
+            return 0;
+        }
+        if (threadOptions.memory()) {
+            // Else a thread profile or a wrong name is an error only after the first trace has been measured.
+            profile.checkTraceName();
+            measureThreads(
+                    List.of(1, 16),
+                    request -> new MemoryByThreads(request, profile.name(), profile.operations()).run());
+            return 0;
+        }
         final Optional<ThreadProfile> threadProfile = ThreadProfile.named(profile.name());
         if (threadProfile.isPresent()) {
             measureThreads(

@@ -28,6 +28,14 @@ final class ProfileOptions {
         return profile;
     }
 
+    /** Refuses what isn't a trace's name, and a number of operations that can't be. */
+    void checkTraceName() {
+        if (!Profiles.names().contains(profile)) {
+            throw new WrongUseException(
+                    "--profile=" + profile + " must be one of: " + String.join(", ", Profiles.names()));
+        }
+    }
+
     int operations() {
         return operations;
     }

@@ -84,6 +84,72 @@ class PoolThreadsCommandTest {
         assertTrue(outcome.out().lines().allMatch(line -> line.length() <= 150), outcome.out());
     }
 
+    @Test
+    void shouldCompareMemoryOfSeveralThreadsWithThatOfOne() throws Exception {
+        final Outcome outcome =
+                run("--memory", "--ops", "2000", "--threads", "1,3", "--format", "json", "--out", folder.toString());
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        final List<String> lines = outcome.out().lines().toList();
+        assertEquals(4, lines.size(), outcome.out());
+        assertTrue(
+                lines.get(0).startsWith("{\"trace\":\"paper\",\"mode\":\"shared\",\"strategy\":\"tlsf\""),
+                lines.get(0));
+        assertTrue(lines.get(0).contains("\"ratio\":1.000"), lines.get(0));
+        assertTrue(lines.get(3).startsWith("{\"trace\":\"paper by 3\",\"mode\":\"own\""), lines.get(3));
+        assertEquals(lines, Files.readAllLines(folder.resolve("thread-memory.json")));
+        assertTrue(Files.readString(folder.resolve("report.html")).contains("paper by 3, own, tlsf, STRICT, 3"));
+    }
+
+    @Test
+    void shouldReplayARecordedTraceForMemory() throws Exception {
+        final Path file = folder.resolve("recorded.csv");
+        Files.writeString(file, """
+                Thread,Time,Action,Pointer,Size,Stream
+                1,1,allocate,0x1000,5000,0
+                1,2,allocate,0x9000,700,0
+                1,3,free,0x1000,5000,0
+                1,4,free,0x9000,700,0
+                """);
+
+        final Outcome outcome = run("--memory", "--trace", file.toString(), "--threads", "2");
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.out().contains("\nrecorded.csv  shared  tlsf, STRICT        2"), outcome.out());
+    }
+
+    @Test
+    void shouldMeasureEverySize() throws Exception {
+        final Outcome outcome =
+                run("--sweep", "--round-ms", "1", "--threads", "1", "--format", "json", "--out", folder.toString());
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        final List<String> lines = outcome.out().lines().toList();
+        assertEquals(11, lines.size(), outcome.out());
+        assertTrue(lines.get(0).startsWith("{\"sizeBytes\":256,\"allocator\":\"pool\""), lines.get(0));
+        assertTrue(lines.get(10).startsWith("{\"sizeBytes\":" + (256 << 20) + ","), lines.get(10));
+        assertEquals(lines, Files.readAllLines(folder.resolve("sweep.json")));
+        assertTrue(Files.readString(folder.resolve("report.html")).contains("Latency by size"));
+    }
+
+    @Test
+    void shouldRefuseAThreadProfileForMemory() {
+        final Outcome outcome = run("--memory", "--profile", "own");
+
+        assertEquals(2, outcome.exitCode());
+        assertTrue(outcome.err().contains("--profile=own must be one of: mimalloc, paper"), outcome.err());
+    }
+
+    @Test
+    void shouldRefuseAMissingTrace() {
+        final Outcome outcome =
+                run("--memory", "--trace", folder.resolve("missing.csv").toString());
+
+        assertEquals(2, outcome.exitCode());
+        assertTrue(outcome.err().contains("missing.csv"), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
