@@ -44,6 +44,7 @@ class PoolThreadsCommandTest {
             assertTrue(line.contains("\"threads\":" + (1 + i / 2) + ",\"workers\":" + (2 + i / 2 * 2)), line);
             for (final String key : List.of(
                     "opsPerSecond",
+                    "cpuNsPerOp",
                     "ratio",
                     "bareOpsPerSecond",
                     "gcBytesPerOp",

@@ -36,6 +36,7 @@ final class FiguresSection implements Section {
                     List.of(
                             "opsPerSecond",
                             "ratio",
+                            "cpuNsPerOp",
                             "bareOpsPerSecond",
                             "gcBytesPerOp",
                             "heldBytes",

@@ -16,6 +16,8 @@ public interface ThreadBench {
      * What came of the pass for speed.
      *
      * @param opsPerSecond allocations and frees a second of all threads together, the median of the rounds
+     * @param cpuNsPerOp time on a core an operation, of all threads, waiting for each other in loops included: what is left
+     *     of a figure where other programs take cores away
      * @param gcBytesPerOp garbage an operation, in bytes
      * @param heldBytes what the pool held at the end
      * @param peakHeldBytes what it held at most, of looks every few milliseconds
@@ -24,6 +26,7 @@ public interface ThreadBench {
      */
     record Speed(
             double opsPerSecond,
+            double cpuNsPerOp,
             double gcBytesPerOp,
             long heldBytes,
             long peakHeldBytes,

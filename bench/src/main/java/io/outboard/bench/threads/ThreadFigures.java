@@ -37,6 +37,7 @@ record ThreadFigures(
                 .put("liveBlocks", (long) settings.liveBlocks())
                 .put("opsPerSecond", speed.opsPerSecond(), 0)
                 .put("ratio", ratio, 3)
+                .put("cpuNsPerOp", speed.cpuNsPerOp(), 2)
                 .put("bareOpsPerSecond", bareOpsPerSecond, 0)
                 .put("gcBytesPerOp", speed.gcBytesPerOp(), 3)
                 .put("allocate", clocked.allocate().json())

@@ -105,6 +105,7 @@ public final class ThreadProfileRun {
                         row -> String.valueOf(row.settings().threads()))
                 .column("operations/s", row -> Units.count(row.speed().opsPerSecond()))
                 .column("over first", row -> Units.ratio(row.ratio()))
+                .column("CPU/op", row -> Units.time(row.speed().cpuNsPerOp()))
                 .column("no allocator", row -> Units.count(row.bareOpsPerSecond()))
                 .column("garbage/op", row -> Units.bytes(row.speed().gcBytesPerOp()))
                 .column("held", row -> held(row, row.speed().heldBytes()))

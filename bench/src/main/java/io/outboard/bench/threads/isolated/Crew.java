@@ -1,7 +1,5 @@
 package io.outboard.bench.threads.isolated;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -37,10 +35,11 @@ final class Crew implements AutoCloseable {
      *
      * @param opsPerSecond of all workers together
      * @param gcBytesPerOp garbage an operation
+     * @param cpuNsPerOp time on a core an operation
      */
-    record Outcome(double opsPerSecond, double gcBytesPerOp) {}
+    record Outcome(double opsPerSecond, double gcBytesPerOp, double cpuNsPerOp) {}
 
-    private record Work(long operations, long garbageBytes, double seconds) {}
+    private record Work(Workload.Tally tally, double seconds) {}
 
     /** {@code wrapper} is put around each worker's blocks; {@code otherThreads} run till the crew is closed. */
     Crew(final Supply supply, final Workload workload, final int otherThreads, final UnaryOperator<Blocks> wrapper) {
@@ -93,19 +92,22 @@ final class Crew implements AutoCloseable {
         double opsPerSecond = 0;
         long operations = 0;
         long garbageBytes = 0;
+        long cpuNs = 0;
         for (final Future<Work> result : results) {
             try {
                 final Work work = result.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-                opsPerSecond += work.operations / work.seconds;
-                operations += work.operations;
-                garbageBytes += work.garbageBytes;
+                opsPerSecond += work.tally.operations / work.seconds;
+                operations += work.tally.operations;
+                garbageBytes += work.tally.garbageBytes;
+                cpuNs += work.tally.cpuNs;
             } catch (final ExecutionException e) {
                 throw new IllegalStateException("a thread failed: " + e.getCause(), e);
             } catch (final TimeoutException e) {
                 throw new IllegalStateException("a thread must end its round within " + PATIENCE_SECONDS + " s", e);
             }
         }
-        return new Outcome(opsPerSecond, (double) garbageBytes / Math.max(1, operations));
+        final double count = Math.max(1, operations);
+        return new Outcome(opsPerSecond, garbageBytes / count, cpuNs / count);
     }
 
     private Work work(final int worker, final Round round) throws InterruptedException {
@@ -113,20 +115,18 @@ final class Crew implements AutoCloseable {
             // Made by its thread: what it writes to lies beside what that thread writes to, and nobody else.
             blocks[worker] = wrapper.apply(supply.blocks());
         }
-        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         final Workload.Tally tally = new Workload.Tally();
-        final long before = threads.getCurrentThreadAllocatedBytes();
-        final long asking = threads.getCurrentThreadAllocatedBytes() - before;
+        final Meter meter = new Meter();
         try {
-            final long allocated = threads.getCurrentThreadAllocatedBytes();
+            meter.start();
             final long start = System.nanoTime();
             workload.work(worker, blocks[worker], round, tally);
             final double seconds = (System.nanoTime() - start) / 1e9;
-            // Workers that start threads count these threads' garbage themselves, and not that of starting them.
-            final long garbage = workload.countsItsGarbage()
-                    ? tally.garbageBytes
-                    : threads.getCurrentThreadAllocatedBytes() - allocated - asking;
-            return new Work(tally.operations, garbage, seconds);
+            // Workers that start threads count what these take themselves, and not that of starting them.
+            if (!workload.metersItself()) {
+                meter.stop(tally);
+            }
+            return new Work(tally, seconds);
         } finally {
             // Also the others' round if this worker failed.
             round.end();

@@ -44,6 +44,7 @@ public final class IsolatedThreadBench implements ThreadBench {
             crew.run(WARM_ROUNDS * settings.roundMillis(), () -> {});
             final double[] rates = new double[ROUNDS];
             final long[] peaks = new long[2];
+            final double[] cpuNs = new double[ROUNDS];
             double garbage = 0;
             for (int i = 0; i < ROUNDS; i++) {
                 final Crew.Outcome outcome = crew.run(settings.roundMillis(), () -> {
@@ -51,11 +52,19 @@ public final class IsolatedThreadBench implements ThreadBench {
                     peaks[1] = Math.max(peaks[1], supply.limboBytes());
                 });
                 rates[i] = outcome.opsPerSecond();
+                cpuNs[i] = outcome.cpuNsPerOp();
                 garbage += outcome.gcBytesPerOp() / ROUNDS;
             }
             Arrays.sort(rates);
+            Arrays.sort(cpuNs);
             final Speed speed = new Speed(
-                    rates[ROUNDS / 2], garbage, supply.heldBytes(), peaks[0], peaks[1], supply.synchronizations());
+                    rates[ROUNDS / 2],
+                    cpuNs[ROUNDS / 2],
+                    garbage,
+                    supply.heldBytes(),
+                    peaks[0],
+                    peaks[1],
+                    supply.synchronizations());
             crew.freeAll();
             return speed;
         }

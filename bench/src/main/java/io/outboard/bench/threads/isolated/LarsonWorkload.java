@@ -1,8 +1,6 @@
 package io.outboard.bench.threads.isolated;
 
-import com.sun.management.ThreadMXBean;
 import io.outboard.bench.threads.ThreadSettings;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -51,20 +49,18 @@ final class LarsonWorkload extends Workload {
     }
 
     private static void live(final Slots own, final Blocks blocks, final Round round, final Tally tally) {
-        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        final long before = threads.getCurrentThreadAllocatedBytes();
-        final long asking = threads.getCurrentThreadAllocatedBytes() - before;
-        final long start = threads.getCurrentThreadAllocatedBytes();
+        final Meter meter = new Meter();
+        meter.start();
         long operations = 0;
         for (int i = 0; i < REPLACEMENTS_A_THREAD && !round.isOver(); i += CHUNK) {
             operations += own.replace(blocks, CHUNK);
         }
-        tally.garbageBytes += threads.getCurrentThreadAllocatedBytes() - start - asking;
+        meter.stop(tally);
         tally.operations += operations;
     }
 
     @Override
-    boolean countsItsGarbage() {
+    boolean metersItself() {
         return true;
     }
 

@@ -16,6 +16,7 @@ abstract class Workload {
     static final class Tally {
         long operations;
         long garbageBytes;
+        long cpuNs;
     }
 
     static Workload of(final ThreadSettings settings) {
@@ -38,8 +39,8 @@ abstract class Workload {
      */
     abstract void work(int worker, Blocks blocks, Round round, Tally tally) throws InterruptedException;
 
-    /** Whether workers start other threads, and say in the tally what garbage these made. */
-    boolean countsItsGarbage() {
+    /** Whether workers start other threads, and say in the tally what garbage and time these took. */
+    boolean metersItself() {
         return false;
     }
 
