@@ -111,9 +111,7 @@ public final class ThreadProfileRun {
                 .column("held", row -> held(row, row.speed().heldBytes()))
                 .column("peak held", row -> held(row, row.speed().peakHeldBytes()))
                 .column("peak live", row -> Units.bytes((double) row.checked().peakLiveBytes()))
-                .column(
-                        "blocks checked",
-                        row -> Units.count((double) row.checked().blocks()))
+                .column("checked", row -> Units.count((double) row.checked().blocks()))
                 .print(figures, out);
         out.println();
         final TextTable<ThreadFigures> latencies = new TextTable<ThreadFigures>()
