@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.DeviceOutOfMemoryException;
@@ -33,7 +35,7 @@ final class Comparison {
     private final List<RuntimeException> problems = new ArrayList<>();
 
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out) {
-        this(trace, options, out, Isolation::open);
+        this(trace, options, out, Isolated::open);
     }
 
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final Opener opener) {

@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.trace.Trace;

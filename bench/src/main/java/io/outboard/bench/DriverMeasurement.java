@@ -1,6 +1,8 @@
 package io.outboard.bench;
 
 import com.sun.management.ThreadMXBean;
+import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.trace.Trace;
 import java.lang.management.ManagementFactory;

@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.report.KernelResult;
 import io.outboard.bench.report.Units;
 import java.io.PrintWriter;

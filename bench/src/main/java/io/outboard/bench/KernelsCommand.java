@@ -1,5 +1,10 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.ByteSize;
+import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.OutputOptions;
+import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.kernels.CasePlan;
 import io.outboard.bench.kernels.Contender;

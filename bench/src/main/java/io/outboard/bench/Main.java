@@ -1,5 +1,8 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.soak.SoakCommand;
 import io.outboard.bench.trace.TraceFormatException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;
@@ -23,6 +26,7 @@ import picocli.CommandLine.Option;
             MallocLargeCommand.class,
             ReplayCommand.class,
             PoolCommand.class,
+            SoakCommand.class,
             KernelsCommand.class,
             StrategiesCommand.class,
             ReportCommand.class

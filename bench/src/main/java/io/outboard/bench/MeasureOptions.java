@@ -1,5 +1,8 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.ByteSize;
+import io.outboard.bench.common.OutputOptions;
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
@@ -96,6 +99,10 @@ final class MeasureOptions {
     @Nullable
     Path out() {
         return output.out();
+    }
+
+    OutputOptions output() {
+        return output;
     }
 
     boolean json() {

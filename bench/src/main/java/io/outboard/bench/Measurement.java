@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.Latencies;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.trace.Trace;
 import java.util.List;

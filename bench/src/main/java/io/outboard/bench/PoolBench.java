@@ -2,7 +2,7 @@ package io.outboard.bench;
 
 /**
  * A pool over one strategy on one trace, as a measuring command sees it: the border between its classes and those that
- * every measurement has for itself, see {@link Isolation}. What crosses is the JDK's, this package's or the trace's
+ * every measurement has for itself, see {@link io.outboard.bench.common.Isolation}. What crosses is the JDK's, this package's or the trace's
  * package's own.
  *
  * <p>Thread-safety: confined to one thread. Failures are a {@link RuntimeException} whose message says what failed. One

@@ -1,6 +1,14 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
+import io.outboard.bench.threads.MemoryByThreads;
+import io.outboard.bench.threads.SizeSweep;
+import io.outboard.bench.threads.ThreadOptions;
+import io.outboard.bench.threads.ThreadProfile;
+import io.outboard.bench.threads.ThreadProfileRun;
+import io.outboard.bench.threads.ThreadRequest;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
@@ -10,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -37,17 +46,22 @@ final class PoolCommand implements Callable<Integer> {
             names = "--reuse",
             paramLabel = "POLICY,...",
             split = ",",
-            defaultValue = "immediate,strict,tracked,stream-ordered",
-            description = "When a freed block may be handed out again. Default: ${DEFAULT-VALUE}.")
-    private List<String> policies = List.of();
+            description =
+                    "When a freed block may be handed out again. Default: immediate,strict,tracked,stream-ordered;"
+                            + " strict for profiles of several threads, --memory and --sweep.")
+    private @Nullable List<String> policies;
 
     @Option(
             names = "--threads",
             paramLabel = "N,...",
             split = ",",
-            description = "Numbers of threads that share a pool with the first of the policies."
-                    + " Default: powers of two up to the number of cores.")
+            description = "Numbers of threads that share a pool with the first of the policies; powers of two up to the"
+                    + " number of cores by default. For a profile of several threads each of these numbers is measured with"
+                    + " every policy, 1,2,4,8,16 by default; pairs and xmalloc have so many pairs of threads.")
     private @Nullable List<Integer> threads;
+
+    @Mixin
+    private ThreadOptions threadOptions = new ThreadOptions();
 
     @Mixin
     private MeasureOptions options = new MeasureOptions();
@@ -60,8 +74,27 @@ final class PoolCommand implements Callable<Integer> {
         if (options.smallestRegion()) {
             throw new WrongUseException("--region=smallest must be a size, since a pool grows");
         }
-        final List<String> reuse = reusePolicies();
-        final List<Integer> threadCounts = threadCounts();
+        threadOptions.check();
+        if (threadOptions.sweep()) {
+            measureThreads(List.of(1, 16), request -> new SizeSweep(request).run());
+            return 0;
+        }
+        if (threadOptions.memory()) {
+            // Else a thread profile or a wrong name is an error only after the first trace has been measured.
+            profile.checkTraceName();
+            measureThreads(
+                    List.of(1, 16),
+                    request -> new MemoryByThreads(request, profile.name(), profile.operations()).run());
+            return 0;
+        }
+        final Optional<ThreadProfile> threadProfile = ThreadProfile.named(profile.name());
+        if (threadProfile.isPresent()) {
+            measureThreads(
+                    List.of(1, 2, 4, 8, 16), request -> new ThreadProfileRun(threadProfile.get(), request).run());
+            return 0;
+        }
+        final List<String> reuse = reusePolicies("immediate", "strict", "tracked", "stream-ordered");
+        final List<Integer> threadCounts = threadCounts(powersOfTwo());
         final List<String> strategies = options.strategies();
         final Trace trace = profile.trace();
         maxBlocks = Comparison.maxBlocks(trace);
@@ -80,7 +113,7 @@ final class PoolCommand implements Callable<Integer> {
                     for (final int count : threadCounts) {
                         progress.stage(strategy + " pool, " + count + " threads");
                         final double rate =
-                                Isolation.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
+                                Isolated.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
                         rates.add(new ThreadRate(strategy, reuse.get(0), count, rate));
                         progress.step(1);
                     }
@@ -91,6 +124,30 @@ final class PoolCommand implements Callable<Integer> {
         new Results(trace, measurements, rates, gpu, baselines.settings())
                 .print(options, spec.commandLine().getOut());
         return 0;
+    }
+
+    /** Does what the user wants of several threads. */
+    private void measureThreads(final List<Integer> defaultThreads, final ThreadWork work) throws Exception {
+        final List<String> reuse = reusePolicies("strict");
+        final List<Integer> threadCounts = threadCounts(defaultThreads);
+        try (DeviceProbe probe = options.openDevice()) {
+            work.run(new ThreadRequest(
+                    threadOptions,
+                    options.strategies(),
+                    reuse,
+                    threadCounts,
+                    probe.source().map(CudaMemorySource::device).orElse(null),
+                    options.regionBytes().orElse(0),
+                    options.output(),
+                    spec.commandLine().getOut()));
+        }
+    }
+
+    /** What is to be done with a request. */
+    @FunctionalInterface
+    private interface ThreadWork {
+
+        void run(ThreadRequest request) throws Exception;
     }
 
     private void measure(
@@ -104,26 +161,26 @@ final class PoolCommand implements Callable<Integer> {
         final Runnable step = () -> progress.step(1);
         progress.stage(strategy);
         // Addresses only, also where there is a device: the strategy doesn't touch it.
-        measurements.add(Isolation.open(strategy, trace, maxBlocks)
+        measurements.add(Isolated.open(strategy, trace, maxBlocks)
                 .measure(VirtualMemorySource.region(1).address(), regionBytes, "none", null, step));
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
-            measurements.add(Isolation.openPool(strategy, trace, maxBlocks)
+            measurements.add(Isolated.openPool(strategy, trace, maxBlocks)
                     .measurePool(policy, regionBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), step));
         }
         if (gpu != null) {
             for (final String policy : reuse) {
                 progress.stage(strategy + " facade, " + policy);
                 measurements.add(
-                        Isolation.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), step));
+                        Isolated.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), step));
             }
         }
     }
 
     /** Names of constants, each once. */
-    private List<String> reusePolicies() {
+    private List<String> reusePolicies(final String... defaults) {
         final LinkedHashSet<String> names = new LinkedHashSet<>();
-        for (final String policy : policies) {
+        for (final String policy : policies == null ? List.of(defaults) : policies) {
             try {
                 names.add(ReusePolicy.valueOf(policy.toUpperCase(Locale.ROOT).replace('-', '_'))
                         .name());
@@ -135,18 +192,21 @@ final class PoolCommand implements Callable<Integer> {
         return List.copyOf(names);
     }
 
-    private List<Integer> threadCounts() {
-        final List<Integer> counts = new ArrayList<>();
+    private List<Integer> threadCounts(final List<Integer> defaults) {
         if (threads == null) {
-            for (int count = 1; count <= Runtime.getRuntime().availableProcessors(); count *= 2) {
-                counts.add(count);
-            }
-            return counts;
+            return defaults;
         }
         for (final int count : threads) {
             if (count < 1 || count > 1_000) {
                 throw new WrongUseException("--threads=" + count + " must be >= 1 and <= 1000");
             }
+        }
+        return List.copyOf(threads);
+    }
+
+    private static List<Integer> powersOfTwo() {
+        final List<Integer> counts = new ArrayList<>();
+        for (int count = 1; count <= Runtime.getRuntime().availableProcessors(); count *= 2) {
             counts.add(count);
         }
         return counts;

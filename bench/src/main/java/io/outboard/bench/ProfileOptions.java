@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import picocli.CommandLine.Option;
@@ -11,7 +12,9 @@ final class ProfileOptions {
             names = "--profile",
             paramLabel = "NAME",
             defaultValue = "paper",
-            description = "mimalloc, paper, large, mid, small or pingpong. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "mimalloc, paper, large, mid, small or pingpong; for pool also own, pairs, larson or xmalloc, of"
+                            + " several threads. Default: ${DEFAULT-VALUE}.")
     private String profile = "paper";
 
     @Option(
@@ -20,6 +23,22 @@ final class ProfileOptions {
             defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
             description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
     private int operations;
+
+    String name() {
+        return profile;
+    }
+
+    /** Refuses what isn't a trace's name, and a number of operations that can't be. */
+    void checkTraceName() {
+        if (!Profiles.names().contains(profile)) {
+            throw new WrongUseException(
+                    "--profile=" + profile + " must be one of: " + String.join(", ", Profiles.names()));
+        }
+    }
+
+    int operations() {
+        return operations;
+    }
 
     /** The trace that is asked for. */
     Trace trace() {

@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.report.ReportPage;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

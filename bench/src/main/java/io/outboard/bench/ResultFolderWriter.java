@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Latencies;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.ReportPage;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what {@code --out} asks for: {@code results.json}, {@code threads.json}, {@code environment.json}, a latency histogram for each kind
+ * Writes what {@code --out} asks for: {@code results.json}, {@code threads.json}, {@code ratios.json}, {@code environment.json}, a latency histogram for each kind
  * of operation, memory over time, and the page. Files of the same names are replaced.
  */
 final class ResultFolderWriter {
@@ -44,6 +45,12 @@ final class ResultFolderWriter {
                     results.rates().stream()
                             .map(rate -> rate.json(results.trace()).toString())
                             .toList());
+        }
+        final List<DriverRatio> ratios = DriverRatio.of(measurements);
+        if (!ratios.isEmpty()) {
+            Files.write(
+                    folder.resolve("ratios.json"),
+                    ratios.stream().map(ratio -> ratio.json().toString()).toList());
         }
         writeEnvironment(folder, environment);
         final String heading = environment.entrySet().stream()

@@ -1,6 +1,6 @@
 package io.outboard.bench;
 
-import io.outboard.bench.device.DriverAllocators;
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;
@@ -49,7 +49,7 @@ final class ResultTable {
         speedColumns().print(measurements, out);
         out.println();
         memoryColumns().print(measurements, out);
-        printSpeedUps(out);
+        DriverRatio.print(measurements, out);
         if (!baselines.isEmpty()) {
             out.println("\n" + baselines);
         }
@@ -94,31 +94,8 @@ final class ResultTable {
         return measurement.label(measurements);
     }
 
-    private void printSpeedUps(final PrintWriter out) {
-        for (final Measurement baseline : measurements) {
-            if (!DriverAllocators.CUDA_MALLOC.equals(baseline.strategy())) {
-                continue;
-            }
-            out.println();
-            for (final Measurement measurement : measurements) {
-                if (!measurement.strategy().equals(baseline.strategy())) {
-                    out.println(name(measurement) + ", times faster than " + baseline.strategy()
-                            + ": allocate p50 " + factor(baseline.allocate(), measurement.allocate(), 50) + ", p99.9 "
-                            + factor(baseline.allocate(), measurement.allocate(), 99.9) + "; free p50 "
-                            + factor(baseline.free(), measurement.free(), 50) + ", p99.9 "
-                            + factor(baseline.free(), measurement.free(), 99.9));
-                }
-            }
-        }
-    }
-
     private boolean hasNone(final Measurement measurement) {
         return smallestRegion && measurement.regionBytes() != null && measurement.smallestRegionBytes() == null;
-    }
-
-    /** A latency of 0 is one that the clock can't tell from its own; it counts as 1 ns. */
-    private static String factor(final Latencies slow, final Latencies fast, final double percent) {
-        return TextTable.plain(Units.factor(slow.percentile(percent) / Math.max(fast.percentile(percent), 1)));
     }
 
     private String ratio(final @Nullable Long bytes) {

@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;
 import io.outboard.cuda.CudaDevice;
@@ -32,6 +34,7 @@ record Results(
         if (options.json()) {
             measurements.forEach(measurement -> out.println(measurement.json(device)));
             rates.forEach(rate -> out.println(rate.json(trace)));
+            DriverRatio.of(measurements).forEach(ratio -> out.println(ratio.json()));
         } else {
             new ResultTable(trace, measurements, options.smallestRegion(), device, baselines).print(out);
             printRates(out);

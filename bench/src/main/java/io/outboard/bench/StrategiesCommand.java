@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;

@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.WrongUseException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
@@ -8,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One strategy on one trace, as a measuring command sees it: the border between its classes and those that every strategy
- * has for itself, see {@link Isolation}. What crosses is the JDK's, this package's or the trace's package's own.
+ * has for itself, see {@link io.outboard.bench.common.Isolation}. What crosses is the JDK's, this package's or the trace's package's own.
  *
  * <p>Thread-safety: confined to one thread. A strategy that can't serve says so in its results; every other failure is a
  * {@link RuntimeException} whose message says what failed.

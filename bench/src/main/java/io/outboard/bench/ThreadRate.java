@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Environment;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.trace.Trace;
 

@@ -41,7 +41,7 @@ class ComparisonTest {
 
     @Test
     void shouldNotSayNoneOfARegionThatNobodyLookedFor() throws Exception {
-        compare(Isolation::open, "tlsf", "--region", "1GiB");
+        compare(Isolated::open, "tlsf", "--region", "1GiB");
 
         assertFalse(out.toString().contains("none"), out.toString());
     }
@@ -84,7 +84,7 @@ class ComparisonTest {
         if (strategy.equals("tlsf")) {
             throw new IllegalStateException("the table is full");
         }
-        return Isolation.open(strategy, measured, maxBlocks);
+        return Isolated.open(strategy, measured, maxBlocks);
     }
 
     private void compare(final Comparison.Opener opener, final String strategies, final String... more)
@@ -107,7 +107,7 @@ class ComparisonTest {
         private final StrategyBench isolated;
 
         NeverServed(final String strategy) {
-            isolated = Isolation.open(strategy, trace, 1 << 18);
+            isolated = Isolated.open(strategy, trace, 1 << 18);
         }
 
         @Override

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;

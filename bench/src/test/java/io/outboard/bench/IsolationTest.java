@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.isolated.IsolatedBench;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
@@ -78,7 +80,7 @@ class IsolationTest {
         final Path isolated = folder.resolve("isolated.csv");
         final Path plain = folder.resolve("plain.csv");
 
-        Isolation.open(strategy, trace, MAX_BLOCKS).writePlacements(ADDRESS, REGION_BYTES, isolated);
+        Isolated.open(strategy, trace, MAX_BLOCKS).writePlacements(ADDRESS, REGION_BYTES, isolated);
         new IsolatedBench(strategy, trace, MAX_BLOCKS).writePlacements(ADDRESS, REGION_BYTES, plain);
 
         assertTrue(Files.size(plain) > 10_000);
@@ -88,7 +90,7 @@ class IsolationTest {
     @ParameterizedTest
     @MethodSource("strategies")
     void shouldMeasureWhatIsMeasuredWithoutIsolation(final String strategy) {
-        final Measurement isolated = measure(Isolation.open(strategy, trace, MAX_BLOCKS));
+        final Measurement isolated = measure(Isolated.open(strategy, trace, MAX_BLOCKS));
         final Measurement plain = measure(new IsolatedBench(strategy, trace, MAX_BLOCKS));
 
         assertTrue(plain.failures() > 0);
@@ -104,14 +106,14 @@ class IsolationTest {
     @Test
     void shouldPassOnWhatTheStrategysClassesThrow() {
         final IllegalArgumentException thrown =
-                assertThrows(IllegalArgumentException.class, () -> Isolation.open("foo", trace, MAX_BLOCKS));
+                assertThrows(IllegalArgumentException.class, () -> Isolated.open("foo", trace, MAX_BLOCKS));
 
         assertTrue(String.valueOf(thrown.getMessage()).startsWith("strategy=foo must be one of:"));
     }
 
     @Test
     void shouldNameARegionThatTheStrategyCannotDivide() {
-        final StrategyBench bench = Isolation.open("tlsf", trace, MAX_BLOCKS);
+        final StrategyBench bench = Isolated.open("tlsf", trace, MAX_BLOCKS);
 
         final WrongUseException thrown =
                 assertThrows(WrongUseException.class, () -> bench.measure(ADDRESS, 1, "none", null, () -> {}));
@@ -124,6 +126,6 @@ class IsolationTest {
     }
 
     private ClassLoader loaderOf(final String strategy) {
-        return Isolation.open(strategy, trace, MAX_BLOCKS).getClass().getClassLoader();
+        return Isolated.open(strategy, trace, MAX_BLOCKS).getClass().getClassLoader();
     }
 }

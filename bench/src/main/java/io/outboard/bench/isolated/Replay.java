@@ -1,6 +1,6 @@
 package io.outboard.bench.isolated;
 
-import io.outboard.bench.Latencies;
+import io.outboard.bench.common.Latencies;
 import io.outboard.bench.trace.Trace;
 import java.util.BitSet;
 

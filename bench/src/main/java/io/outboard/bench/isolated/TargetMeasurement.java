@@ -1,7 +1,7 @@
 package io.outboard.bench.isolated;
 
 import com.sun.management.ThreadMXBean;
-import io.outboard.bench.Latencies;
+import io.outboard.bench.common.Latencies;
 import io.outboard.bench.trace.Trace;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;

@@ -51,9 +51,11 @@ final class ResultFolder {
         try (Stream<Path> files = Files.list(directory)) {
             names = files.map(file -> file.toFile().getName()).collect(Collectors.toUnmodifiableSet());
         }
-        if (!names.contains(RESULTS) && !names.contains(KernelsSection.FILE_NAME)) {
+        final boolean figures =
+                FiguresSection.KINDS.stream().map(FiguresSection.Kind::fileName).anyMatch(names::contains);
+        if (!figures && !names.contains(RESULTS) && !names.contains(KernelsSection.FILE_NAME)) {
             throw new IllegalArgumentException(
-                    directory + ": must contain " + RESULTS + " or " + KernelsSection.FILE_NAME);
+                    directory + ": must contain " + RESULTS + " or " + KernelsSection.FILE_NAME + " or other figures");
         }
         return new ResultFolder(directory, names);
     }

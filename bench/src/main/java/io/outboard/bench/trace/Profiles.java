@@ -78,34 +78,47 @@ public final class Profiles {
      * @throws IllegalArgumentException if the name is unknown or the number out of range; the message lists the choices
      */
     public static Trace named(final String name, final int operations) {
+        return variant(name, operations, 0);
+    }
+
+    /**
+     * Generates a profile with another seed: the same distributions, other draws.
+     *
+     * @param name one of {@link #names()}
+     * @param operations as for {@link #named(String, int)}
+     * @param variant what is added to the seed; 0 for the profile itself
+     * @return the trace, called by the profile's name
+     * @throws IllegalArgumentException as {@link #named(String, int)}
+     */
+    public static Trace variant(final String name, final int operations, final int variant) {
         if (!NAMES.contains(name)) {
             throw new IllegalArgumentException("profile=" + name + " must be one of: " + String.join(", ", NAMES));
         }
         checkOperations(operations);
         return switch (name) {
-            case "mimalloc" -> mimalloc(operations);
+            case "mimalloc" -> mimalloc(operations, variant);
             case "paper" -> {
-                final SplitMix64 random = new SplitMix64(1);
+                final SplitMix64 random = new SplitMix64(1L + variant);
                 yield replace(name, operations, () -> (int) random.below(20), () -> random.uniform(KIB, 16 * MIB));
             }
             case "large" -> {
-                final SplitMix64 random = new SplitMix64(2);
+                final SplitMix64 random = new SplitMix64(2L + variant);
                 yield toggle(name, 1_000, REGION_BYTES, operations, random, () -> random.uniform(KIB, 16 * MIB));
             }
             case "mid" -> {
-                final SplitMix64 random = new SplitMix64(4);
+                final SplitMix64 random = new SplitMix64(4L + variant);
                 yield toggle(name, 10_000, REGION_BYTES, operations, random, () -> random.logUniform(8, 22));
             }
             case "small" -> {
-                final SplitMix64 random = new SplitMix64(3);
+                final SplitMix64 random = new SplitMix64(3L + variant);
                 yield toggle(name, 200_000, 256 * GIB, operations, random, () -> random.logUniform(8, 22));
             }
-            default -> pingpong(operations);
+            default -> pingpong(operations, variant);
         };
     }
 
-    private static Trace mimalloc(final int operations) {
-        final MersenneTwister random = new MersenneTwister(42);
+    private static Trace mimalloc(final int operations, final int variant) {
+        final MersenneTwister random = new MersenneTwister(42 + variant);
         return replace(
                 "mimalloc", operations, () -> (int) random.below(20), () -> 5 * MIB + random.below(20 * MIB + 1));
     }
@@ -156,8 +169,8 @@ public final class Profiles {
         return new Trace(name, slots, regionBytes, list.toArray());
     }
 
-    private static Trace pingpong(final int operations) {
-        final SplitMix64 random = new SplitMix64(5);
+    private static Trace pingpong(final int operations, final int variant) {
+        final SplitMix64 random = new SplitMix64(5L + variant);
         final OperationList list = new OperationList(operations);
         final long[] liveBytes = new long[PINGPONG_BLOCKS];
         for (int slot = 0; slot < PINGPONG_BLOCKS && list.size() < operations; slot++) {

@@ -5,17 +5,27 @@ package io.outboard.bench.trace;
  *
  * <p>Thread-safety: confined to one thread.
  */
-final class SplitMix64 {
+public final class SplitMix64 {
 
     private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
 
     private long state;
 
-    SplitMix64(final long seed) {
+    /**
+     * A generator.
+     *
+     * @param seed the same gives the same numbers
+     */
+    public SplitMix64(final long seed) {
         state = seed;
     }
 
-    long next() {
+    /**
+     * Draws.
+     *
+     * @return 64 random bits
+     */
+    public long next() {
         state += GOLDEN_GAMMA;
         long z = state;
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
@@ -23,15 +33,24 @@ final class SplitMix64 {
         return z ^ (z >>> 31);
     }
 
-    /** A whole number in {@code 0..n-1}, n > 0: the high 64 bits of the unsigned product with a draw. */
-    long below(final long n) {
+    /**
+     * A whole number: the high 64 bits of the unsigned product with a draw.
+     *
+     * @param n how many there are to choose from, n > 0
+     * @return one in {@code 0..n-1}
+     */
+    public long below(final long n) {
         final long draw = next();
         // multiplyHigh takes a draw with its top bit set for draw - 2^64, so n is missing from the high half.
         return Math.multiplyHigh(draw, n) + ((draw >> 63) & n);
     }
 
-    /** A number in [0, 1) with 53 random bits. */
-    double unit() {
+    /**
+     * A number with 53 random bits.
+     *
+     * @return one in [0, 1)
+     */
+    public double unit() {
         return (next() >>> 11) * 0x1.0p-53;
     }
 

@@ -2,6 +2,7 @@ package io.outboard.bench.trace;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProfilesTest {
 
@@ -104,5 +106,14 @@ class ProfilesTest {
 
         final String message = String.valueOf(e.getMessage());
         assertTrue(message.startsWith("operations=" + operations + " must be 2.."), message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mimalloc", "paper", "large", "mid", "small", "pingpong"})
+    void shouldDrawOtherBlocksWithAnotherSeed(final String name) {
+        final long[] first = Profiles.named(name, 1_000).operations();
+
+        assertArrayEquals(first, Profiles.variant(name, 1_000, 0).operations());
+        assertFalse(Arrays.equals(first, Profiles.variant(name, 1_000, 1).operations()));
     }
 }

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
 import java.util.Locale;
 import java.util.Map;
@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Sizes as users type them: {@code 68719476736}, {@code 64GiB}, {@code 64g}, {@code 1.5G}; powers of 1024. */
-final class ByteSize {
+public final class ByteSize {
 
     private static final Pattern FORM =
             Pattern.compile("([0-9]{1,19}(?:\\.[0-9]{1,6})?)\\s*(?:([kmgt])(?:i?b)?|b)?", Pattern.CASE_INSENSITIVE);
@@ -17,10 +17,12 @@ final class ByteSize {
     /**
      * Reads a size.
      *
+     * @param argument the option, as errors name it
+     * @param text what the user typed
      * @return bytes, {@code 0 < bytes < 2^62}
      * @throws WrongUseException if the text isn't a size; it names {@code argument}
      */
-    static long parse(final String argument, final String text) {
+    public static long parse(final String argument, final String text) {
         final Matcher form = FORM.matcher(text.strip());
         if (form.matches()) {
             final String unit = form.group(2);

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
 /** What the user asked for can't be done as asked: the message names the argument, its value and the rule. */
 public final class WrongUseException extends RuntimeException {
@@ -14,7 +14,12 @@ public final class WrongUseException extends RuntimeException {
         super(message);
     }
 
-    WrongUseException(final Exception cause) {
+    /**
+     * For what another class found wrong.
+     *
+     * @param cause its message says all
+     */
+    public WrongUseException(final Exception cause) {
         super(cause.getMessage(), cause);
     }
 }

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
 import io.outboard.bench.report.JsonLine;
 import org.HdrHistogram.Histogram;
@@ -54,15 +54,40 @@ public final class Latencies {
         return ns;
     }
 
-    Histogram histogram() {
+    /**
+     * Adds what another has recorded.
+     *
+     * @param other not changed
+     */
+    public void add(final Latencies other) {
+        histogram.add(other.histogram);
+    }
+
+    /**
+     * All of them.
+     *
+     * @return the histogram itself, not a copy
+     */
+    public Histogram histogram() {
         return histogram;
     }
 
-    double percentile(final double percent) {
+    /**
+     * What so many of the operations took at most.
+     *
+     * @param percent 0 to 100
+     * @return nanoseconds; NaN if there was no operation
+     */
+    public double percentile(final double percent) {
         return histogram.getTotalCount() == 0 ? Double.NaN : histogram.getValueAtPercentile(percent);
     }
 
-    JsonLine json() {
+    /**
+     * The figures that every result has.
+     *
+     * @return an object
+     */
+    public JsonLine json() {
         return new JsonLine()
                 .put("mean", histogram.getTotalCount() == 0 ? Double.NaN : histogram.getMean(), 1)
                 .put("p50", percentile(50), 0)

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Where results go: options that every measuring command has. */
-final class OutputOptions {
+public final class OutputOptions {
 
     /** What a table or a program reads. */
-    enum Format {
+    public enum Format {
+        /** For people. */
         TABLE,
+        /** For programs: one object a line. */
         JSON
     }
 
@@ -28,8 +30,15 @@ final class OutputOptions {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private Format format = Format.TABLE;
 
-    /** Makes the folder for results, if one is wanted. */
-    void check() {
+    /** As without any of them. */
+    public OutputOptions() {}
+
+    /**
+     * Makes the folder for results, if one is wanted.
+     *
+     * @throws WrongUseException if it can't be made
+     */
+    public void check() {
         if (out != null) {
             try {
                 Files.createDirectories(out);
@@ -39,12 +48,21 @@ final class OutputOptions {
         }
     }
 
-    @Nullable
-    Path out() {
+    /**
+     * Where results go.
+     *
+     * @return the folder, null if none is wanted
+     */
+    public @Nullable Path out() {
         return out;
     }
 
-    boolean json() {
+    /**
+     * What to print.
+     *
+     * @return true for one JSON object a line, false for a table
+     */
+    public boolean json() {
         return format == Format.JSON;
     }
 }

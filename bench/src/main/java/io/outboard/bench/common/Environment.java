@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
@@ -19,14 +19,17 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IVersionProvider;
 
 /** What a reader of results must know about how they came about. */
-final class Environment {
+public final class Environment {
 
     private static String command = "outboard";
 
     private Environment() {}
 
     /** The version of the command line. */
-    static final class Version implements IVersionProvider {
+    public static final class Version implements IVersionProvider {
+
+        /** Picocli makes it. */
+        public Version() {}
 
         @Override
         public String[] getVersion() {
@@ -34,7 +37,12 @@ final class Environment {
         }
     }
 
-    static void rememberCommand(final String... arguments) {
+    /**
+     * Keeps what {@link #facts} give as the command.
+     *
+     * @param arguments of the command line
+     */
+    public static void rememberCommand(final String... arguments) {
         command = "./outboard "
                 + Arrays.stream(arguments)
                         .map(argument -> argument.matches("[\\w./,:=-]+")
@@ -43,8 +51,14 @@ final class Environment {
                         .collect(Collectors.joining(" "));
     }
 
-    /** Everything, by the keys of {@code environment.json}; without a GPU, its keys are missing. */
-    static Map<String, String> facts(final @Nullable CudaDevice gpu, final String baselines) {
+    /**
+     * Everything, by the keys of {@code environment.json}; without a GPU, its keys are missing.
+     *
+     * @param gpu what was measured on, null without one
+     * @param baselines how the driver was called, may be empty
+     * @return facts, in the order that people read them in
+     */
+    public static Map<String, String> facts(final @Nullable CudaDevice gpu, final String baselines) {
         final Map<String, String> facts = new LinkedHashMap<>();
         facts.put("command", command);
         facts.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
@@ -67,14 +81,23 @@ final class Environment {
         return facts;
     }
 
-    static String jdk() {
+    /**
+     * What runs this.
+     *
+     * @return vendor and version
+     */
+    public static String jdk() {
         return System.getProperty("java.vm.vendor") + " " + System.getProperty("java.vm.version");
     }
 
-    /** The commit that this was built from, with a mark if the sources differed from it; or {@code unknown}. */
-    static String commit() {
+    /**
+     * The commit that this was built from.
+     *
+     * @return its short name, with a mark if the sources differed from it; or {@code unknown}
+     */
+    public static String commit() {
         final Properties properties = new Properties();
-        try (InputStream in = Environment.class.getResourceAsStream("commit.properties")) {
+        try (InputStream in = Environment.class.getResourceAsStream("/io/outboard/bench/commit.properties")) {
             if (in != null) {
                 properties.load(in);
             }
@@ -93,7 +116,12 @@ final class Environment {
         return flags.isEmpty() ? "none" : flags;
     }
 
-    static String cpu() {
+    /**
+     * What this runs on.
+     *
+     * @return name of the processor and how many cores
+     */
+    public static String cpu() {
         final String cores = Runtime.getRuntime().availableProcessors() + " cores";
         try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
             return lines.filter(line -> line.startsWith("model name"))

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -9,13 +9,18 @@ import org.jspecify.annotations.Nullable;
  * A progress bar on standard error, where that is a terminal; nothing elsewhere. The launcher knows whether it is one:
  * the system property {@code outboard.terminal} is then {@code true}.
  */
-final class Progress implements AutoCloseable {
+public final class Progress implements AutoCloseable {
 
     private static final int UPDATE_MILLISECONDS = 200;
 
     private final @Nullable ProgressBar bar;
 
-    Progress(final long steps) {
+    /**
+     * Nothing done yet.
+     *
+     * @param steps how many there are
+     */
+    public Progress(final long steps) {
         bar = Boolean.getBoolean("outboard.terminal")
                 ? new ProgressBarBuilder()
                         .setTaskName("measuring")
@@ -27,14 +32,23 @@ final class Progress implements AutoCloseable {
                 : null;
     }
 
-    /** Says what is under way from now on. */
-    void stage(final String what) {
+    /**
+     * Says what is under way from now on.
+     *
+     * @param what in a word or two
+     */
+    public void stage(final String what) {
         if (bar != null) {
             bar.setExtraMessage(what);
         }
     }
 
-    void step(final long steps) {
+    /**
+     * Goes on.
+     *
+     * @param steps how many were done
+     */
+    public void step(final long steps) {
         if (bar != null) {
             bar.stepBy(steps);
         }

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -11,19 +11,34 @@ import java.util.function.Function;
  *
  * @param <T> what a row shows
  */
-final class TextTable<T> {
+public final class TextTable<T> {
 
     private record Column<T>(String title, Function<T, String> cell) {}
 
     private final List<Column<T>> columns = new ArrayList<>();
 
-    /** Adds a column to the right; the first one holds names. */
-    TextTable<T> column(final String title, final Function<T, String> cell) {
+    /** No columns yet. */
+    public TextTable() {}
+
+    /**
+     * Adds a column to the right; the first one holds names.
+     *
+     * @param title its heading
+     * @param cell what it shows of a row
+     * @return this
+     */
+    public TextTable<T> column(final String title, final Function<T, String> cell) {
         columns.add(new Column<>(title, row -> plain(cell.apply(row))));
         return this;
     }
 
-    void print(final List<T> rows, final PrintWriter out) {
+    /**
+     * Prints the headings and a line for each row.
+     *
+     * @param rows from the top
+     * @param out where to
+     */
+    public void print(final List<T> rows, final PrintWriter out) {
         final List<StringBuilder> lines = new ArrayList<>();
         for (int i = 0; i <= rows.size(); i++) {
             lines.add(new StringBuilder());
@@ -42,8 +57,13 @@ final class TextTable<T> {
         lines.forEach(line -> out.println(line.toString().stripTrailing()));
     }
 
-    /** Terminals know no difference between a space and one that doesn't break. */
-    static String plain(final String text) {
+    /**
+     * Terminals know no difference between a space and one that doesn't break.
+     *
+     * @param text any
+     * @return the same with common spaces
+     */
+    public static String plain(final String text) {
         return text.replace('\u00A0', ' ');
     }
 }

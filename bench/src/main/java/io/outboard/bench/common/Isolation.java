@@ -1,6 +1,5 @@
-package io.outboard.bench;
+package io.outboard.bench.common;
 
-import io.outboard.bench.trace.Trace;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -13,13 +12,14 @@ import java.lang.reflect.InvocationTargetException;
  * look slower than it is.
  *
  * <p>This loader defines anew, from the same files, all that isn't the JDK's or shared; so it finds strategies of any
- * module wherever their classes come from. Shared are the package that this class is in, traces, and HdrHistogram: what
- * crosses the borders that are {@link StrategyBench} and {@link PoolBench}; and JCuda, whose native library loads once.
+ * module wherever their classes come from. Shared are HdrHistogram and the benchmark's own packages, but for those that
+ * are called {@code isolated}: what measures is in these, what it is asked for and what it answers in the others; and
+ * JCuda, whose native library loads once.
  */
-final class Isolation extends ClassLoader {
+public final class Isolation extends ClassLoader {
 
-    private static final String STRATEGY_BENCH = "io.outboard.bench.isolated.IsolatedBench";
-    private static final String POOL_BENCH = "io.outboard.bench.isolated.IsolatedPoolBench";
+    private static final String BENCH = "io.outboard.bench";
+    private static final String ANEW = ".isolated";
 
     static {
         registerAsParallelCapable();
@@ -30,41 +30,26 @@ final class Isolation extends ClassLoader {
     }
 
     /**
-     * Loads a strategy's classes and makes what measures it.
+     * Defines a class anew, and all that it uses but for what is shared, and makes one of it.
      *
-     * @param strategy name of one that exists
-     * @param trace what to measure it on
-     * @param maxBlocks how many blocks its tables are to hold
-     * @throws RuntimeException what the strategy's own classes threw
+     * @param <T> as what it is known outside
+     * @param type the same
+     * @param className of the class, in a package that isn't shared
+     * @param arguments of its only public constructor
+     * @return the object
+     * @throws RuntimeException what the constructor threw
      */
-    static StrategyBench open(final String strategy, final Trace trace, final int maxBlocks) {
-        return (StrategyBench) open(STRATEGY_BENCH, strategy, trace, maxBlocks);
-    }
-
-    /**
-     * The same for a pool over a strategy.
-     *
-     * @param strategy name of one that exists
-     * @param trace what to measure it on
-     * @param maxBlocks how many blocks its tables are to hold
-     */
-    static PoolBench openPool(final String strategy, final Trace trace, final int maxBlocks) {
-        return (PoolBench) open(POOL_BENCH, strategy, trace, maxBlocks);
-    }
-
-    private static Object open(final String bench, final String strategy, final Trace trace, final int maxBlocks) {
+    public static <T> T open(final Class<T> type, final String className, final Object... arguments) {
         try {
-            return new Isolation()
-                    .loadClass(bench)
-                    .getConstructor(String.class, Trace.class, int.class)
-                    .newInstance(strategy, trace, maxBlocks);
+            return type.cast(
+                    new Isolation().loadClass(className).getConstructors()[0].newInstance(arguments));
         } catch (final InvocationTargetException e) {
             if (e.getCause() instanceof RuntimeException cause) {
                 throw cause;
             }
-            throw new LinkageError(strategy + " can't be isolated", e);
+            throw new LinkageError(className + " can't be isolated", e);
         } catch (final ReflectiveOperationException e) {
-            throw new LinkageError(strategy + " can't be isolated", e);
+            throw new LinkageError(className + " can't be isolated", e);
         }
     }
 
@@ -94,8 +79,7 @@ final class Isolation extends ClassLoader {
 
     private static boolean isShared(final String name) {
         final String packageName = name.substring(0, Math.max(0, name.lastIndexOf('.')));
-        return packageName.equals(Isolation.class.getPackageName())
-                || packageName.equals(Trace.class.getPackageName())
+        return (packageName.startsWith(BENCH) && !packageName.endsWith(ANEW))
                 || packageName.equals("org.HdrHistogram")
                 || packageName.startsWith("jcuda")
                 || isOfTheJdk(name);

@@ -1,0 +1,224 @@
+package io.outboard.bench.threads;
+
+import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.TextTable;
+import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.Units;
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import io.outboard.bench.trace.TraceReader;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.DeviceWork;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
+import io.outboard.pool.ReusePolicy;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What a pool holds when several threads use it, beside what it holds when one does the same: what lanes, caches and inboxes
+ * cost in memory. No device is used: all work has always finished. Confined to one thread.
+ */
+public final class MemoryByThreads {
+
+    /** Name of the file in the folder of results. */
+    public static final String FILE_NAME = "thread-memory.json";
+
+    private static final int ROUNDS = 3;
+
+    /** Blocks that the tables hold for each live one: it, the free one behind it, and as much in limbo. */
+    private static final int RECORDS_A_BLOCK = 4;
+
+    private static final int MOST_RECORDS = 1 << 26;
+
+    private final ThreadRequest request;
+    private final String profile;
+    private final int operations;
+
+    /**
+     * Nothing measured yet.
+     *
+     * @param request on what
+     * @param profile name of the profile, unless the request names a recorded trace
+     * @param operations how many of the profile's
+     */
+    public MemoryByThreads(final ThreadRequest request, final String profile, final int operations) {
+        this.request = request;
+        this.profile = profile;
+        this.operations = operations;
+    }
+
+    /** {@code mode}: shared, one trace's operations; own, a trace for each thread. Held bytes are medians of rounds. */
+    private record Row(
+            String trace,
+            String mode,
+            String strategy,
+            String policy,
+            int threads,
+            long heldBytes,
+            long mostHeldBytes,
+            long peakLiveBytes,
+            long heldBytesOfOne) {
+
+        double ratio() {
+            return (double) heldBytes / heldBytesOfOne;
+        }
+
+        JsonLine json() {
+            return new JsonLine()
+                    .put("trace", trace)
+                    .put("mode", mode)
+                    .put("strategy", strategy)
+                    .put("reusePolicy", policy)
+                    .put("threads", (long) threads)
+                    .put("heldBytes", heldBytes)
+                    .put("mostHeldBytes", mostHeldBytes)
+                    .put("peakLiveBytes", peakLiveBytes)
+                    .put("heldBytesOfOne", heldBytesOfOne)
+                    .put("ratio", ratio(), 3);
+        }
+    }
+
+    /** Held and live bytes of several rounds. */
+    private record Rounds(long heldBytes, long mostHeldBytes, long peakLiveBytes) {}
+
+    /**
+     * Measures, then prints.
+     *
+     * @throws IOException if the trace can't be read, or results can't be written
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public void run() throws IOException, InterruptedException {
+        final Path file = request.options().trace();
+        final Trace trace = file == null ? variants(1).get(0) : TraceReader.read(file);
+        final List<Row> rows = new ArrayList<>();
+        final int runs = request.strategies().size()
+                * request.policies().size()
+                * request.threads().size();
+        try (Progress progress = new Progress(runs)) {
+            for (final String strategy : request.strategies()) {
+                for (final String policy : request.policies()) {
+                    final Rounds one = rounds(strategy, policy, trace.peakLiveBlocks(), MemoryReplay.deal(trace, 1));
+                    for (final int threads : request.threads()) {
+                        progress.stage(threads + " threads");
+                        rows.add(row(
+                                trace.name(),
+                                "shared",
+                                strategy,
+                                policy,
+                                threads,
+                                rounds(
+                                        strategy,
+                                        policy,
+                                        2L * trace.peakLiveBlocks(),
+                                        MemoryReplay.deal(trace, threads)),
+                                one));
+                        if (file == null) {
+                            rows.add(ownRow(strategy, policy, threads));
+                        }
+                        progress.step(1);
+                    }
+                }
+            }
+        }
+        request.figures().print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
+    }
+
+    private Row ownRow(final String strategy, final String policy, final int threads) throws InterruptedException {
+        final List<Trace> traces = variants(threads);
+        final long liveBlocks = traces.stream().mapToLong(Trace::peakLiveBlocks).sum();
+        return row(
+                profile + " by " + threads,
+                "own",
+                strategy,
+                policy,
+                threads,
+                rounds(strategy, policy, liveBlocks, MemoryReplay.each(traces)),
+                rounds(strategy, policy, liveBlocks, MemoryReplay.interleaved(traces)));
+    }
+
+    private static Row row(
+            final String trace,
+            final String mode,
+            final String strategy,
+            final String policy,
+            final int threads,
+            final Rounds several,
+            final Rounds one) {
+        return new Row(
+                trace,
+                mode,
+                strategy,
+                policy,
+                threads,
+                several.heldBytes,
+                several.mostHeldBytes,
+                several.peakLiveBytes,
+                one.heldBytes);
+    }
+
+    private List<Trace> variants(final int count) {
+        try {
+            return IntStream.range(0, count)
+                    .mapToObj(variant -> Profiles.variant(profile, operations, variant))
+                    .toList();
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
+        }
+    }
+
+    private Rounds rounds(
+            final String strategy, final String policy, final long liveBlocks, final List<MemoryReplay.Part> parts)
+            throws InterruptedException {
+        final long[] held = new long[ROUNDS];
+        final long[] live = new long[ROUNDS];
+        for (int i = 0; i < ROUNDS; i++) {
+            try (VirtualMemorySource source = new VirtualMemorySource();
+                    Pool pool = pool(source, strategy, policy, liveBlocks)) {
+                final MemoryReplay.Held result = new MemoryReplay(pool, parts).run();
+                held[i] = result.heldBytes();
+                live[i] = result.peakLiveBytes();
+            }
+        }
+        Arrays.sort(held);
+        Arrays.sort(live);
+        return new Rounds(held[ROUNDS / 2], held[ROUNDS - 1], live[ROUNDS / 2]);
+    }
+
+    private Pool pool(
+            final VirtualMemorySource source, final String strategy, final String policy, final long liveBlocks) {
+        final long records =
+                Math.min(MOST_RECORDS, Math.max(StrategyOptions.DEFAULTS.maxBlocks(), RECORDS_A_BLOCK * liveBlocks));
+        final PoolBuilder builder = Pool.over(source)
+                .strategy(strategy, StrategyOptions.DEFAULTS.withMaxBlocks((int) records))
+                .reuse(ReusePolicy.valueOf(policy), DeviceWork.NONE);
+        if (request.regionBytes() > 0) {
+            builder.firstRegionBytes(request.regionBytes()).limitBytes(request.regionBytes());
+        }
+        return builder.build();
+    }
+
+    private static void print(final List<Row> rows, final PrintWriter out) {
+        out.println(
+                "What a pool holds when several threads do the operations of one trace (shared), or each a trace of its"
+                        + " own,\nbeside one thread that does them all; medians of " + ROUNDS + " runs\n");
+        new TextTable<Row>()
+                .column("trace", Row::trace)
+                .column("mode", Row::mode)
+                .column("pool", row -> row.strategy() + ", " + row.policy())
+                .column("threads", row -> String.valueOf(row.threads()))
+                .column("held", row -> Units.bytes((double) row.heldBytes()))
+                .column("at most", row -> Units.bytes((double) row.mostHeldBytes()))
+                .column("peak live", row -> Units.bytes((double) row.peakLiveBytes()))
+                .column("held by one", row -> Units.bytes((double) row.heldBytesOfOne()))
+                .column("ratio", row -> Units.ratio(row.ratio()))
+                .print(rows, out);
+    }
+}

@@ -1,0 +1,150 @@
+package io.outboard.bench.threads.isolated;
+
+import io.outboard.bench.device.DriverAllocator;
+import io.outboard.bench.device.DriverAllocators;
+import io.outboard.bench.threads.ThreadSettings;
+import io.outboard.cuda.DevicePointers;
+import jcuda.Pointer;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
+import jcuda.runtime.JCuda;
+import jcuda.runtime.cudaError;
+
+/**
+ * The driver's own functions; {@code cuMemAllocAsync} on one stream for all threads, since blocks go from thread to thread.
+ * An allocator of one slot is kept open meanwhile: it keeps the context, and the driver's pool from giving memory back.
+ */
+final class DriverSupply implements Supply {
+
+    private final int device;
+    private final boolean ordered;
+    private final DriverAllocator keeper;
+    private final CUstream stream = new CUstream();
+
+    DriverSupply(final ThreadSettings settings) {
+        device = settings.device();
+        ordered = settings.kind() == ThreadSettings.Kind.CU_MEM_ALLOC_ASYNC;
+        keeper = DriverAllocators.open(
+                ordered ? DriverAllocators.CU_MEM_ALLOC_ASYNC : DriverAllocators.CUDA_MALLOC, device, 1);
+        if (ordered) {
+            checkDriver("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
+        }
+    }
+
+    @Override
+    public Blocks blocks() {
+        return ordered ? new OrderedBlocks(device, stream) : new RuntimeBlocks(device);
+    }
+
+    @Override
+    public long heldBytes() {
+        return 0;
+    }
+
+    @Override
+    public long limboBytes() {
+        return 0;
+    }
+
+    @Override
+    public long liveBlocks() {
+        return 0;
+    }
+
+    @Override
+    public long synchronizations() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        try (keeper) {
+            if (ordered) {
+                JCudaDriver.cuStreamSynchronize(stream);
+                JCudaDriver.cuStreamDestroy(stream);
+            }
+        }
+    }
+
+    private static void check(final String call, final int code) {
+        if (code != cudaError.cudaSuccess) {
+            throw new IllegalStateException(call + " failed: " + cudaError.stringFor(code));
+        }
+    }
+
+    private static void checkDriver(final String call, final int code) {
+        if (code != CUresult.CUDA_SUCCESS) {
+            throw new IllegalStateException(call + " failed: " + CUresult.stringFor(code));
+        }
+    }
+
+    /** Makes the device's primary context the thread's, also a new thread's. */
+    private abstract static class OfDevice extends Blocks {
+
+        private final int device;
+        private Thread user = Thread.currentThread();
+
+        OfDevice(final int device) {
+            this.device = device;
+        }
+
+        final void enter() {
+            final Thread current = Thread.currentThread();
+            if (user != current) {
+                user = current;
+                check("cudaSetDevice", JCuda.cudaSetDevice(device));
+            }
+        }
+    }
+
+    private static final class RuntimeBlocks extends OfDevice {
+
+        private final Pointer pointer = new Pointer();
+
+        RuntimeBlocks(final int device) {
+            super(device);
+        }
+
+        @Override
+        long allocate(final long sizeBytes) {
+            enter();
+            check("cudaMalloc", JCuda.cudaMalloc(pointer, sizeBytes));
+            return DevicePointers.address(pointer);
+        }
+
+        @Override
+        void free(final long address) {
+            enter();
+            DevicePointers.set(pointer, address);
+            check("cudaFree", JCuda.cudaFree(pointer));
+        }
+    }
+
+    private static final class OrderedBlocks extends OfDevice {
+
+        private final CUdeviceptr pointer = new CUdeviceptr();
+        private final CUstream stream;
+
+        OrderedBlocks(final int device, final CUstream stream) {
+            super(device);
+            this.stream = stream;
+        }
+
+        @Override
+        long allocate(final long sizeBytes) {
+            enter();
+            checkDriver("cuMemAllocAsync", JCudaDriver.cuMemAllocAsync(pointer, sizeBytes, stream));
+            return DevicePointers.address(pointer);
+        }
+
+        @Override
+        void free(final long address) {
+            enter();
+            DevicePointers.set(pointer, address);
+            checkDriver("cuMemFreeAsync", JCudaDriver.cuMemFreeAsync(pointer, stream));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.outboard.bench.threads.isolated;
+
+import io.outboard.bench.common.Latencies;
+import io.outboard.bench.threads.ThreadBench;
+import io.outboard.bench.threads.ThreadSettings;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Where calls arrive among the classes that a pass has for itself. Confined to one thread. */
+public final class IsolatedThreadBench implements ThreadBench {
+
+    private static final int ROUNDS = 3;
+
+    /** Longer than a round: the compiler shares the cores with what is measured. */
+    private static final int WARM_ROUNDS = 3;
+
+    /** So many blocks are looked at, unless that takes too many rounds. */
+    private static final long CHECKED_BLOCKS = 20_000;
+
+    private static final int MOST_CHECKING_ROUNDS = 10;
+
+    private final ThreadSettings settings;
+    private final Supply supply;
+
+    /**
+     * Opens the memory.
+     *
+     * @param settings what to do
+     */
+    public IsolatedThreadBench(final ThreadSettings settings) {
+        this(settings, Supply.open(settings));
+    }
+
+    IsolatedThreadBench(final ThreadSettings settings, final Supply supply) {
+        this.settings = settings;
+        this.supply = supply;
+    }
+
+    @Override
+    public Speed speed() throws InterruptedException {
+        try (supply;
+                Crew crew = new Crew(supply, Workload.of(settings), settings.others(), blocks -> blocks)) {
+            crew.run(WARM_ROUNDS * settings.roundMillis(), () -> {});
+            final double[] rates = new double[ROUNDS];
+            final long[] peaks = new long[2];
+            final double[] cpuNs = new double[ROUNDS];
+            double garbage = 0;
+            for (int i = 0; i < ROUNDS; i++) {
+                final Crew.Outcome outcome = crew.run(settings.roundMillis(), () -> {
+                    peaks[0] = Math.max(peaks[0], supply.heldBytes());
+                    peaks[1] = Math.max(peaks[1], supply.limboBytes());
+                });
+                rates[i] = outcome.opsPerSecond();
+                cpuNs[i] = outcome.cpuNsPerOp();
+                garbage += outcome.gcBytesPerOp() / ROUNDS;
+            }
+            Arrays.sort(rates);
+            Arrays.sort(cpuNs);
+            final Speed speed = new Speed(
+                    rates[ROUNDS / 2],
+                    cpuNs[ROUNDS / 2],
+                    garbage,
+                    supply.heldBytes(),
+                    peaks[0],
+                    peaks[1],
+                    supply.synchronizations());
+            crew.freeAll();
+            return speed;
+        }
+    }
+
+    @Override
+    public Clocked clocked() throws InterruptedException {
+        final long clockNs = Latencies.measureClock();
+        final List<Latencies> allocations = new ArrayList<>();
+        final List<Latencies> frees = new ArrayList<>();
+        try (supply;
+                Crew crew = new Crew(supply, Workload.of(settings), settings.others(), blocks -> {
+                    final Latencies allocate = new Latencies(clockNs);
+                    final Latencies free = new Latencies(clockNs);
+                    synchronized (allocations) {
+                        allocations.add(allocate);
+                        frees.add(free);
+                    }
+                    return new ClockedBlocks(blocks, allocate, free);
+                })) {
+            crew.run(WARM_ROUNDS * settings.roundMillis(), () -> {});
+            // Between rounds nobody records.
+            allocations.forEach(latencies -> latencies.histogram().reset());
+            frees.forEach(latencies -> latencies.histogram().reset());
+            crew.run(ROUNDS * settings.roundMillis(), () -> {});
+            final Latencies allocate = new Latencies(clockNs);
+            final Latencies free = new Latencies(clockNs);
+            allocations.forEach(allocate::add);
+            frees.forEach(free::add);
+            crew.freeAll();
+            return new Clocked(allocate, free);
+        }
+    }
+
+    @Override
+    public Checked checked() throws InterruptedException {
+        final Shadow shadow = new Shadow();
+        try (supply;
+                Crew crew = new Crew(
+                        supply,
+                        Workload.of(settings),
+                        settings.others(),
+                        blocks -> new CheckedBlocks(blocks, shadow))) {
+            for (int i = 0; i < MOST_CHECKING_ROUNDS && shadow.blocks() < CHECKED_BLOCKS; i++) {
+                crew.run(settings.roundMillis(), () -> {});
+            }
+            crew.freeAll();
+            return new Checked(shadow.blocks(), shadow.peakLiveBytes());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.outboard.bench.threads.isolated;
+
+import io.outboard.bench.threads.ThreadSettings;
+import io.outboard.core.MemorySource;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.cuda.CudaMemorySource;
+import io.outboard.cuda.CudaWork;
+import io.outboard.pool.DeviceWork;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
+import io.outboard.pool.ReusePolicy;
+
+/** A pool, over addresses that nothing backs and a device that is always idle, or over a GPU. */
+final class PoolSupply implements Supply {
+
+    /** The default stream. */
+    private static final long STREAM = 0;
+
+    /** Of what a GPU has free, as the facades do. */
+    private static final double DEVICE_SHARE = 0.8;
+
+    private final MemorySource source;
+    private final Pool pool;
+    private final boolean ordered;
+
+    private PoolSupply(final MemorySource source, final Pool pool, final boolean ordered) {
+        this.source = source;
+        this.pool = pool;
+        this.ordered = ordered;
+    }
+
+    static PoolSupply open(final ThreadSettings settings) {
+        if (settings.device() == ThreadSettings.NO_DEVICE) {
+            return over(new VirtualMemorySource(), DeviceWork.NONE, settings, settings.regionBytes());
+        }
+        final CudaMemorySource source = CudaMemorySource.open(settings.device());
+        final long limitBytes =
+                settings.regionBytes() > 0 ? settings.regionBytes() : (long) (source.availableBytes() * DEVICE_SHARE);
+        return over(source, CudaWork.open(settings.device()), settings, limitBytes);
+    }
+
+    private static PoolSupply over(
+            final MemorySource source, final DeviceWork work, final ThreadSettings settings, final long limitBytes) {
+        final ReusePolicy policy = ReusePolicy.valueOf(settings.reusePolicy());
+        final PoolBuilder builder = Pool.over(source)
+                .strategy(settings.strategy(), StrategyOptions.DEFAULTS)
+                .reuse(policy, work);
+        if (limitBytes > 0) {
+            builder.limitBytes(limitBytes);
+        }
+        if (settings.regionBytes() > 0) {
+            builder.firstRegionBytes(settings.regionBytes());
+        }
+        return new PoolSupply(source, builder.build(), policy == ReusePolicy.STREAM_ORDERED);
+    }
+
+    @Override
+    public Blocks blocks() {
+        return ordered ? new OrderedBlocks(pool) : new PlainBlocks(pool);
+    }
+
+    @Override
+    public long heldBytes() {
+        return pool.statistics().heldBytes();
+    }
+
+    @Override
+    public long limboBytes() {
+        return pool.statistics().limboBytes();
+    }
+
+    @Override
+    public long liveBlocks() {
+        return pool.statistics().liveBlocks();
+    }
+
+    @Override
+    public long synchronizations() {
+        return pool.statistics().synchronizations();
+    }
+
+    @Override
+    public void close() {
+        try (source) {
+            pool.close();
+        }
+    }
+
+    private static final class PlainBlocks extends Blocks {
+
+        private final Pool pool;
+
+        PlainBlocks(final Pool pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        long allocate(final long sizeBytes) {
+            return pool.allocate(sizeBytes);
+        }
+
+        @Override
+        void free(final long address) {
+            pool.free(address);
+        }
+    }
+
+    private static final class OrderedBlocks extends Blocks {
+
+        private final Pool pool;
+
+        OrderedBlocks(final Pool pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        long allocate(final long sizeBytes) {
+            return pool.allocateAsync(sizeBytes, STREAM);
+        }
+
+        @Override
+        void free(final long address) {
+            pool.freeAsync(address, STREAM);
+        }
+    }
+}

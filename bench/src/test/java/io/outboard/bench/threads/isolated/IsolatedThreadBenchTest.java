@@ -1,0 +1,152 @@
+package io.outboard.bench.threads.isolated;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.threads.ThreadBench;
+import io.outboard.bench.threads.ThreadProfile;
+import io.outboard.bench.threads.ThreadSettings;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Each profile on a pool that is right, and on memory that isn't. */
+class IsolatedThreadBenchTest {
+
+    private static final long MIB = 1L << 20;
+
+    private static ThreadSettings settings(final ThreadProfile profile) {
+        return new ThreadSettings(
+                profile,
+                ThreadSettings.Kind.POOL,
+                "tlsf",
+                "STRICT",
+                ThreadSettings.NO_DEVICE,
+                0,
+                2,
+                1,
+                256,
+                MIB,
+                20,
+                10);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldServeEveryProfileAndGetAllBlocksBack(final ThreadProfile profile) throws Exception {
+        final ThreadBench.Checked checked = new IsolatedThreadBench(settings(profile)).checked();
+
+        assertTrue(checked.blocks() > 0);
+        assertTrue(checked.peakLiveBytes() >= 256 && checked.peakLiveBytes() < 300 * MIB, checked.toString());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldMeasureEveryProfile(final ThreadProfile profile) throws Exception {
+        final ThreadBench.Speed speed = new IsolatedThreadBench(settings(profile)).speed();
+        final ThreadBench.Clocked clocked = new IsolatedThreadBench(settings(profile)).clocked();
+
+        assertTrue(speed.opsPerSecond() > 0);
+        assertTrue(speed.peakHeldBytes() >= speed.heldBytes() && speed.heldBytes() > 0, speed.toString());
+        assertTrue(clocked.allocate().percentile(100) > 0);
+        assertTrue(clocked.free().percentile(100) > 0);
+    }
+
+    /** The same address again and again, as a pool that lost a write would. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldFailIfABlockIsHandedOutTwice(final ThreadProfile profile) {
+        final AtomicLong calls = new AtomicLong();
+        final IsolatedThreadBench bench = new IsolatedThreadBench(settings(profile), new WrongSupply() {
+            @Override
+            long address() {
+                return (calls.incrementAndGet() % 5 + 1) * MIB;
+            }
+        });
+
+        final IllegalStateException thrown = assertThrows(IllegalStateException.class, bench::checked);
+
+        assertTrue(String.valueOf(thrown.getMessage()).startsWith("a thread failed: "), thrown.getMessage());
+    }
+
+    /** Blocks that begin where others are, a granule further on. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldFailIfBlocksOverlap(final ThreadProfile profile) {
+        final AtomicLong calls = new AtomicLong();
+        final IsolatedThreadBench bench = new IsolatedThreadBench(settings(profile), new WrongSupply() {
+            @Override
+            long address() {
+                return MIB + 256 * calls.incrementAndGet();
+            }
+        });
+
+        final IllegalStateException thrown = assertThrows(IllegalStateException.class, bench::checked);
+
+        assertTrue(String.valueOf(thrown.getMessage()).contains("overlap"), thrown.getMessage());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldFailIfBlocksDoNotComeBack(final ThreadProfile profile) {
+        final AtomicLong calls = new AtomicLong();
+        final IsolatedThreadBench bench = new IsolatedThreadBench(settings(profile), new WrongSupply() {
+            @Override
+            long address() {
+                return 2 * MIB * calls.incrementAndGet();
+            }
+
+            @Override
+            public long liveBlocks() {
+                return 3;
+            }
+        });
+
+        final IllegalStateException thrown = assertThrows(IllegalStateException.class, bench::speed);
+
+        assertEquals("liveBlocks=3 must be 0 when all has been freed", thrown.getMessage());
+    }
+
+    /** Memory that makes addresses up. */
+    private abstract static class WrongSupply implements Supply {
+
+        abstract long address();
+
+        @Override
+        public Blocks blocks() {
+            return new Blocks() {
+                @Override
+                long allocate(final long sizeBytes) {
+                    return address();
+                }
+
+                @Override
+                void free(final long address) {}
+            };
+        }
+
+        @Override
+        public long heldBytes() {
+            return 0;
+        }
+
+        @Override
+        public long limboBytes() {
+            return 0;
+        }
+
+        @Override
+        public long liveBlocks() {
+            return 0;
+        }
+
+        @Override
+        public long synchronizations() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+}
