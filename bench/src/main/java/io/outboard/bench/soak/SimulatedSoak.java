@@ -1,6 +1,5 @@
 package io.outboard.bench.soak;
 
-import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
@@ -36,7 +35,7 @@ final class SimulatedSoak implements Session.Shared<UseRecord.Use> {
         this.device = device;
         ordered = settings.policy() == ReusePolicy.STREAM_ORDERED;
         pool = Pool.over(new VirtualMemorySource())
-                .strategy(settings.strategy(), StrategyOptions.DEFAULTS)
+                .strategy(settings.strategy())
                 .reuse(settings.policy(), asked)
                 .limitBytes(settings.limitBytes())
                 .build();

@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 import org.openjdk.jcstress.infra.results.J_Result;
 
-/** A pool's counters, read without its lock. */
+/** A lane's counters, read without its lock. */
 public final class PoolCountersStress {
 
     private static final long BYTES = 0x1_0000_0001L;
@@ -48,20 +48,17 @@ public final class PoolCountersStress {
 
         private final PoolCounters counters = new PoolCounters();
 
-        public FreeBytes() {
-            counters.held(1, 4096);
-        }
-
         @Actor
         public void allocator() {
             counters.allocated(4096);
             counters.freed(4096, 4096);
-            counters.recycled(0);
+            counters.limbo(0);
         }
 
         @Actor
         public void reader(final J_Result result) {
-            result.r1 = counters.statistics(4096).freeBytes();
+            result.r1 = new PoolStatistics(1, 4096, 4096, counters.usedBytes(), counters.limboBytes(), 0, 0, 0, 0)
+                    .freeBytes();
         }
     }
 }

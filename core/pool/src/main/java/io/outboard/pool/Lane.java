@@ -223,7 +223,8 @@ final class Lane extends SpinLock {
         }
     }
 
-    private void receive(final Parcel parcel) {
+    /** From any thread, without the lock. */
+    void receive(final Parcel parcel) {
         Parcel first;
         do {
             first = (Parcel) INBOX.getOpaque(this);

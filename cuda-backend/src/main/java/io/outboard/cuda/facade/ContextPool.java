@@ -3,7 +3,6 @@ package io.outboard.cuda.facade;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
-import io.outboard.core.StrategyOptions;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
@@ -54,7 +53,7 @@ final class ContextPool {
         final long firstBytes =
                 options.firstRegionBytes() == 0 ? availableBytes / FIRST_REGIONS : options.firstRegionBytes();
         pool = Pool.over(source)
-                .strategy(options.strategy(), StrategyOptions.DEFAULTS)
+                .strategy(options.strategy())
                 .reuse(policy, work)
                 .firstRegionBytes(Math.max(1, firstBytes))
                 .limitBytes(Math.max(1, (long) (availableBytes * options.share())))

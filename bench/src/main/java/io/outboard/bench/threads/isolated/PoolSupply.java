@@ -2,7 +2,6 @@ package io.outboard.bench.threads.isolated;
 
 import io.outboard.bench.threads.ThreadSettings;
 import io.outboard.core.MemorySource;
-import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.CudaWork;
@@ -43,9 +42,8 @@ final class PoolSupply implements Supply {
     private static PoolSupply over(
             final MemorySource source, final DeviceWork work, final ThreadSettings settings, final long limitBytes) {
         final ReusePolicy policy = ReusePolicy.valueOf(settings.reusePolicy());
-        final PoolBuilder builder = Pool.over(source)
-                .strategy(settings.strategy(), StrategyOptions.DEFAULTS)
-                .reuse(policy, work);
+        final PoolBuilder builder =
+                Pool.over(source).strategy(settings.strategy()).reuse(policy, work);
         if (limitBytes > 0) {
             builder.limitBytes(limitBytes);
         }
