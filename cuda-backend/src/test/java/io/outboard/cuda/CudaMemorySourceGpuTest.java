@@ -153,7 +153,7 @@ class CudaMemorySourceGpuTest extends CudaMemorySourceContract {
 
         assertAll(
                 () -> assertEquals(cudaError.cudaErrorInvalidValue, failure.code()),
-                () -> assertEquals("cudaFree failed: cudaErrorInvalidValue (1)", failure.getMessage()),
+                () -> assertEquals("cuMemFree failed: cudaErrorInvalidValue (1)", failure.getMessage()),
                 () -> assertThrows(CudaFailureException.class, source::close));
     }
 

@@ -301,6 +301,16 @@ final class Lane extends SpinLock {
         }
     }
 
+    /** Gives batches of this lane back that the device couldn't be asked about. */
+    void takeBack(final Limbo.Chain chain) {
+        lock();
+        try {
+            limbo.takeBack(chain);
+        } finally {
+            taken = false;
+        }
+    }
+
     /** Brings batches back that the device has finished with, those of this lane. */
     void collect(final Limbo.Chain finished) {
         lock();
@@ -325,6 +335,11 @@ final class Lane extends SpinLock {
 
     private boolean hasWork() {
         return limbo.hasReady() || unpacking != null || inbox != null;
+    }
+
+    /** What was freed here waits for the device, or has arrived; without the lock, so it may just have changed. */
+    boolean hasLimbo() {
+        return counters.limboBytes() > 0 || inbox != null;
     }
 
     /** Some of what is to be done anyway. */

@@ -312,6 +312,11 @@ final class Limbo {
         (batch.count == 0 ? unused : taken).add(batch);
     }
 
+    /** Takes batches back that the device couldn't be asked about. */
+    void takeBack(final Chain chain) {
+        full.addAll(chain);
+    }
+
     /** The device has finished with these batches: takes its own from them, whose blocks are ready now. */
     void collect(final Chain finished) {
         Batch before = null;

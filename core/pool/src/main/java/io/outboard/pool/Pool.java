@@ -202,13 +202,13 @@ public final class Pool implements AutoCloseable {
     public void freeAsync(final long address, final long stream) {
         final long freed = PoolEvents.wantsFrees() ? freeRecorded(address, stream) : freeUnrecorded(address, stream);
         if (freed < 0) {
-            recycleAsPlanned();
+            recycleAsPlanned(laneOf(lanes.chunkAt(address)));
         }
     }
 
-    private void recycleAsPlanned() {
+    private void recycleAsPlanned(final Lane lane) {
         try {
-            recycler.recycleAsPlanned();
+            recycler.recycleAsPlanned(lane);
         } catch (final StackOverflowError ignored) {
             // The block is freed, and this isn't needed now: the next free does it.
         }

@@ -1,6 +1,9 @@
 package io.outboard.pool;
 
 import io.outboard.core.Strategy;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +25,8 @@ final class Recycler {
      * there is memory.
      */
     private static final int MOST_UNFINISHED = 4;
+
+    private static final long PAUSE_NS = 100_000;
 
     /** A thread is overtaken so often, at most, before the pool grows for it: it isn't fair, and not unlucky for ever. */
     private static final int MOST_OVERTAKEN = 64;
@@ -57,6 +62,12 @@ final class Recycler {
     /** Written under the limbo lock. */
     private volatile long waits;
 
+    /** Those without the limbo lock. */
+    private final LongAdder waitsAlone = new LongAdder();
+
+    /** Threads that ask the device without the limbo lock. */
+    private final AtomicInteger alone = new AtomicInteger();
+
     Recycler(final PoolBuilder builder, final Lanes lanes) {
         policy = builder.policy;
         work = builder.work;
@@ -78,15 +89,22 @@ final class Recycler {
 
     /** How often the device was waited for. */
     long waits() {
-        return waits;
+        return waits + waitsAlone.sum();
     }
 
     /** Recycles because limbo is full, not because memory is needed; what another thread is at need not be done twice. */
-    void recycleAsPlanned() {
+    void recycleAsPlanned(final Lane lane) {
         if (limboLock.tryLock()) {
             try {
                 StackReserve.claimMore();
-                recycle(policy == ReusePolicy.STRICT);
+                collect();
+                if (policy == ReusePolicy.STRICT) {
+                    recycle(true);
+                } else if (!ended && !work.isCapturing()) {
+                    lane.takeLimbo(false, waiting);
+                    markWaiting();
+                    releaseFinished(MOST_UNFINISHED);
+                }
             } finally {
                 deliver();
                 limboLock.unlock();
@@ -126,6 +144,12 @@ final class Recycler {
         if (policy == ReusePolicy.IMMEDIATE || (!wait && awaiting)) {
             return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         }
+        if (policy == ReusePolicy.STRICT) {
+            final long address = synchroniseAndPlace(home, sizeBytes, alignmentBytes);
+            if (address != Strategy.NO_SPACE) {
+                return address;
+            }
+        }
         limboLock.lock();
         try {
             StackReserve.claimMore();
@@ -147,6 +171,40 @@ final class Recycler {
             limboLock.unlock();
         }
         return afterSynchronising(home, sizeBytes, alignmentBytes, wait);
+    }
+
+    /**
+     * For what is in the limbo of this lane alone, if the device is idle, which is so as a rule: no lock but the lane's, so
+     * threads on different lanes don't wait for each other.
+     */
+    private long synchroniseAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes) {
+        alone.incrementAndGet();
+        try {
+            // After the count; pairs with end, which closes first and then looks at the count: one sees the other.
+            if (lanes.isClosed() || !home.hasLimbo() || work.isCapturing() || !work.isIdle()) {
+                return Strategy.NO_SPACE;
+            }
+            final Limbo.Chain chain = new Limbo.Chain();
+            home.takeLimbo(true, chain);
+            if (chain.isEmpty()) {
+                return Strategy.NO_SPACE;
+            }
+            boolean synchronised = false;
+            try {
+                synchronised = synchronise();
+            } finally {
+                if (!synchronised) {
+                    home.takeBack(chain);
+                }
+            }
+            if (!synchronised) {
+                return Strategy.NO_SPACE;
+            }
+            waitsAlone.increment();
+            return home.collectAndAllocate(chain, sizeBytes, alignmentBytes);
+        } finally {
+            alone.decrementAndGet();
+        }
     }
 
     /** For a device that is busy: after what another thread waits for, for a moment or as long as it takes. */
@@ -233,6 +291,10 @@ final class Recycler {
      * @throws RuntimeException what the device fails with first; everything has been tried
      */
     void end() {
+        while (alone.get() > 0) {
+            // They wait for an idle device, so not for long.
+            LockSupport.parkNanos(this, PAUSE_NS);
+        }
         final Failures failures = new Failures();
         failures.attempt(synchronizer::end);
         limboLock.lock();

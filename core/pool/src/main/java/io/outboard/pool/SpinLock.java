@@ -10,7 +10,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Taking and releasing it costs one compare-and-set and one store, half of what {@code ReentrantLock} costs, whose
  * release has to look for waiters and wake one. Here waiters look for themselves: they spin, then sleep for growing
  * times. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
- * what throughput under contention lives on; the price is that it isn't fair, and a waiter's latency is up to a sleep.
+ * what throughput under contention lives on. It lets a waiter that spins go first, but not one that sleeps, whose latency is up
+ * to a sleep.
  *
  * <p>Who holds it releases it like this, since an error may come from anywhere, {@link StackOverflowError} also from the
  * call of {@link #unlock}; a field is written without a call:
@@ -34,12 +35,16 @@ import java.util.concurrent.locks.LockSupport;
 class SpinLock {
 
     private static final VarHandle TAKEN;
+    private static final VarHandle WAITING;
 
     /**
      * Spins before the first sleep, 2 microseconds or so: many critical sections, and little of a time slice, which the holder
      * may be waiting for. None where the holder can't run meanwhile.
      */
     private static final int MOST_SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1 << 6 : 1;
+
+    /** Half a microsecond or so: a thread that spins gets the lock in that time, one that sleeps doesn't hold others up. */
+    private static final int PAUSES = 16;
 
     private static final long FIRST_SLEEP_NS = 1_000;
 
@@ -49,6 +54,7 @@ class SpinLock {
     static {
         try {
             TAKEN = MethodHandles.lookup().findVarHandle(SpinLock.class, "taken", boolean.class);
+            WAITING = MethodHandles.lookup().findVarHandle(SpinLock.class, "waiting", int.class);
         } catch (final ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -56,6 +62,9 @@ class SpinLock {
 
     /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
     volatile boolean taken;
+
+    /** Threads that spin or sleep until it is free. By {@link #WAITING}, but for reads. */
+    private volatile int waiting;
 
     /** Roughly how often the lock was taken. Written under it, and read without. */
     private int claims;
@@ -66,6 +75,9 @@ class SpinLock {
     /** Also leaves stack enough for the critical section: an error there would leave what it guards half changed. */
     final void lock() {
         final int count = StackReserve.claim(claims) + 1;
+        if (waiting != 0) {
+            letOthersGoFirst();
+        }
         // Acquire; pairs with the release in unlock.
         if (!TAKEN.weakCompareAndSetAcquire(this, false, true)) {
             lockContended();
@@ -83,7 +95,26 @@ class SpinLock {
         TAKEN.setRelease(this, false);
     }
 
+    /**
+     * Who has just had the lock would have it again before those who wait for it see that it is free, and so on for as long
+     * as it has work: a thread that needs the locks of all lanes in turn would be held up at each.
+     */
+    private void letOthersGoFirst() {
+        for (int i = 0; i < PAUSES && waiting != 0; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
     private void lockContended() {
+        WAITING.getAndAdd(this, 1);
+        try {
+            waitForIt();
+        } finally {
+            WAITING.getAndAdd(this, -1);
+        }
+    }
+
+    private void waitForIt() {
         int spins = 1;
         long sleepNs = FIRST_SLEEP_NS;
         boolean interrupted = false;
