@@ -66,7 +66,16 @@ final class Exhaustion {
             // Whatever comes back won't be enough.
             return placeOrSayWhy(home, sizeBytes, alignmentBytes);
         }
-        long address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
+        long address = Strategy.NO_SPACE;
+        if (!home.isMain()) {
+            address = home.allocateRecovering(sizeBytes, alignmentBytes);
+            if (address == Strategy.NO_SPACE) {
+                address = recycler.recycleAtHome(home, sizeBytes, alignmentBytes);
+            }
+        }
+        if (address == Strategy.NO_SPACE) {
+            address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
+        }
         if (address == Strategy.NO_SPACE) {
             address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false);
         }
@@ -114,7 +123,6 @@ final class Exhaustion {
     private long waitAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean grow) {
         int vain = 0;
         for (int left = recycler.mostWaits(); left > 0 && vain < 2 && lanes.limboBytes() > 0; left--) {
-            final long waits = recycler.waits();
             long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
             if (address == Strategy.NO_SPACE && grow) {
                 address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
@@ -122,8 +130,8 @@ final class Exhaustion {
             if (address != Strategy.NO_SPACE) {
                 return address;
             }
-            if (recycler.waits() == waits) {
-                // Nothing came back, since a stream is captured.
+            if (recycler.isCapturing()) {
+                // Nothing comes back.
                 break;
             }
             if (strict && !recycler.isOvertaken()) {

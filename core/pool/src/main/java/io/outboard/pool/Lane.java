@@ -36,6 +36,9 @@ final class Lane extends SpinLock {
     /** Blocks released in one hold of the lock when a request finds no room: some microseconds. */
     private static final int RELEASES_IN_A_HOLD = 256;
 
+    /** Much is more than one part in so many. */
+    private static final long MUCH_SHARE = 4;
+
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASES_BETWEEN = 16;
 
@@ -60,6 +63,9 @@ final class Lane extends SpinLock {
 
     /** Replaced under the lock, never changed. */
     private volatile Part[] parts = {};
+
+    /** Of all parts. Written under the lock. */
+    private volatile long partBytes;
 
     /** By their numbers, with gaps. */
     private Part[] byId = new Part[4];
@@ -342,6 +348,11 @@ final class Lane extends SpinLock {
         return counters.limboBytes() > 0 || inbox != null;
     }
 
+    /** So much of what it has that to recycle it serves many requests. As {@link #hasLimbo}, it may just have changed. */
+    boolean hasMuchInLimbo() {
+        return counters.limboBytes() > partBytes / MUCH_SHARE || inbox != null;
+    }
+
     /** Some of what is to be done anyway. */
     private void keepUp() {
         if (limbo.hasReady()) {
@@ -605,6 +616,8 @@ final class Lane extends SpinLock {
         part.id = id;
         byId[id] = part;
         parts = all;
+        final long before = partBytes;
+        partBytes = before + part.used.sizeBytes();
         current = all.length - 1;
     }
 
@@ -619,6 +632,8 @@ final class Lane extends SpinLock {
         }
         byId[part.id] = null;
         parts = all;
+        final long before = partBytes;
+        partBytes = before - part.used.sizeBytes();
         current = Math.max(all.length - 1, 0);
     }
 
@@ -626,6 +641,7 @@ final class Lane extends SpinLock {
     void clear() {
         parts = new Part[0];
         byId = new Part[4];
+        partBytes = 0;
         current = 0;
         inbox = null;
         unpacking = null;

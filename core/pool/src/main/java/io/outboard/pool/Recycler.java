@@ -1,7 +1,7 @@
 package io.outboard.pool;
 
 import io.outboard.core.Strategy;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -27,6 +27,11 @@ final class Recycler {
     private static final int MOST_UNFINISHED = 4;
 
     private static final long PAUSE_NS = 100_000;
+
+    /** Less than taking a region may take; longer than a thread that has lost its core is without one, as a rule. */
+    private static final long MOST_PAUSE_NS = 5_000_000;
+
+    private static final int SPINS = 200;
 
     /** A thread is overtaken so often, at most, before the pool grows for it: it isn't fair, and not unlucky for ever. */
     private static final int MOST_OVERTAKEN = 64;
@@ -65,8 +70,10 @@ final class Recycler {
     /** Those without the limbo lock. */
     private final LongAdder waitsAlone = new LongAdder();
 
-    /** Threads that ask the device without the limbo lock. */
-    private final AtomicInteger alone = new AtomicInteger();
+    /** How often threads have begun, and ended, to ask the device without the limbo lock. */
+    private final AtomicLong aloneBegun = new AtomicLong();
+
+    private final AtomicLong aloneDone = new AtomicLong();
 
     Recycler(final PoolBuilder builder, final Lanes lanes) {
         policy = builder.policy;
@@ -157,6 +164,7 @@ final class Recycler {
             long address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE) {
                 recycle(true);
+                awaitAlone();
                 address = deliverAndPlace(home, sizeBytes, alignmentBytes);
             }
             if (address == Strategy.NO_SPACE && policy != ReusePolicy.STRICT && wait) {
@@ -174,11 +182,39 @@ final class Recycler {
     }
 
     /**
+     * Recycles what is in the limbo of this lane, if that is worth while, and places a request there: before the lane takes
+     * more memory, which other lanes would miss.
+     */
+    long recycleAtHome(final Lane home, final long sizeBytes, final long alignmentBytes) {
+        if (!home.hasMuchInLimbo()) {
+            return Strategy.NO_SPACE;
+        }
+        if (policy == ReusePolicy.STRICT) {
+            return synchroniseAndPlace(home, sizeBytes, alignmentBytes);
+        }
+        if (policy != ReusePolicy.IMMEDIATE && limboLock.tryLock()) {
+            try {
+                StackReserve.claimMore();
+                if (!ended && !work.isCapturing()) {
+                    home.takeLimbo(true, waiting);
+                    markWaiting();
+                    releaseFinished(MOST_UNFINISHED);
+                    return home.collectAndAllocate(finished, sizeBytes, alignmentBytes);
+                }
+            } finally {
+                deliver();
+                limboLock.unlock();
+            }
+        }
+        return Strategy.NO_SPACE;
+    }
+
+    /**
      * For what is in the limbo of this lane alone, if the device is idle, which is so as a rule: no lock but the lane's, so
      * threads on different lanes don't wait for each other.
      */
     private long synchroniseAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes) {
-        alone.incrementAndGet();
+        aloneBegun.incrementAndGet();
         try {
             // After the count; pairs with end, which closes first and then looks at the count: one sees the other.
             if (lanes.isClosed() || !home.hasLimbo() || work.isCapturing() || !work.isIdle()) {
@@ -203,7 +239,23 @@ final class Recycler {
             waitsAlone.increment();
             return home.collectAndAllocate(chain, sizeBytes, alignmentBytes);
         } finally {
-            alone.decrementAndGet();
+            aloneDone.incrementAndGet();
+        }
+    }
+
+    /**
+     * What other threads have taken from their lanes by now comes back in a moment, unless the device has become busy. That of
+     * threads which begin later counts as well, so this may end a little early.
+     */
+    private void awaitAlone() {
+        final long begun = aloneBegun.get();
+        final long begin = System.nanoTime();
+        for (int spins = 0; aloneDone.get() < begun && System.nanoTime() - begin < MOST_PAUSE_NS; spins++) {
+            if (spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(this, PAUSE_NS / 10);
+            }
         }
     }
 
@@ -291,8 +343,8 @@ final class Recycler {
      * @throws RuntimeException what the device fails with first; everything has been tried
      */
     void end() {
-        while (alone.get() > 0) {
-            // They wait for an idle device, so not for long.
+        for (long begun = aloneBegun.get(); aloneDone.get() < begun; begun = aloneBegun.get()) {
+            // They wait for an idle device, so not for long; and who begins now finds the pool closed.
             LockSupport.parkNanos(this, PAUSE_NS);
         }
         final Failures failures = new Failures();

@@ -268,8 +268,9 @@ class FacadeReuseTest {
         final long next = program.mallocAsync(BLOCK_BYTES, NO_STREAM);
 
         assertAll(
-                () -> assertEquals(kernelFinished.get(), block == next),
-                () -> assertEquals(policy == ReusePolicy.STRICT, kernelFinished.get(), "only this policy waits"),
+                () -> assertTrue(kernelFinished.get() || block != next, "handed out while in use"),
+                () -> assertTrue(
+                        policy == ReusePolicy.STRICT || !kernelFinished.get(), "only this policy synchronises"),
                 () -> assertTrue(events <= 1, "events of other contexts aren't kept"));
         program.fill();
         kernelFinished.set(true);
