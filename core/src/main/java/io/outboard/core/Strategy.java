@@ -210,6 +210,15 @@ public interface Strategy {
     default void makeDo() {}
 
     /**
+     * Whether a size that finds nothing means that no larger one finds anything until something becomes free.
+     *
+     * @return true for most; false if some sizes have memory of their own
+     */
+    default boolean refusesAllLarger() {
+        return true;
+    }
+
+    /**
      * Counts the blocks. O(blocks), with a little garbage: for diagnosis and measurement.
      *
      * @return the state now

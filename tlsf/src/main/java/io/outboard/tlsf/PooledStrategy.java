@@ -334,6 +334,12 @@ public final class PooledStrategy implements Strategy {
         return slot;
     }
 
+    /** A free slot serves its class alone. */
+    @Override
+    public boolean refusesAllLarger() {
+        return false;
+    }
+
     @Override
     public Region region() {
         return backing.region();

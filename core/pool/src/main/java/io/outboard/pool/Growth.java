@@ -57,6 +57,7 @@ final class Growth {
      * @param modestly by little, since the memory that there is should do
      */
     long growAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
+        StackReserve.claimMore();
         regionLock.lock();
         try {
             // Another thread may have grown the pool while this one waited to do so.
@@ -80,6 +81,7 @@ final class Growth {
 
     /** Grows in place so that blocks may end there, if limit and device allow. */
     boolean commitTo(final long end) {
+        StackReserve.claimMore();
         regionLock.lock();
         try {
             return inPlace != null && inPlace.commitTo(end);
@@ -90,6 +92,7 @@ final class Growth {
 
     /** Gives regions back in which nothing is in use until no more than so much is held. */
     void trimTo(final long bytes) {
+        StackReserve.claimMore();
         regionLock.lock();
         try {
             while (lanes.heldBytes() > bytes) {
@@ -113,18 +116,20 @@ final class Growth {
      * @throws RuntimeException the first that the source throws; every region was tried
      */
     void end() {
+        StackReserve.claimMore();
         regionLock.lock();
         try {
             ended = true;
-            final Part[] all;
-            lanes.lockAll();
-            try {
-                all = main.parts();
-                lanes.clear();
-            } finally {
-                lanes.unlockAll();
-            }
+            final Part[] all = main.parts();
             final Failures failures = new Failures();
+            failures.attempt(() -> {
+                lanes.lockAll();
+                try {
+                    lanes.clear();
+                } finally {
+                    lanes.unlockAll();
+                }
+            });
             for (final Part region : all) {
                 failures.attempt(() -> maker.giveBack(region));
             }

@@ -129,16 +129,17 @@ final class Lane extends SpinLock {
      * it fits, in the same hold, so that no other thread takes what comes free; in several if it is much.
      */
     long allocateRecovering(final long sizeBytes, final long alignmentBytes) {
-        lock();
-        try {
-            final long address = recover(sizeBytes, alignmentBytes);
-            if (address != Strategy.NO_SPACE || !hasWork()) {
-                return address;
+        while (true) {
+            lock();
+            try {
+                final long address = recover(sizeBytes, alignmentBytes);
+                if (address != Strategy.NO_SPACE || !hasWork()) {
+                    return address;
+                }
+            } finally {
+                taken = false;
             }
-        } finally {
-            taken = false;
         }
-        return allocateRecovering(sizeBytes, alignmentBytes);
     }
 
     /** As {@link #collect}, and {@link #allocateRecovering} in the same hold. */
@@ -215,8 +216,8 @@ final class Lane extends SpinLock {
             if (sent) {
                 counters.ended();
                 if (parcel.add(chunk, address)) {
-                    outbox[owner.number] = null;
                     owner.receive(parcel);
+                    outbox[owner.number] = null;
                 }
             }
             unlock();
@@ -275,8 +276,9 @@ final class Lane extends SpinLock {
         for (int i = 0; i < outbox.length; i++) {
             final Parcel parcel = outbox[i];
             if (parcel != null) {
-                outbox[i] = null;
+                // In this order: what were sent twice would show at once, what is lost never.
                 lanes.lane(i).receive(parcel);
+                outbox[i] = null;
             }
         }
     }
@@ -416,21 +418,21 @@ final class Lane extends SpinLock {
             }
             while (parcel != null && parcel.count > 0 && done < most) {
                 final int last = parcel.count - 1;
-                final Part part = parcel.parts[last];
+                final Part part = parcel.part(last);
                 final long address = parcel.addresses[last];
                 if (immediate) {
                     final long before = part.strategy.freeBytes();
                     part.strategy.free(address);
                     counters.left(part.strategy.freeBytes() - before, 0);
                     part.gained();
-                    parcel.count = last;
+                    parcel.removeLast();
                     giveBackIfEmpty(part);
                 } else {
                     limbo.reserve(Limbo.ALL_STREAMS);
                     final long retired = part.strategy.retire(address);
                     final long sizeBytes = part.strategy.retiredBytes(retired);
                     limbo.add(part.id, retired, sizeBytes);
-                    parcel.count = last;
+                    parcel.removeLast();
                     counters.left(sizeBytes, limbo.bytes());
                 }
                 done++;
@@ -471,10 +473,10 @@ final class Lane extends SpinLock {
         }
         if (address >= 0) {
             counters.allocated(before - strategy.freeBytes());
-            lanes.counted(this);
             if (part.starts != null) {
                 part.starts.set(address);
             }
+            lanes.counted(this);
         }
         return address;
     }
@@ -535,6 +537,13 @@ final class Lane extends SpinLock {
         final Part[] all = parts;
         for (final Part part : all) {
             if (part.holds(address)) {
+                if (isMain() && lanes.isChunk(address)) {
+                    // Who asks has looked for the chunk before it was there.
+                    throw new InvalidAddressException(
+                            address,
+                            "address=0x" + Long.toHexString(address)
+                                    + " must be the start of a block in use: it was freed already");
+                }
                 return part;
             }
         }

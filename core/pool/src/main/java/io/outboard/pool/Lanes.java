@@ -6,6 +6,7 @@ import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
+import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +71,10 @@ final class Lanes {
     private final long limboLimitBytes;
     private final Lane main;
     private final ChunkMap chunks = new ChunkMap();
+
+    /** Blocks of the main lane that are chunks. Guarded by its lock. */
+    private final LongHashSet chunkStarts = new LongHashSet();
+
     private final int mostLanes;
 
     /** Replaced under the monitor, never changed. */
@@ -204,12 +209,20 @@ final class Lanes {
     /** A block was handed out. */
     void counted(final Lane lane) {
         if ((lane.counters.allocations() & (SAMPLED_EVERY - 1)) == 0) {
+            sample(lane);
+        }
+    }
+
+    private void sample(final Lane lane) {
+        try {
             if (all.length > 1) {
                 notePeak();
             }
             if (lane.isMain()) {
                 spareTables();
             }
+        } catch (final StackOverflowError | OutOfMemoryError ignored) {
+            // A block was handed out, which mustn't be lost; the next sample isn't far.
         }
     }
 
@@ -239,7 +252,8 @@ final class Lanes {
 
     /** Adds up the lanes; the most that was found so far is the peak. */
     private void notePeak() {
-        final long usedBytes = usedBytes();
+        // What the main lane had at its own peak was in use then, whatever the others had.
+        final long usedBytes = Math.max(usedBytes(), main.counters.peakUsedBytes());
         if (usedBytes > peakUsedBytes) {
             // Another thread's larger number may be lost, until somebody looks again.
             peakUsedBytes = usedBytes;
@@ -302,6 +316,7 @@ final class Lanes {
     /** Delivers what is on its way, as far as nobody has the locks that it takes: what is in use is then counted exactly. */
     void settle() {
         if (all.length > 1) {
+            StackReserve.claimMore();
             for (final Lane lane : all) {
                 lane.tryPost();
             }
@@ -367,7 +382,7 @@ final class Lanes {
             added = placed != Strategy.NO_SPACE;
             return placed;
         } finally {
-            if (!added) {
+            if (!added && chunkAt(address) == null) {
                 giveBlockBack(address);
             }
         }
@@ -391,7 +406,7 @@ final class Lanes {
             for (final Part region : main.parts()) {
                 final long address = placeChunk(region, chunkBytes);
                 if (address >= 0) {
-                    if (ChunkMap.reaches(address + chunkBytes)) {
+                    if (ChunkMap.reaches(address + chunkBytes) && remember(address)) {
                         return address;
                     }
                     region.strategy.free(address);
@@ -401,6 +416,20 @@ final class Lanes {
         } finally {
             main.taken = false;
         }
+    }
+
+    private boolean remember(final long chunkAddress) {
+        try {
+            return chunkStarts.add(chunkAddress);
+        } catch (final OutOfMemoryError e) {
+            chunkStarts.remove(chunkAddress);
+            return false;
+        }
+    }
+
+    /** Whether a chunk starts there, which isn't a block that anybody may free. The main lane's lock is held. */
+    boolean isChunk(final long address) {
+        return !chunkStarts.isEmpty() && chunkStarts.contains(address);
     }
 
     private static long placeChunk(final Part region, final long chunkBytes) {
@@ -414,12 +443,37 @@ final class Lanes {
     private void giveBlockBack(final long address) {
         main.lock();
         try {
-            for (final Part region : main.parts()) {
-                if (region.holds(address)) {
-                    region.strategy.free(address);
-                    region.gained();
-                }
+            freeChunk(address);
+        } finally {
+            main.taken = false;
+        }
+    }
+
+    /** The main lane's lock is held. */
+    private void freeChunk(final long address) {
+        for (final Part region : main.parts()) {
+            if (region.holds(address)) {
+                region.strategy.free(address);
+                region.gained();
             }
+        }
+        chunkStarts.remove(address);
+    }
+
+    /** Its lane's lock is held. Nothing changes if it can't be done now. */
+    private boolean giveBack(final Lane lane, final Part chunk) {
+        try {
+            main.lock();
+        } catch (final StackOverflowError e) {
+            return false;
+        }
+        try {
+            remove(lane, chunk);
+            freeChunk(chunk.used.address());
+            return true;
+        } catch (final OutOfMemoryError e) {
+            // The host has none for the shorter list of parts: the chunk stays, empty.
+            return false;
         } finally {
             main.taken = false;
         }
@@ -436,10 +490,13 @@ final class Lanes {
             placed = address != Strategy.NO_SPACE;
             return address;
         } finally {
-            if (!placed && lane.has(chunk)) {
-                remove(lane, chunk);
+            try {
+                if (!placed && lane.has(chunk)) {
+                    remove(lane, chunk);
+                }
+            } finally {
+                lane.taken = false;
             }
-            lane.taken = false;
         }
     }
 
@@ -453,8 +510,7 @@ final class Lanes {
     void emptied(final Lane lane, final Part chunk) {
         for (final Part other : lane.parts()) {
             if (other != chunk && other.isEmpty()) {
-                remove(lane, chunk);
-                giveBlockBack(chunk.used.address());
+                giveBack(lane, chunk);
                 return;
             }
         }
@@ -468,11 +524,7 @@ final class Lanes {
                 lane.lock();
                 try {
                     for (final Part chunk : lane.parts()) {
-                        if (chunk.isEmpty()) {
-                            remove(lane, chunk);
-                            giveBlockBack(chunk.used.address());
-                            any = true;
-                        }
+                        any |= chunk.isEmpty() && giveBack(lane, chunk);
                     }
                 } finally {
                     lane.taken = false;
@@ -594,6 +646,7 @@ final class Lanes {
             }
             lane.clear();
         }
+        chunkStarts.clear();
         held(-heldBytes);
     }
 }

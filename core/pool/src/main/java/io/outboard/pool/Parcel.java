@@ -1,5 +1,6 @@
 package io.outboard.pool;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,12 +12,21 @@ final class Parcel {
     /** One compare-and-set for so many frees. */
     static final int BLOCKS = 64;
 
-    final Part[] parts = new Part[BLOCKS];
+    private final @Nullable Part[] parts = new Part[BLOCKS];
     final long[] addresses = new long[BLOCKS];
     int count;
 
     @Nullable
     Parcel next;
+
+    Part part(final int index) {
+        return Objects.requireNonNull(parts[index]);
+    }
+
+    /** Forgets its part, too, which may be a chunk that is given back soon. */
+    void removeLast() {
+        parts[--count] = null;
+    }
 
     /** True if it is full now. */
     boolean add(final Part part, final long address) {

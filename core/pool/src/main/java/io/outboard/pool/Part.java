@@ -41,6 +41,8 @@ final class Part {
     /** No block handed out ends after it. Release and acquire: who is handed a block behind the old one finds it. */
     private volatile long backedEnd;
 
+    private final boolean refusesAllLarger;
+
     /** The least size that was refused since anything became free here: no more is looked for. */
     private long refusedBytes = Long.MAX_VALUE;
 
@@ -59,6 +61,7 @@ final class Part {
         this.owner = owner;
         this.heldBytes = heldBytes;
         this.backedEnd = backedEnd;
+        refusesAllLarger = strategy.refusesAllLarger();
         starts = owner == null ? null : new Starts(used.address(), used.sizeBytes(), strategy.granuleBytes());
     }
 
@@ -100,7 +103,7 @@ final class Part {
         final long address =
                 alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
-            if (alignmentBytes == 1) {
+            if (alignmentBytes == 1 && refusesAllLarger) {
                 refusedBytes = sizeBytes;
             }
             return Strategy.NO_SPACE;

@@ -243,7 +243,7 @@ public final class Pool implements AutoCloseable {
         if (!home.send(chunk, owner, address)) {
             owner.refuse(chunk, address);
         }
-        return 0;
+        return policy != ReusePolicy.IMMEDIATE && lanes.wantsRecycling(owner) ? ~0L : 0;
     }
 
     /** As {@link #free}, but nothing if the pool is closed. */
@@ -379,6 +379,19 @@ public final class Pool implements AutoCloseable {
             }
             lanes.close();
         }
+        final Failures failures = new Failures();
+        failures.attempt(this::report);
+        failures.attempt(recycler::end);
+        failures.attempt(growth::end);
+        final String registered = name;
+        if (registered != null) {
+            failures.attempt(() -> PoolManagement.unregister(registered));
+        }
+        failures.rethrow();
+    }
+
+    /** What is still in use, when the pool is closed. */
+    private void report() {
         exhaustion.end();
         final PoolStatistics last = statistics();
         if (last.liveBlocks() > 0) {
@@ -387,14 +400,6 @@ public final class Pool implements AutoCloseable {
                     "a pool is closed with " + last.liveBlocks() + " blocks in use, " + last.usedBytes()
                             + " bytes; the largest: " + largestHolders());
         }
-        final Failures failures = new Failures();
-        failures.attempt(recycler::end);
-        failures.attempt(growth::end);
-        final String registered = name;
-        if (registered != null) {
-            failures.attempt(() -> PoolManagement.unregister(registered));
-        }
-        failures.rethrow();
     }
 
     boolean isClosed() {

@@ -101,9 +101,9 @@ final class Recycler {
 
     /** Recycles because limbo is full, not because memory is needed; what another thread is at need not be done twice. */
     void recycleAsPlanned(final Lane lane) {
+        StackReserve.claimMore();
         if (limboLock.tryLock()) {
             try {
-                StackReserve.claimMore();
                 collect();
                 if (policy == ReusePolicy.STRICT) {
                     recycle(true);
@@ -131,9 +131,9 @@ final class Recycler {
     }
 
     private void recycleNow() {
+        StackReserve.claimMore();
         limboLock.lock();
         try {
-            StackReserve.claimMore();
             recycle(true);
         } finally {
             deliver();
@@ -157,9 +157,9 @@ final class Recycler {
                 return address;
             }
         }
+        StackReserve.claimMore();
         limboLock.lock();
         try {
-            StackReserve.claimMore();
             // Who waited for another thread may find that what that one recycled is enough.
             long address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE) {
@@ -192,9 +192,9 @@ final class Recycler {
         if (policy == ReusePolicy.STRICT) {
             return synchroniseAndPlace(home, sizeBytes, alignmentBytes);
         }
+        StackReserve.claimMore();
         if (policy != ReusePolicy.IMMEDIATE && limboLock.tryLock()) {
             try {
-                StackReserve.claimMore();
                 if (!ended && !work.isCapturing()) {
                     home.takeLimbo(true, waiting);
                     markWaiting();
@@ -220,13 +220,14 @@ final class Recycler {
             if (lanes.isClosed() || !home.hasLimbo() || work.isCapturing() || !work.isIdle()) {
                 return Strategy.NO_SPACE;
             }
+            StackReserve.claimMore();
             final Limbo.Chain chain = new Limbo.Chain();
-            home.takeLimbo(true, chain);
-            if (chain.isEmpty()) {
-                return Strategy.NO_SPACE;
-            }
             boolean synchronised = false;
             try {
+                home.takeLimbo(true, chain);
+                if (chain.isEmpty()) {
+                    return Strategy.NO_SPACE;
+                }
                 synchronised = synchronise();
             } finally {
                 if (!synchronised) {
@@ -265,9 +266,9 @@ final class Recycler {
         if (!synchronizer.await(wait)) {
             return Strategy.NO_SPACE;
         }
+        StackReserve.claimMore();
         limboLock.lock();
         try {
-            StackReserve.claimMore();
             collect();
             return deliverAndPlace(home, sizeBytes, alignmentBytes);
         } finally {
@@ -290,6 +291,7 @@ final class Recycler {
             // Two would do, as the first may have begun before now; but others may take what comes back.
             return MOST_OVERTAKEN;
         }
+        StackReserve.claimMore();
         limboLock.lock();
         try {
             takeBatches(true);
@@ -311,6 +313,7 @@ final class Recycler {
         if (policy != ReusePolicy.TRACKED && policy != ReusePolicy.STREAM_ORDERED) {
             return;
         }
+        StackReserve.claimMore();
         limboLock.lock();
         try {
             takeBatches(true);
@@ -329,6 +332,7 @@ final class Recycler {
 
     /** Whether a stream is being captured, so that the device may not be waited for. */
     boolean isCapturing() {
+        StackReserve.claimMore();
         limboLock.lock();
         try {
             return !ended && work.isCapturing();
@@ -349,6 +353,7 @@ final class Recycler {
         }
         final Failures failures = new Failures();
         failures.attempt(synchronizer::end);
+        StackReserve.claimMore();
         limboLock.lock();
         try {
             ended = true;
@@ -367,6 +372,7 @@ final class Recycler {
 
     /** Shows the blocks in limbo, from which nothing is taken meanwhile. */
     void whileStill(final Runnable look) {
+        StackReserve.claimMore();
         limboLock.lock();
         try {
             look.run();
@@ -426,7 +432,7 @@ final class Recycler {
 
     /** What the synchronizer has waited for is ready, or waits again if it couldn't. */
     private void collect() {
-        if (synchronizer.collect(waiting)) {
+        if (!ended && synchronizer.collect(waiting)) {
             waited();
             finished.addAll(synchronizer.finished());
         }
@@ -512,6 +518,9 @@ final class Recycler {
         for (Limbo.Batch batch = waiting.first;
                 batch != null && batch.mark != DeviceWork.NO_MARK;
                 before = batch, batch = batch.next) {
+            if (work.isCapturing()) {
+                return;
+            }
             await(batch.mark);
             if (releaseIfFinished(before, batch)) {
                 return;

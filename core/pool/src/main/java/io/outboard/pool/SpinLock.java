@@ -87,6 +87,7 @@ class SpinLock {
 
     /** False, at once, if somebody has it. */
     final boolean tryLock() {
+        StackReserve.claim(claims);
         return TAKEN.compareAndSet(this, false, true);
     }
 

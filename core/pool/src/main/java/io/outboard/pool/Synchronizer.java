@@ -156,12 +156,10 @@ final class Synchronizer {
     }
 
     /** Waits for what has begun, and ends the thread. */
-    void end() {
+    synchronized void end() {
         awaitDone();
-        synchronized (this) {
-            ended = true;
-            notifyAll();
-        }
+        ended = true;
+        notifyAll();
     }
 
     // The thread
