@@ -99,9 +99,10 @@ done
 cp bench/src/bundle/run.sh "$bundle/run.sh"
 chmod +x "$bundle/run.sh"
 
-# 4. The Java runtime.
+# 4. The Java runtime. The agent has the classes of all modules; those that are Java modules themselves, jdeps would look for
+# what they require on a module path.
 used=$("$jdk/bin/jdeps" --ignore-missing-deps --multi-release "$release" --print-module-deps \
-    --class-path "$bundle/lib/*" "$bundle"/lib/outboard-*.jar "$bundle/outboard-agent.jar") ||
+    --class-path "$bundle/lib/*" "$bundle"/lib/outboard-bench-*.jar "$bundle/outboard-agent.jar") ||
     fail "jdeps can't read the jars in $bundle"
 compress=zip-9
 [ "$release" -ge 21 ] || compress=2

@@ -20,8 +20,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request that finds nothing makes the pool, in this order: give limbo back, as far as its {@link ReusePolicy} allows;
  * take another region; ask the {@link OutOfMemoryHandler}s; wait for what is still in limbo; throw
- * {@link DeviceOutOfMemoryException}. With {@link ReusePolicy#STRICT} it takes a region first as long as waiting for the
- * device takes more than a fiftieth of the time: up to half of its limit, and to 16 times what was in use at the peak.
+ * {@link DeviceOutOfMemoryException}. With {@link ReusePolicy#STRICT} and a busy device, a thread of the pool's own waits for
+ * it. A request waits for that thread for a moment, which is no longer than taking a region takes, then the pool grows as
+ * long as it holds no more than eight times what was in use at the peak; then the request waits for the device, and only then
+ * are handlers asked.
  *
  * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}, each further one as much as the pool holds by then,
  * so that regions stay few, but at least what the strategy needs to serve the request ({@link
@@ -178,9 +180,9 @@ public final class Pool implements AutoCloseable {
     // Freeing
 
     /**
-     * Gives a block back. When it may be handed out again is up to the {@link ReusePolicy}; with {@link ReusePolicy#STRICT}
-     * this call waits for the device when limbo passes a limit that was set. What the device fails with then is thrown, and the block
-     * is freed all the same.
+     * Gives a block back. When it may be handed out again is up to the {@link ReusePolicy}. This call asks the device now and
+     * then what it has finished, with {@link ReusePolicy#STRICT} when limbo passes a limit that was set, and doesn't wait for
+     * its work. What the device fails with then is thrown, and the block is freed all the same.
      *
      * @param address what an allocation returned, not freed since
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes

@@ -1,0 +1,10 @@
+/** Pools of device memory for many threads. The strategy that they use by default is a provider's, of {@code io.outboard.tlsf}. */
+module io.outboard.pool {
+    requires transitive io.outboard.core;
+    requires java.management;
+    requires jdk.jfr;
+    requires org.agrona;
+    requires static org.jspecify;
+
+    exports io.outboard.pool;
+}

@@ -1,0 +1,13 @@
+/** Strategies over the hybrid array list, and the bitmask. */
+module io.outboard.hal {
+    requires transitive io.outboard.core;
+    requires static org.jspecify;
+
+    exports io.outboard.hal;
+
+    provides io.outboard.core.StrategyProvider with
+            io.outboard.hal.BitmaskProvider,
+            io.outboard.hal.HalBestFitProvider,
+            io.outboard.hal.HalFirstFitProvider,
+            io.outboard.hal.HalNextFitProvider;
+}

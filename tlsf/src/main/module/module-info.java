@@ -1,0 +1,14 @@
+/** Strategies with free lists over the block table: TLSF, segregated fit, buddies; and slabs of blocks of one size. */
+module io.outboard.tlsf {
+    requires transitive io.outboard.core;
+    requires static org.jspecify;
+
+    exports io.outboard.tlsf;
+
+    provides io.outboard.core.StrategyProvider with
+            io.outboard.tlsf.BinaryBuddyProvider,
+            io.outboard.tlsf.FibonacciBuddyProvider,
+            io.outboard.tlsf.PooledProvider,
+            io.outboard.tlsf.SegregatedFitProvider,
+            io.outboard.tlsf.TlsfProvider;
+}
