@@ -101,6 +101,8 @@ class CudaMemorySourceGpuTest extends CudaMemorySourceContract {
 
     @Test
     void shouldClearTheLastErrorThatItReports() {
+        // What another test may have left.
+        JCuda.cudaGetLastError();
         try (CudaMemorySource source = CudaMemorySource.open(0)) {
             assertThrows(
                     DeviceOutOfMemoryException.class,

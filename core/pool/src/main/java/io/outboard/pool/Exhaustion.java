@@ -83,7 +83,7 @@ final class Exhaustion {
         if (address == Strategy.NO_SPACE && mayGrow) {
             address = growth.growAndPlace(sizeBytes, alignmentBytes);
         }
-        if (address == Strategy.NO_SPACE && strict) {
+        if (address == Strategy.NO_SPACE && (strict || !mayGrow)) {
             address = waitAndPlace(home, sizeBytes, alignmentBytes, mayGrow);
         }
         if (address == Strategy.NO_SPACE && !mayGrow) {
