@@ -1,0 +1,244 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.Region;
+import io.outboard.core.VirtualMemorySource;
+import java.lang.ref.WeakReference;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What threads do to a pool in moments that are hard to meet. */
+@Timeout(60)
+class PoolRacesTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long GIB = 1L << 30;
+
+    /** Busy until it is told to end. */
+    private static final class EndlessDevice extends IdleDevice {
+
+        final CountDownLatch end = new CountDownLatch(1);
+
+        @Override
+        public boolean synchronize() {
+            await(end);
+            return true;
+        }
+
+        @Override
+        public boolean isIdle() {
+            return false;
+        }
+
+        private static void await(final CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (final InterruptedException e) {
+                throw new IllegalStateException("nobody interrupts", e);
+            }
+        }
+    }
+
+    /** Idle, but as slow to say so as another thread takes to wait. */
+    private static final class HesitantDevice extends IdleDevice {
+
+        final CountDownLatch asked = new CountDownLatch(1);
+        private final Thread waiter;
+
+        HesitantDevice(final Thread waiter) {
+            this.waiter = waiter;
+        }
+
+        @Override
+        public boolean synchronize() {
+            if (Thread.currentThread() != waiter) {
+                asked.countDown();
+                while (waiter.getState() != Thread.State.TIMED_WAITING && waiter.isAlive()) {
+                    Thread.onSpinWait();
+                }
+            }
+            return true;
+        }
+    }
+
+    @AfterEach
+    void tellNobody() {
+        ProbingProvider.tellNobody();
+    }
+
+    private static PoolBuilder over(final long bytes, final long regionBytes) {
+        return Pool.over(new VirtualMemorySource(bytes)).growInPlace(false).firstRegionBytes(regionBytes);
+    }
+
+    /** Somebody frees a block twice, and the second time a chunk is just about to start there. */
+    @Test
+    void shouldRefuseToFreeAChunkThatNobodyFindsYet() {
+        final Pool pool = over(64 * MIB, 64 * MIB)
+                .spread(1)
+                .strategy(ProbingProvider.NAME)
+                .build();
+        final long own = pool.allocate(32 * MIB, MIB);
+        pool.free(own);
+        final AtomicLong chunk = new AtomicLong(-1);
+        ProbingProvider.tell(region -> {
+            chunk.set(region.address());
+            assertThrows(InvalidAddressException.class, () -> pool.free(own));
+        });
+
+        final long small = pool.allocate(256);
+
+        assertEquals(own, chunk.get());
+        final long large = pool.allocate(32 * MIB);
+        assertTrue(small < large || small >= large + 32 * MIB, "handed out twice");
+        pool.close();
+    }
+
+    /** Their regions are gone when they have waited. */
+    @Test
+    void shouldTellWhoWaitsThatThePoolWasClosed() throws InterruptedException {
+        final Set<Class<?>> thrown = ConcurrentHashMap.newKeySet();
+
+        for (int round = 0; round < 30; round++) {
+            closeWhileOthersWait(thrown);
+        }
+
+        // Who finds memory before the regions are gone is served.
+        thrown.remove(IllegalStateException.class);
+        assertEquals(Set.of(), thrown);
+    }
+
+    private static void closeWhileOthersWait(final Set<Class<?>> thrown) throws InterruptedException {
+        final EndlessDevice device = new EndlessDevice();
+        final Pool pool =
+                over(64 * MIB, 64 * MIB).reuse(ReusePolicy.STRICT, device).build();
+        pool.free(pool.allocate(40 * MIB));
+        final Thread[] threads = new Thread[5];
+        for (int i = 0; i < threads.length; i++) {
+            final boolean closes = i == threads.length - 1;
+            threads[i] = new Thread(() -> {
+                try {
+                    if (closes) {
+                        pool.close();
+                    } else {
+                        pool.allocate(40 * MIB);
+                    }
+                } catch (final Throwable e) {
+                    thrown.add(e.getClass());
+                }
+            });
+            threads[i].start();
+            while (threads[i].getState() != Thread.State.WAITING && threads[i].isAlive()) {
+                Thread.onSpinWait();
+            }
+        }
+        device.end.countDown();
+        for (final Thread thread : threads) {
+            thread.join();
+        }
+        assertThrows(IllegalStateException.class, () -> pool.allocate(256));
+    }
+
+    /** One thread allocates, another frees: what it frees is on its way, and in limbo when it has arrived. */
+    @Test
+    void shouldRecycleWhenLimboIsFullOfWhatOtherThreadsFreed() throws Exception {
+        final Pool pool = over(GIB, 512 * MIB)
+                .spread(2)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .limboLimitBytes(2 * MIB)
+                .build();
+        pool.free(pool.allocate(256));
+        final int blocks = 10_000;
+        final SynchronousQueue<Long> queue = new SynchronousQueue<>();
+        final FutureTask<Long> freeing = new FutureTask<>(() -> {
+            long most = 0;
+            for (int i = 0; i < blocks; i++) {
+                pool.free(queue.take());
+                most = Math.max(most, pool.statistics().limboBytes());
+            }
+            return most;
+        });
+        LaneThreads.start(1, freeing);
+
+        LaneThreads.call(0, () -> {
+            for (int i = 0; i < blocks; i++) {
+                queue.put(pool.allocate(8192));
+            }
+            return blocks;
+        });
+
+        final long most = freeing.get();
+        assertTrue(most <= 4 * MIB, () -> most + " bytes in limbo");
+        pool.close();
+    }
+
+    /** All that is in limbo is in another thread's hands for a moment. */
+    @Test
+    void shouldWaitForWhatAnotherThreadRecyclesAlone() throws Exception {
+        final Pool[] pool = new Pool[1];
+        final FutureTask<Long> second = new FutureTask<>(() -> pool[0].allocate(20 * MIB));
+        final Thread waiter = new Thread(second);
+        final HesitantDevice device = new HesitantDevice(waiter);
+        pool[0] = over(64 * MIB, 64 * MIB).reuse(ReusePolicy.STRICT, device).build();
+        final long[] blocks = {pool[0].allocate(20 * MIB), pool[0].allocate(20 * MIB), pool[0].allocate(20 * MIB)};
+        pool[0].free(blocks[0]);
+        pool[0].free(blocks[1]);
+        final FutureTask<Long> first = new FutureTask<>(() -> pool[0].allocate(20 * MIB));
+        new Thread(first).start();
+        assertTrue(device.asked.await(20, TimeUnit.SECONDS));
+
+        waiter.start();
+
+        assertNotEquals(first.get(), second.get());
+        pool[0].close();
+    }
+
+    /** Parcels are used again; what was in them isn't. */
+    @Test
+    void shouldForgetChunksThatAreGone() throws Exception {
+        final Queue<WeakReference<Region>> made = new ConcurrentLinkedQueue<>();
+        ProbingProvider.tell(region -> made.add(new WeakReference<>(region)));
+        final Pool pool =
+                over(64 * GIB, GIB).spread(2).strategy(ProbingProvider.NAME).build();
+        pool.free(pool.allocate(256));
+        final long[] blocks = LaneThreads.call(0, () -> {
+            final long[] addresses = new long[6400];
+            for (int i = 0; i < addresses.length; i++) {
+                addresses[i] = pool.allocate(100 << 10);
+            }
+            return addresses;
+        });
+        LaneThreads.call(1, () -> {
+            for (final long address : blocks) {
+                pool.free(address);
+            }
+            return blocks.length;
+        });
+
+        assertEquals(0, pool.trimTo(0));
+
+        assertFalse(made.isEmpty());
+        final long begin = System.nanoTime();
+        while (made.stream().anyMatch(region -> region.get() != null)
+                && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(5)) {
+            System.gc();
+        }
+        assertEquals(0, made.stream().filter(region -> region.get() != null).count());
+        pool.close();
+    }
+}

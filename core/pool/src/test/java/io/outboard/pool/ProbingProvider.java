@@ -1,0 +1,54 @@
+package io.outboard.pool;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** TLSF that tells a test of each region, or chunk, that it is made for: before anybody finds the chunk. */
+public final class ProbingProvider implements StrategyProvider {
+
+    static final String NAME = "probing";
+
+    private static volatile @Nullable Consumer<Region> probe;
+
+    /** For {@link java.util.ServiceLoader}. */
+    public ProbingProvider() {}
+
+    /** From now on this is told, by whichever thread makes a strategy. */
+    static void tell(final Consumer<Region> newProbe) {
+        probe = newProbe;
+    }
+
+    static void tellNobody() {
+        probe = null;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "TLSF that tells of its regions, for tests";
+    }
+
+    @Override
+    public Strategy create(final Region region, final StrategyOptions options) {
+        final Strategy strategy = Strategies.named("tlsf").create(region, options);
+        final Consumer<Region> told = probe;
+        if (told != null) {
+            told.accept(region);
+        }
+        return strategy;
+    }
+
+    @Override
+    public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+        return Strategies.named("tlsf").regionBytesFor(sizeBytes, alignmentBytes, options);
+    }
+}

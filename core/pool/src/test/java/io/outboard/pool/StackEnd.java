@@ -1,0 +1,66 @@
+package io.outboard.pool;
+
+/** Runs things close to the end of a thread's stack. */
+final class StackEnd {
+
+    /** What is to be done so close to the end. */
+    interface Trial {
+        void at(int framesLeft) throws Exception;
+    }
+
+    /** More than what is claimed takes, in frames of {@link #descend} as small as compiled ones are. */
+    private static final int MOST_FRAMES = 300;
+
+    private StackEnd() {}
+
+    /** Calls the trial for each number of frames that {@link #run} may leave, on a thread with little stack. */
+    static void atEveryDepth(final Trial trial) throws InterruptedException {
+        final Throwable[] thrown = new Throwable[1];
+        final Thread thread = new Thread(
+                null,
+                () -> {
+                    try {
+                        for (int frames = MOST_FRAMES; frames >= 0; frames--) {
+                            trial.at(frames);
+                        }
+                    } catch (final Throwable e) {
+                        thrown[0] = e;
+                    }
+                },
+                "deep",
+                256 << 10);
+        thread.setDaemon(true);
+        thread.start();
+        thread.join();
+        if (thrown[0] != null) {
+            throw new AssertionError("at some depth", thrown[0]);
+        }
+    }
+
+    /** Runs it with room for so many frames; false if the stack ended in it. */
+    static boolean run(final int framesLeft, final Runnable operation) {
+        final boolean[] done = new boolean[1];
+        descend(framesLeft, operation, done);
+        return done[0];
+    }
+
+    /** Frames between this one and the end. */
+    @SuppressWarnings("InfiniteRecursion") // The stack ends.
+    private static int descend(final int framesLeft, final Runnable operation, final boolean[] done) {
+        int below;
+        try {
+            below = descend(framesLeft, operation, done) + 1;
+        } catch (final StackOverflowError e) {
+            below = 0;
+        }
+        if (below == framesLeft) {
+            try {
+                operation.run();
+                done[0] = true;
+            } catch (final StackOverflowError e) {
+                // Told by what isn't done.
+            }
+        }
+        return below;
+    }
+}
