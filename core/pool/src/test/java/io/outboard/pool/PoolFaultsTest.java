@@ -143,6 +143,43 @@ class PoolFaultsTest {
         pool.close();
     }
 
+    /** Took all of its limit: what waits may be seven times as much as was in use, and no more. */
+    @ParameterizedTest
+    @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
+    void shouldWaitRatherThanGrowBeyondItsBound(final ReusePolicy policy) {
+        final Pool pool = Pool.over(new VirtualMemorySource(64 * GIB))
+                .reuse(policy, new SteadyDevice() {
+                    private boolean finished;
+
+                    @Override
+                    public boolean isFinished(final long mark) {
+                        return finished;
+                    }
+
+                    @Override
+                    public void await(final long mark) {
+                        finished = true;
+                    }
+
+                    @Override
+                    public long mark() {
+                        finished = false;
+                        return super.mark();
+                    }
+                })
+                .growInPlace(false)
+                .firstRegionBytes(4 * MIB)
+                .build();
+
+        for (int i = 0; i < 1000; i++) {
+            pool.free(pool.allocate(MIB));
+        }
+
+        final PoolStatistics statistics = pool.statistics();
+        assertTrue(statistics.heldBytes() <= Recycler.MOST_TIMES_PEAK * MIB, statistics::toString);
+        assertTrue(statistics.synchronizations() > 10, statistics::toString);
+    }
+
     // Requests that are refused
 
     /** Took 1.1 ms and 3.6 MB, for a message that nobody may look at. */
