@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   free by a thread of this lane    the block is retired and goes to limbo, or is free at once, as the policy says
  *   free by another's                Starts.clear; into the other lane's parcel for this one; a full parcel is sent: inbox
- *   upkeep, with each operation      a few ready blocks of limbo are released, a few of the inbox are unpacked
+ *   upkeep, with each operation      a few blocks of limbo whose epoch is over are released, a few of the inbox are unpacked
  * </pre>
  *
  * <p>So no operation does the work of many, and nothing that is freed depends on the thread that freed it: whoever has a lane's
@@ -56,10 +56,16 @@ final class Lane extends SpinLock {
     final int number;
 
     final PoolCounters counters = new PoolCounters();
-    final Limbo limbo = new Limbo(this);
+    private final Limbo limbo;
     private final Lanes lanes;
     private final boolean immediate;
     private final boolean ordered;
+
+    /** Whether the program says how much may be in limbo; else whole batches are looked at. */
+    private final boolean limited;
+
+    /** So much that is new in limbo is worth an epoch though memory isn't needed, in bytes. */
+    volatile long recycledAbove = Long.MAX_VALUE;
 
     /** Replaced under the lock, never changed. */
     private volatile Part[] parts = {};
@@ -93,12 +99,14 @@ final class Lane extends SpinLock {
     private int waitsBefore;
     private long operationsBefore;
 
-    Lane(final int number, final int mostLanes, final Lanes lanes, final ReusePolicy policy) {
+    Lane(final int number, final int mostLanes, final Lanes lanes, final ReusePolicy policy, final boolean limited) {
         this.number = number;
         this.lanes = lanes;
         immediate = policy == ReusePolicy.IMMEDIATE;
         ordered = policy == ReusePolicy.STREAM_ORDERED;
+        this.limited = limited;
         outbox = new Parcel[mostLanes];
+        limbo = new Limbo(lanes.epochs);
     }
 
     boolean isMain() {
@@ -142,11 +150,16 @@ final class Lane extends SpinLock {
         }
     }
 
-    /** As {@link #collect}, and {@link #allocateRecovering} in the same hold. */
-    long collectAndAllocate(final Limbo.Chain finished, final long sizeBytes, final long alignmentBytes) {
+    /**
+     * The device has finished: in the hold of the lock in which that becomes known this request is placed, so that no other thread
+     * of this lane takes what comes free.
+     *
+     * @param epoch the epoch of all work that has passed, or {@link StreamEpochs#MARKED} for those whose marks have finished
+     */
+    long passAndAllocate(final long epoch, final long sizeBytes, final long alignmentBytes) {
         lock();
         try {
-            limbo.collect(finished);
+            lanes.epochs.pass(epoch);
             final long address = recover(sizeBytes, alignmentBytes);
             if (address != Strategy.NO_SPACE || !hasWork()) {
                 return address;
@@ -178,7 +191,7 @@ final class Lane extends SpinLock {
      * Frees a block of this lane, for good or into limbo.
      *
      * @param chunk where it is, null in the main lane
-     * @return its size in bytes; the complement if limbo should be recycled
+     * @return its size in bytes
      */
     long free(final @Nullable Part chunk, final long address, final long stream) {
         lock();
@@ -187,10 +200,9 @@ final class Lane extends SpinLock {
             final Part part = chunk == null ? partAt(address) : chunk;
             final long sizeBytes = immediate ? freeAtOnce(part, address) : retire(part, address, stream);
             release(RELEASES_WITH_EACH);
-            final boolean recycle = !immediate && lanes.wantsRecycling(this);
             unlock();
             held = false;
-            return recycle ? ~sizeBytes : sizeBytes;
+            return sizeBytes;
         } finally {
             if (held) {
                 taken = false;
@@ -283,14 +295,33 @@ final class Lane extends SpinLock {
         }
     }
 
-    /** Moves batches of limbo to the recycler, with all that others have freed here: the full ones, or all. */
-    void takeLimbo(final boolean all, final Limbo.Chain taker) {
+    /** What was freed by now, by other threads too, is free after the next epoch: closes all batches. */
+    void close() {
         lock();
         try {
-            if (all) {
-                unpack(Integer.MAX_VALUE);
-            }
-            limbo.take(all, taker);
+            unpack(Integer.MAX_VALUE);
+            limbo.close();
+            limbo.forgetNew();
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** An epoch is about to begin for the batches that are closed by now. */
+    void closed() {
+        lock();
+        try {
+            limbo.forgetNew();
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** See {@link Limbo#endStream}. */
+    void endStream(final long stream) {
+        lock();
+        try {
+            limbo.endStream(stream);
         } finally {
             taken = false;
         }
@@ -306,26 +337,6 @@ final class Lane extends SpinLock {
             } finally {
                 taken = false;
             }
-        }
-    }
-
-    /** Gives batches of this lane back that the device couldn't be asked about. */
-    void takeBack(final Limbo.Chain chain) {
-        lock();
-        try {
-            limbo.takeBack(chain);
-        } finally {
-            taken = false;
-        }
-    }
-
-    /** Brings batches back that the device has finished with, those of this lane. */
-    void collect(final Limbo.Chain finished) {
-        lock();
-        try {
-            limbo.collect(finished);
-        } finally {
-            taken = false;
         }
     }
 
@@ -357,9 +368,7 @@ final class Lane extends SpinLock {
 
     /** Some of what is to be done anyway. */
     private void keepUp() {
-        if (limbo.hasReady()) {
-            release(RELEASES_WITH_EACH);
-        }
+        release(RELEASES_WITH_EACH);
         if (inbox != null || unpacking != null) {
             unpack(UNPACKED_WITH_EACH);
         }
@@ -431,7 +440,7 @@ final class Lane extends SpinLock {
                     limbo.reserve(Limbo.ALL_STREAMS);
                     final long retired = part.strategy.retire(address);
                     final long sizeBytes = part.strategy.retiredBytes(retired);
-                    limbo.add(part.id, retired, sizeBytes);
+                    addToLimbo(part, retired, sizeBytes);
                     parcel.removeLast();
                     counters.left(sizeBytes, limbo.bytes());
                 }
@@ -517,9 +526,16 @@ final class Lane extends SpinLock {
         }
         final long retired = part.strategy.retire(address);
         final long sizeBytes = part.strategy.retiredBytes(retired);
-        limbo.add(part.id, retired, sizeBytes);
+        addToLimbo(part, retired, sizeBytes);
         counters.freed(sizeBytes, limbo.bytes());
         return sizeBytes;
+    }
+
+    private void addToLimbo(final Part part, final long retired, final long sizeBytes) {
+        final boolean closed = limbo.add(part.id, retired, sizeBytes);
+        if ((closed || limited) && limbo.newBytes() > recycledAbove) {
+            lanes.wantsRecycling(this);
+        }
     }
 
     private static boolean endStart(final Part chunk, final long address) {
@@ -581,12 +597,17 @@ final class Lane extends SpinLock {
 
     // For those who look at everything; the lock is held
 
-    long addressOf(final Limbo.Batch batch, final int index) {
+    void forEachInLimbo(final LongConsumer visitor) {
+        limbo.forEach((batch, index) -> visitor.accept(addressOf(batch, index)));
+        forEachSent(visitor);
+    }
+
+    private long addressOf(final Limbo.Batch batch, final int index) {
         return byId[batch.parts[index]].strategy.retiredAddress(batch.retired[index]);
     }
 
     /** Shows what is on its way to another lane, or has arrived here. */
-    void forEachSent(final LongConsumer visitor) {
+    private void forEachSent(final LongConsumer visitor) {
         for (final Parcel parcel : outbox) {
             show(parcel, visitor);
         }
@@ -698,7 +719,7 @@ final class Lane extends SpinLock {
                 final long tail = strategy.retireTail(address, newSizeBytes);
                 if (tail != Strategy.NO_TAIL) {
                     final long tailBytes = strategy.retiredBytes(tail);
-                    limbo.add(part.id, tail, tailBytes);
+                    addToLimbo(part, tail, tailBytes);
                     counters.left(tailBytes, limbo.bytes());
                 }
             }

@@ -46,6 +46,12 @@ final class Lanes {
     /** A chunk holds so many of the blocks that it was taken for, at least. */
     private static final long BLOCKS_IN_A_CHUNK = 4;
 
+    /**
+     * The device's work is marked, which takes microseconds, when the blocks that aren't marked yet are more than such a part of
+     * what the pool holds.
+     */
+    private static final long MARKED_SHARE = 8;
+
     /** A power of two. */
     private static final int SLOTS = 256;
 
@@ -67,6 +73,7 @@ final class Lanes {
     private static final int PARCELS_KEPT = 1024;
 
     private final RegionMaker maker;
+    final StreamEpochs epochs = new StreamEpochs();
     private final ReusePolicy policy;
     private final long limboLimitBytes;
     private final Lane main;
@@ -91,6 +98,9 @@ final class Lanes {
 
     private volatile boolean closed;
 
+    /** If two want it, the one that freed last. */
+    private volatile @Nullable Lane wanting;
+
     private final SpinLock parcelLock = new SpinLock();
 
     /** Unused ones. Guarded by the parcel lock. */
@@ -104,10 +114,15 @@ final class Lanes {
         limboLimitBytes = builder.limboLimitBytes;
         final int processors = Runtime.getRuntime().availableProcessors();
         mostLanes = 1 + Math.max(builder.spreadLanes, Math.min(MOST_LANES, processors));
-        main = new Lane(0, mostLanes, this, policy);
+        main = new Lane(0, mostLanes, this, policy, isLimited());
         all = new Lane[] {main};
+        planRecycling();
         Arrays.fill(homes, main);
         spread(builder.spreadLanes);
+    }
+
+    private boolean isLimited() {
+        return policy == ReusePolicy.STRICT && limboLimitBytes < Long.MAX_VALUE;
     }
 
     private synchronized void spread(final int lanes) {
@@ -195,15 +210,38 @@ final class Lanes {
 
     private Lane newLane() {
         final Lane[] more = Arrays.copyOf(all, all.length + 1);
-        final Lane lane = new Lane(all.length, mostLanes, this, policy);
+        final Lane lane = new Lane(all.length, mostLanes, this, policy, isLimited());
         more[all.length] = lane;
         all = more;
+        planRecycling();
         return lane;
     }
 
-    /** Whether limbo should be recycled though memory isn't needed. */
-    boolean wantsRecycling(final Lane lane) {
-        return policy == ReusePolicy.STRICT ? lane.limbo.bytes() > limboLimitBytes / all.length : lane.limbo.hasFull();
+    /** Anew when there is another lane, or more memory; by whoever changes that, so not exact. */
+    private void planRecycling() {
+        final Lane[] lanes = all;
+        final long bytes = policy == ReusePolicy.STRICT ? limboLimitBytes : heldBytes / MARKED_SHARE;
+        for (final Lane lane : lanes) {
+            lane.recycledAbove = bytes / lanes.length;
+        }
+    }
+
+    /** There is much that is new in its limbo: whoever frees a block next recycles it. */
+    void wantsRecycling(final Lane lane) {
+        if (wanting != lane) {
+            wanting = lane;
+        }
+    }
+
+    /** The lane that wants recycling, if there is one. */
+    @Nullable
+    Lane wanting() {
+        return wanting;
+    }
+
+    /** Somebody is at it. */
+    void recycling() {
+        wanting = null;
     }
 
     /** A block was handed out. */
@@ -311,6 +349,7 @@ final class Lanes {
     void held(final long addedBytes) {
         final long before = heldBytes;
         heldBytes = before + addedBytes;
+        planRecycling();
     }
 
     /** Delivers what is on its way, as far as nobody has the locks that it takes: what is in use is then counted exactly. */
@@ -342,6 +381,19 @@ final class Lanes {
             }
         }
         return address;
+    }
+
+    /** All that has been freed by now is free after the next epoch. */
+    void closeAll() {
+        final Lane[] lanes = all;
+        if (lanes.length > 1) {
+            for (final Lane lane : lanes) {
+                lane.post();
+            }
+        }
+        for (final Lane lane : lanes) {
+            lane.close();
+        }
     }
 
     /** From wherever there is room in the pool as it is; all that has been freed by now is looked at. */
@@ -607,10 +659,9 @@ final class Lanes {
     }
 
     /** All locks are held: what lanes have in limbo, and the addresses of what is on its way to another. */
-    void forEachInLimbo(final Limbo.Visitor visitor, final LongConsumer sent) {
+    void forEachInLimbo(final LongConsumer visitor) {
         for (final Lane lane : all) {
-            lane.limbo.forEach(visitor);
-            lane.forEachSent(sent);
+            lane.forEachInLimbo(visitor);
         }
     }
 

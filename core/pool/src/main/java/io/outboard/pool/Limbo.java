@@ -1,20 +1,21 @@
 package io.outboard.pool;
 
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.function.Function;
+import java.util.Objects;
+import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks of a lane that were freed while the device may still be using them. Their strategies know them as retired: their
- * addresses aren't blocks' any more, their memory stays taken. They wait in batches, since one synchronisation or one mark
- * serves all that were freed before it:
+ * addresses aren't blocks' any more, their memory stays taken. They wait in batches, since one wait or one mark serves all that
+ * were freed before it:
  *
  * <ol>
  *   <li>{@link #add} puts a block into an open batch: that of its stream, or the one for blocks that any stream may use.
- *   <li>{@link #take} closes batches and hands them to the {@link Recycler}, which waits for the work, or marks it.
- *   <li>{@link #collect} brings batches back when the device has finished with it: it is ready.
- *   <li>{@link #nextReady} names the ready blocks one by one, since to release all at once would take long.
+ *   <li>A batch that is full, or at {@link #close}, notes its epoch, and waits behind those that were closed before.
+ *   <li>{@link #nextReady} names the blocks one by one whose epoch is over, since to release all at once would take long.
  * </ol>
  *
  * <p>External lock required: the lane's. Nothing is searched, nothing rehashed but the few streams, and batches are used again,
@@ -49,17 +50,13 @@ final class Limbo {
      */
     static final class Batch {
 
-        /** Who gets it back. */
-        final Lane lane;
-
         final long[] retired = new long[BATCH_BLOCKS];
         final long[] sizes = new long[BATCH_BLOCKS];
         final int[] parts = new int[BATCH_BLOCKS];
-        long stream;
         int count;
 
-        /** What the device was told to watch for, or {@link DeviceWork#NO_MARK}. */
-        long mark;
+        /** Closed: it is over when a later epoch than this has passed. */
+        private long noted;
 
         /** In the list that it is in. */
         @Nullable
@@ -70,10 +67,7 @@ final class Limbo {
 
         private byte @Nullable [] older;
 
-        Batch(final Lane lane) {
-            this.lane = lane;
-        }
-
+        /** For a batch of one stream. */
         private void orderBySize() {
             if (newest == null || older == null) {
                 older = new byte[BATCH_BLOCKS];
@@ -85,7 +79,7 @@ final class Limbo {
             parts[count] = part;
             retired[count] = block;
             sizes[count] = sizeBytes;
-            if (stream != ALL_STREAMS && newest != null && older != null) {
+            if (newest != null && older != null) {
                 final int sizeClass = sizeClass(sizeBytes);
                 older[count] = newest[sizeClass];
                 newest[sizeClass] = (byte) (count + 1);
@@ -123,7 +117,7 @@ final class Limbo {
                 }
             }
             count = kept;
-            if (stream != ALL_STREAMS && newest != null) {
+            if (newest != null) {
                 Arrays.fill(newest, (byte) 0);
             }
         }
@@ -134,17 +128,11 @@ final class Limbo {
         }
     }
 
-    /** Batches one after another. Confined to whoever owns it. */
-    static final class Chain {
+    /** Batches one after another. */
+    private static final class Chain {
 
-        @Nullable
-        Batch first;
-
+        private @Nullable Batch first;
         private @Nullable Batch last;
-
-        boolean isEmpty() {
-            return first == null;
-        }
 
         void add(final Batch batch) {
             batch.next = null;
@@ -154,12 +142,6 @@ final class Limbo {
                 last.next = batch;
             }
             last = batch;
-        }
-
-        void addAll(final Chain other) {
-            for (Batch batch = other.poll(); batch != null; batch = other.poll()) {
-                add(batch);
-            }
         }
 
         @Nullable
@@ -174,83 +156,170 @@ final class Limbo {
             }
             return batch;
         }
+    }
 
-        /** Takes out the one behind {@code before}, or the first if that is null. */
-        void removeAfter(final @Nullable Batch before, final Batch batch) {
-            if (before == null) {
-                first = batch.next;
-            } else {
-                before.next = batch.next;
-            }
-            if (last == batch) {
-                last = before;
-            }
-            batch.next = null;
+    /** What was freed on one stream, or for all. */
+    private static final class Queue {
+
+        private final long stream;
+        private final Epochs epochs;
+
+        /** Filled by the next blocks that are freed; null if there are none yet. */
+        private @Nullable Batch open;
+
+        /** In the order of their epochs. */
+        private final Chain closed = new Chain();
+
+        Queue(final long stream, final Epochs epochs) {
+            this.stream = stream;
+            this.epochs = epochs;
+        }
+
+        private @Nullable Batch firstOver() {
+            final Batch batch = closed.first;
+            return batch != null && epochs.isOver(batch.noted) ? batch : null;
         }
     }
 
-    private final Lane lane;
-    private final Function<Lane, Batch> factory;
+    private final StreamEpochs epochs;
+    private final Supplier<Batch> factory;
+    private final Queue all;
 
-    /** Filled by the next blocks that are freed; each of its batches has room for one more. */
-    private Long2ObjectHashMap<Batch> open = new Long2ObjectHashMap<>();
+    /** Of all streams but those that have ended. */
+    private Long2ObjectHashMap<Queue> byStream = new Long2ObjectHashMap<>();
 
-    private final Chain full = new Chain();
-    private final Chain ready = new Chain();
+    /** All, with those of ended streams in which blocks still wait. */
+    private final ArrayList<Queue> queues = new ArrayList<>();
+
     private final Chain unused = new Chain();
+
+    /** These are larger. */
+    private final Chain unusedOfStreams = new Chain();
+
     private long bytes;
 
-    /** The open batch of the stream that freed last: most programs use one stream, or free many blocks in a row. */
-    private Batch last;
+    /** What came to limbo since {@link #forgetNew}. */
+    private long newBytes;
 
-    Limbo(final Lane lane) {
-        this(lane, Batch::new);
+    /** The queue of who freed last: most programs use one stream, or free many blocks in a row. */
+    private Queue last;
+
+    /** In which something was ready last. */
+    private Queue current;
+
+    /** So many epochs had passed when nothing was ready. */
+    private long dryAt = -1;
+
+    Limbo(final StreamEpochs epochs) {
+        this(epochs, Batch::new);
     }
 
     /** For tests in which the host has no memory for a batch. */
-    Limbo(final Lane lane, final Function<Lane, Batch> factory) {
-        this.lane = lane;
+    Limbo(final StreamEpochs epochs, final Supplier<Batch> factory) {
+        this.epochs = epochs;
         this.factory = factory;
-        last = open(ALL_STREAMS);
+        all = new Queue(ALL_STREAMS, epochs.all);
+        queues.add(all);
+        last = all;
+        current = all;
     }
 
-    /** Bytes that were added and not released, those with the recycler included. */
+    /** Bytes that were added and not released. */
     long bytes() {
         return bytes;
     }
 
-    /** Whether a batch is full, so that {@link #take} is worth while. */
-    boolean hasFull() {
-        return !full.isEmpty();
+    /** Bytes that were added since {@link #forgetNew}. */
+    long newBytes() {
+        return newBytes;
     }
 
-    boolean hasReady() {
-        return !ready.isEmpty();
+    void forgetNew() {
+        newBytes = 0;
     }
 
     // Filling
 
     /** Takes the host memory that the next {@link #add} for a stream needs. */
     void reserve(final long stream) {
-        final Batch batch = last.stream == stream ? last : open(stream);
-        if (batch.count == BATCH_BLOCKS - 1) {
-            reserveBatch();
+        final Queue queue = last.stream == stream ? last : queue(stream);
+        if (queue.open == null) {
+            open(queue);
         }
-        if (stream != ALL_STREAMS) {
-            batch.orderBySize();
-        }
-        last = batch;
+        last = queue;
     }
 
-    /** Puts a block in, right after {@link #reserve}. */
-    void add(final int part, final long retired, final long sizeBytes) {
-        final Batch batch = last;
+    private void open(final Queue queue) {
+        Batch batch = unused(queue).poll();
+        if (batch == null) {
+            batch = factory.get();
+            if (queue != all) {
+                batch.orderBySize();
+            }
+        }
+        queue.open = batch;
+    }
+
+    private Chain unused(final Queue queue) {
+        return queue == all ? unused : unusedOfStreams;
+    }
+
+    /** Puts a block in, right after {@link #reserve}. True if that closed a batch. */
+    boolean add(final int part, final long retired, final long sizeBytes) {
+        final Batch batch = Objects.requireNonNull(last.open);
         batch.add(part, retired, sizeBytes);
         bytes += sizeBytes;
-        if (batch.count == BATCH_BLOCKS) {
-            batch.close();
-            full.add(batch);
-            last = openReserved(batch.stream);
+        newBytes += sizeBytes;
+        if (batch.count < BATCH_BLOCKS) {
+            return false;
+        }
+        close(last, batch);
+        return true;
+    }
+
+    private void close(final Queue queue, final Batch batch) {
+        queue.open = null;
+        batch.close();
+        if (batch.count == 0) {
+            unused(queue).add(batch);
+        } else {
+            batch.noted = queue.epochs.note();
+            queue.closed.add(batch);
+        }
+    }
+
+    /** Closes every batch with a block in it: those are free after the next epoch. */
+    void close() {
+        // Backwards: queues go.
+        for (int i = queues.size() - 1; i >= 0; i--) {
+            final Queue queue = queues.get(i);
+            if (queue.open != null) {
+                close(queue, queue.open);
+            } else if (queue != all && queue.closed.first == null) {
+                // Of a stream that may not exist any more.
+                forget(queue);
+                queues.remove(i);
+            }
+        }
+    }
+
+    /** The stream ends. Its blocks wait for the epochs that it had; who gets its handle gets a queue of its own. */
+    void endStream(final long stream) {
+        final Queue queue = byStream.get(stream);
+        if (queue != null) {
+            forget(queue);
+            if (queue.open != null) {
+                close(queue, queue.open);
+            }
+        }
+    }
+
+    private void forget(final Queue queue) {
+        if (byStream.get(queue.stream) == queue) {
+            byStream.remove(queue.stream);
+        }
+        if (last == queue) {
+            last = all;
         }
     }
 
@@ -262,12 +331,12 @@ final class Limbo {
      */
     @Nullable
     Batch use(final long sizeBytes, final long stream) {
-        final Batch batch = last.stream == stream ? last : open.get(stream);
-        if (batch == null || sizeBytes <= 0 || stream == ALL_STREAMS) {
+        final Queue queue = last.stream == stream ? last : byStream.get(stream);
+        if (queue == null || queue.open == null || sizeBytes <= 0 || stream == ALL_STREAMS) {
             return null;
         }
-        usedAgain = batch.find(sizeBytes);
-        return usedAgain < 0 ? null : batch;
+        usedAgain = queue.open.find(sizeBytes);
+        return usedAgain < 0 ? null : queue.open;
     }
 
     /** Where {@link #use} found a block. */
@@ -276,6 +345,7 @@ final class Limbo {
     /** The block that {@link #use} found is in use again. */
     void forget(final Batch batch) {
         bytes -= batch.sizes[usedAgain];
+        newBytes -= batch.sizes[usedAgain];
         if (usedAgain == batch.count - 1) {
             batch.count--;
         } else {
@@ -285,94 +355,68 @@ final class Limbo {
 
     // Emptying
 
-    /** Hands batches over: the full ones, or all with a block in them. Takes host memory first, if any is needed. */
-    void take(final boolean all, final Chain taken) {
-        if (all) {
-            reserveBatch();
-        }
-        for (Batch batch = full.poll(); batch != null; batch = full.poll()) {
-            taken.add(batch);
-        }
-        if (all) {
-            // Empty ones too, so that none stays behind for a stream that doesn't exist any more.
-            if (open.size() == 1) {
-                takeOpen(last, taken);
-            } else {
-                for (final Batch batch : open.values()) {
-                    takeOpen(batch, taken);
-                }
-            }
-            open.clear();
-            last = openReserved(ALL_STREAMS);
-        }
-    }
-
-    private void takeOpen(final Batch batch, final Chain taken) {
-        batch.close();
-        (batch.count == 0 ? unused : taken).add(batch);
-    }
-
-    /** Takes batches back that the device couldn't be asked about. */
-    void takeBack(final Chain chain) {
-        full.addAll(chain);
-    }
-
-    /** The device has finished with these batches: takes its own from them, whose blocks are ready now. */
-    void collect(final Chain finished) {
-        Batch before = null;
-        Batch batch = finished.first;
-        while (batch != null) {
-            final Batch next = batch.next;
-            if (batch.lane == lane) {
-                finished.removeAfter(before, batch);
-                ready.add(batch);
-            } else {
-                before = batch;
-            }
-            batch = next;
-        }
-    }
-
-    /** The next ready block, which is to be released now: the batch that has it last. Null if none is ready. */
+    /** The next block that is ready, which is to be released now: the batch that has it last. Null if none is ready. */
     @Nullable
     Batch nextReady() {
-        return ready.first;
+        if (epochs.passes() == dryAt) {
+            return null;
+        }
+        final Batch batch = current.firstOver();
+        return batch == null ? findReady() : batch;
     }
 
-    /** The last block of the first ready batch was released. */
-    void released() {
-        final Batch batch = ready.first;
-        if (batch != null) {
-            bytes -= batch.sizes[--batch.count];
-            if (batch.count == 0) {
-                ready.poll();
-                unused.add(batch);
+    private @Nullable Batch findReady() {
+        // Before the queues are looked at: who passes meanwhile is seen the next time.
+        final long passes = epochs.passes();
+        for (int i = queues.size() - 1; i >= 0; i--) {
+            final Batch batch = queues.get(i).firstOver();
+            if (batch != null) {
+                current = queues.get(i);
+                return batch;
             }
+        }
+        dryAt = passes;
+        return null;
+    }
+
+    boolean hasReady() {
+        return nextReady() != null;
+    }
+
+    /** The last block of the batch that {@link #nextReady} named was released. */
+    void released() {
+        final Batch batch = Objects.requireNonNull(current.closed.first);
+        bytes -= batch.sizes[--batch.count];
+        if (batch.count == 0) {
+            current.closed.poll();
+            unused(current).add(batch);
         }
     }
 
     /** Everything is gone. */
     void clear() {
-        final Chain nobody = new Chain();
-        take(true, nobody);
-        while (ready.poll() != null) {
+        byStream.clear();
+        queues.clear();
+        queues.add(all);
+        while (all.closed.poll() != null) {
             // With their strategies.
         }
+        all.open = null;
+        last = all;
+        current = all;
         bytes = 0;
+        newBytes = 0;
     }
 
-    /** Shows what is here and not with the recycler. */
+    /** Shows everything. */
     void forEach(final Visitor visitor) {
-        for (final Batch batch : open.values()) {
-            show(batch, visitor);
-        }
-        forEach(full, visitor);
-        forEach(ready, visitor);
-    }
-
-    static void forEach(final Chain chain, final Visitor visitor) {
-        for (Batch batch = chain.first; batch != null; batch = batch.next) {
-            show(batch, visitor);
+        for (final Queue queue : queues) {
+            if (queue.open != null) {
+                show(queue.open, visitor);
+            }
+            for (Batch batch = queue.closed.first; batch != null; batch = batch.next) {
+                show(batch, visitor);
+            }
         }
     }
 
@@ -389,36 +433,24 @@ final class Limbo {
         void visit(Batch batch, int index);
     }
 
-    private Batch open(final long stream) {
-        final Batch batch = open.get(stream);
-        if (batch != null) {
-            return batch;
+    private Queue queue(final long stream) {
+        if (stream == ALL_STREAMS) {
+            return all;
         }
-        reserveBatch();
-        if (open.size() >= open.resizeThreshold()) {
+        final Queue known = byStream.get(stream);
+        if (known != null) {
+            return known;
+        }
+        if (byStream.size() >= byStream.resizeThreshold()) {
             // Not left to the map: it puts the value in and raises its threshold before it asks for the larger table.
-            final Long2ObjectHashMap<Batch> larger = new Long2ObjectHashMap<>(2 * open.capacity(), open.loadFactor());
-            larger.putAll(open);
-            open = larger;
+            final Long2ObjectHashMap<Queue> larger =
+                    new Long2ObjectHashMap<>(2 * byStream.capacity(), byStream.loadFactor());
+            larger.putAll(byStream);
+            byStream = larger;
         }
-        return openReserved(stream);
-    }
-
-    /** Takes the place of the stream's batch, if it has one. */
-    private Batch openReserved(final long stream) {
-        final Batch batch = unused.poll();
-        if (batch == null) {
-            throw new AssertionError("no batch was reserved");
-        }
-        batch.stream = stream;
-        batch.mark = DeviceWork.NO_MARK;
-        open.put(stream, batch);
-        return batch;
-    }
-
-    private void reserveBatch() {
-        if (unused.isEmpty()) {
-            unused.add(factory.apply(lane));
-        }
+        final Queue queue = new Queue(stream, epochs.of(stream));
+        queues.add(queue);
+        byStream.put(stream, queue);
+        return queue;
     }
 }

@@ -91,7 +91,10 @@ final class Part {
 
     /** Something became free, or may. */
     void gained() {
-        refusedBytes = Long.MAX_VALUE;
+        // Seldom written: threads of other lanes read what lies beside it.
+        if (refusedBytes != Long.MAX_VALUE) {
+            refusedBytes = Long.MAX_VALUE;
+        }
     }
 
     /** An address, {@code NO_SPACE}, or the complement of the end that must be backed for the block to be placed. */

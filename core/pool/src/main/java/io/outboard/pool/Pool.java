@@ -202,9 +202,14 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void freeAsync(final long address, final long stream) {
-        final long freed = PoolEvents.wantsFrees() ? freeRecorded(address, stream) : freeUnrecorded(address, stream);
-        if (freed < 0) {
-            recycleAsPlanned(laneOf(lanes.chunkAt(address)));
+        if (PoolEvents.wantsFrees()) {
+            freeRecorded(address, stream);
+        } else {
+            freeUnrecorded(address, stream);
+        }
+        final Lane wanting = lanes.wanting();
+        if (wanting != null) {
+            recycleAsPlanned(wanting);
         }
     }
 
@@ -212,21 +217,19 @@ public final class Pool implements AutoCloseable {
         try {
             recycler.recycleAsPlanned(lane);
         } catch (final StackOverflowError ignored) {
-            // The block is freed, and this isn't needed now: the next free does it.
+            // The block is freed, and this isn't needed now: a later free does it.
         }
     }
 
-    private long freeRecorded(final long address, final long stream) {
+    private void freeRecorded(final long address, final long stream) {
         final PoolEvents.FreeEvent event = events.beginFree();
-        final long freed = freeUnrecorded(address, stream);
+        event.sizeBytes = freeUnrecorded(address, stream);
         event.address = address;
         event.stream = stream;
-        event.sizeBytes = Math.max(freed, ~freed);
         event.commit();
-        return freed;
     }
 
-    /** Answers the size of the block, in bytes; its complement if limbo is full. */
+    /** Answers the size of the block, in bytes, if only its owner knows that. */
     private long freeUnrecorded(final long address, final long stream) {
         final Part chunk = lanes.chunkAt(address);
         return chunk == null ? lanes.main().free(null, address, stream) : freeInChunk(chunk, address, stream);
@@ -245,7 +248,7 @@ public final class Pool implements AutoCloseable {
         if (!home.send(chunk, owner, address)) {
             owner.refuse(chunk, address);
         }
-        return policy != ReusePolicy.IMMEDIATE && lanes.wantsRecycling(owner) ? ~0L : 0;
+        return 0;
     }
 
     /** As {@link #free}, but nothing if the pool is closed. */
@@ -462,7 +465,7 @@ public final class Pool implements AutoCloseable {
      * @return up to eight
      */
     public List<Holder> largestHolders() {
-        return new PoolDump(this, lanes, growth, recycler).holders(tracker);
+        return new PoolDump(this, lanes, growth).holders(tracker);
     }
 
     /**
@@ -477,7 +480,7 @@ public final class Pool implements AutoCloseable {
      */
     public void dump(final Path path) throws IOException {
         Objects.requireNonNull(path, "path");
-        final PoolDump dump = new PoolDump(this, lanes, growth, recycler);
+        final PoolDump dump = new PoolDump(this, lanes, growth);
         dump.write(path, name, tracker);
     }
 

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.agrona.collections.LongHashSet;
@@ -31,27 +30,19 @@ final class PoolDump {
     private int length;
 
     /** Copies, while nothing changes: all locks are taken for that. */
-    PoolDump(final Pool pool, final Lanes lanes, final Growth growth, final Recycler recycler) {
+    PoolDump(final Pool pool, final Lanes lanes, final Growth growth) {
         lanes.settle();
-        final List<Region> held = new ArrayList<>();
-        final PoolStatistics[] now = new PoolStatistics[1];
-        recycler.whileStill(() -> {
-            lanes.lockAll();
-            try {
-                now[0] = pool.statistics();
-                final LongHashSet limbo = new LongHashSet();
-                final Limbo.Visitor adder = (batch, index) -> limbo.add(batch.lane.addressOf(batch, index));
-                recycler.forEachWaiting(adder);
-                lanes.forEachInLimbo(adder, limbo::add);
-                held.addAll(growth.held());
-                lanes.forEachBlock((address, sizeBytes, free) ->
-                        add(address, sizeBytes, free ? FREE : limbo.contains(address) ? LIMBO : USED));
-            } finally {
-                lanes.unlockAll();
-            }
-        });
-        statistics = now[0];
-        regions = held;
+        lanes.lockAll();
+        try {
+            statistics = pool.statistics();
+            final LongHashSet limbo = new LongHashSet();
+            lanes.forEachInLimbo(limbo::add);
+            regions = growth.held();
+            lanes.forEachBlock((address, sizeBytes, free) ->
+                    add(address, sizeBytes, free ? FREE : limbo.contains(address) ? LIMBO : USED));
+        } finally {
+            lanes.unlockAll();
+        }
     }
 
     List<Holder> holders(final @Nullable LeakTracker tracker) {

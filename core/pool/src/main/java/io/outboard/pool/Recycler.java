@@ -1,37 +1,27 @@
 package io.outboard.pool;
 
 import io.outboard.core.Strategy;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the blocks in limbo back once the device has finished with them: in batches, one synchronisation or one mark for many,
- * of all lanes.
+ * Asks the device, so that blocks in limbo can be used again: makes {@link Epochs} begin and pass. What is free then the lanes see
+ * for themselves.
  *
- * <p>The limbo lock guards the batches that were taken from lanes and is held while the device is asked; no lane's lock is
- * held then, and it is never taken while one is. It isn't held while {@link Synchronizer} waits for a busy device. If the device
- * fails, what isn't given back yet stays in limbo.
+ * <p>With {@link ReusePolicy#STRICT} an epoch is one synchronisation of the device: by the thread that needs memory if the device
+ * is idle, by {@link Synchronizer} if it is busy. No lock is held. With {@link ReusePolicy#TRACKED} and
+ * {@link ReusePolicy#STREAM_ORDERED} it is a mark; the mark lock guards those, and is held while the device is asked about them.
+ * No lane's lock is held while the device is asked anything. If the device fails, no epoch passes, and nothing is lost.
  *
- * <p>What has come back is ready in its lane, and whoever recycled places its request in the same hold of that lane's lock in
- * which it releases: two holds would let another thread take all of it in between, and this one would make the pool grow.
+ * <p>A request is placed in the same hold of its lane's lock in which its epoch passes: in between another thread might take all
+ * that came free, and this one would make the pool grow.
  */
 final class Recycler {
 
-    /**
-     * Work finishes in the order of submission as a rule, so behind so many unfinished batches none is looked at as long as
-     * there is memory.
-     */
-    private static final int MOST_UNFINISHED = 4;
-
     private static final long PAUSE_NS = 100_000;
-
-    /** Less than taking a region may take; longer than a thread that has lost its core is without one, as a rule. */
-    private static final long MOST_PAUSE_NS = 5_000_000;
-
-    private static final int SPINS = 200;
 
     /** A thread is overtaken so often, at most, before the pool grows for it: it isn't fair, and not unlucky for ever. */
     private static final int MOST_OVERTAKEN = 64;
@@ -42,46 +32,42 @@ final class Recycler {
      */
     static final long MOST_TIMES_PEAK = 8;
 
+    /** In place of an epoch: the device wasn't waited for. */
+    private static final long NONE = 0;
+
     private final ReusePolicy policy;
     private final DeviceWork work;
     private final long granuleMask;
     private final Lanes lanes;
+    private final StreamEpochs epochs;
     private final PoolEvents events;
     private final Synchronizer synchronizer;
-    private final ReentrantLock limboLock = new ReentrantLock();
 
-    /** Taken from lanes, in that order. */
-    private final Limbo.Chain waiting = new Limbo.Chain();
+    /** How often the device was waited for. */
+    private final LongAdder waits = new LongAdder();
 
-    /** What the device has finished with, to be delivered before the limbo lock is released. */
-    private final Limbo.Chain finished = new Limbo.Chain();
+    /** Threads that ask the device without the mark lock. */
+    private final AtomicInteger asking = new AtomicInteger();
 
-    /** The pool's allocations when finished batches were delivered last. Written under the limbo lock. */
-    private volatile long allocationsAtDelivery;
+    private final ReentrantLock markLock = new ReentrantLock();
 
-    /** Somebody waits for a mark, with the limbo lock, because there is no other memory. */
+    /** Somebody waits for a mark, with the mark lock, because there is no other memory. */
     private volatile boolean awaiting;
 
+    /** Guarded by the mark lock. */
     private boolean ended;
 
-    /** Written under the limbo lock. */
-    private volatile long waits;
-
-    /** Those without the limbo lock. */
-    private final LongAdder waitsAlone = new LongAdder();
-
-    /** How often threads have begun, and ended, to ask the device without the limbo lock. */
-    private final AtomicLong aloneBegun = new AtomicLong();
-
-    private final AtomicLong aloneDone = new AtomicLong();
+    /** The pool's allocations when memory came back last. */
+    private volatile long allocationsBefore;
 
     Recycler(final PoolBuilder builder, final Lanes lanes) {
         policy = builder.policy;
         work = builder.work;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
         this.lanes = lanes;
+        epochs = lanes.epochs;
         events = new PoolEvents(builder.name);
-        synchronizer = new Synchronizer(work, builder.name, events);
+        synchronizer = new Synchronizer(this, builder.name);
     }
 
     /** Less one, the bits of an address below a granule. */
@@ -91,58 +77,22 @@ final class Recycler {
 
     /** Whether anything was allocated since memory came back last: then another thread may have taken what came back. */
     boolean isOvertaken() {
-        return lanes.allocations() != allocationsAtDelivery;
+        return lanes.allocations() != allocationsBefore;
     }
 
     /** How often the device was waited for. */
     long waits() {
-        return waits + waitsAlone.sum();
+        return waits.sum();
     }
 
-    /** Recycles because limbo is full, not because memory is needed; what another thread is at need not be done twice. */
-    void recycleAsPlanned(final Lane lane) {
-        StackReserve.claimMore();
-        if (limboLock.tryLock()) {
-            try {
-                collect();
-                if (policy == ReusePolicy.STRICT) {
-                    recycle(true);
-                } else if (!ended && !work.isCapturing()) {
-                    lane.takeLimbo(false, waiting);
-                    markWaiting();
-                    releaseFinished(MOST_UNFINISHED);
-                }
-            } finally {
-                deliver();
-                limboLock.unlock();
-            }
-        }
+    boolean hasPassed(final long epoch) {
+        return epochs.all.isOver(epoch - 1);
     }
 
-    /** Recycles all that the policy allows: with {@link ReusePolicy#STRICT} it waits for the device. */
-    void recycle() {
-        if (policy != ReusePolicy.IMMEDIATE) {
-            recycleNow();
-            // The first may have begun before what is in limbo now was freed.
-            for (int round = 0; round < 2 && policy == ReusePolicy.STRICT && synchronizer.await(true); round++) {
-                recycleNow();
-            }
-        }
-    }
-
-    private void recycleNow() {
-        StackReserve.claimMore();
-        limboLock.lock();
-        try {
-            recycle(true);
-        } finally {
-            deliver();
-            limboLock.unlock();
-        }
-    }
+    // For a request
 
     /**
-     * Recycles for a request, and places it.
+     * Recycles all that the policy allows for a request, and places it.
      *
      * @param wait whether to wait for unfinished work; else no thread is held up by the device
      * @return an address, or {@code NO_SPACE}
@@ -151,34 +101,13 @@ final class Recycler {
         if (policy == ReusePolicy.IMMEDIATE || (!wait && awaiting)) {
             return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         }
-        if (policy == ReusePolicy.STRICT) {
-            final long address = synchroniseAndPlace(home, sizeBytes, alignmentBytes);
-            if (address != Strategy.NO_SPACE) {
-                return address;
-            }
+        lanes.closeAll();
+        if (lanes.limboBytes() == 0) {
+            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         }
-        StackReserve.claimMore();
-        limboLock.lock();
-        try {
-            // Who waited for another thread may find that what that one recycled is enough.
-            long address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
-            if (address == Strategy.NO_SPACE) {
-                recycle(true);
-                awaitAlone();
-                address = deliverAndPlace(home, sizeBytes, alignmentBytes);
-            }
-            if (address == Strategy.NO_SPACE && policy != ReusePolicy.STRICT && wait) {
-                awaitAny();
-                address = deliverAndPlace(home, sizeBytes, alignmentBytes);
-            }
-            if (address != Strategy.NO_SPACE || policy != ReusePolicy.STRICT) {
-                return address;
-            }
-        } finally {
-            deliver();
-            limboLock.unlock();
-        }
-        return afterSynchronising(home, sizeBytes, alignmentBytes, wait);
+        return policy == ReusePolicy.STRICT
+                ? synchroniseAndPlace(home, sizeBytes, alignmentBytes, wait)
+                : markAndPlace(home, sizeBytes, alignmentBytes, wait);
     }
 
     /**
@@ -186,94 +115,66 @@ final class Recycler {
      * more memory, which other lanes would miss.
      */
     long recycleAtHome(final Lane home, final long sizeBytes, final long alignmentBytes) {
-        if (!home.hasMuchInLimbo()) {
+        if (policy == ReusePolicy.IMMEDIATE || !home.hasMuchInLimbo()) {
             return Strategy.NO_SPACE;
         }
+        home.close();
         if (policy == ReusePolicy.STRICT) {
-            return synchroniseAndPlace(home, sizeBytes, alignmentBytes);
+            final long epoch = synchronise(true);
+            return epoch == NONE ? Strategy.NO_SPACE : passAndPlace(epoch, home, sizeBytes, alignmentBytes);
         }
-        StackReserve.claimMore();
-        if (policy != ReusePolicy.IMMEDIATE && limboLock.tryLock()) {
-            try {
-                if (!ended && !work.isCapturing()) {
-                    home.takeLimbo(true, waiting);
-                    markWaiting();
-                    releaseFinished(MOST_UNFINISHED);
-                    return home.collectAndAllocate(finished, sizeBytes, alignmentBytes);
-                }
-            } finally {
-                deliver();
-                limboLock.unlock();
-            }
-        }
-        return Strategy.NO_SPACE;
-    }
-
-    /**
-     * For what is in the limbo of this lane alone, if the device is idle, which is so as a rule: no lock but the lane's, so
-     * threads on different lanes don't wait for each other.
-     */
-    private long synchroniseAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes) {
-        aloneBegun.incrementAndGet();
-        try {
-            // After the count; pairs with end, which closes first and then looks at the count: one sees the other.
-            if (lanes.isClosed() || !home.hasLimbo() || work.isCapturing() || !work.isIdle()) {
-                return Strategy.NO_SPACE;
-            }
-            StackReserve.claimMore();
-            final Limbo.Chain chain = new Limbo.Chain();
-            boolean synchronised = false;
-            try {
-                home.takeLimbo(true, chain);
-                if (chain.isEmpty()) {
-                    return Strategy.NO_SPACE;
-                }
-                synchronised = synchronise();
-            } finally {
-                if (!synchronised) {
-                    home.takeBack(chain);
-                }
-            }
-            if (!synchronised) {
-                return Strategy.NO_SPACE;
-            }
-            waitsAlone.increment();
-            return home.collectAndAllocate(chain, sizeBytes, alignmentBytes);
-        } finally {
-            aloneDone.incrementAndGet();
-        }
-    }
-
-    /**
-     * What other threads have taken from their lanes by now comes back in a moment, unless the device has become busy. That of
-     * threads which begin later counts as well, so this may end a little early.
-     */
-    private void awaitAlone() {
-        final long begun = aloneBegun.get();
-        final long begin = System.nanoTime();
-        for (int spins = 0; aloneDone.get() < begun && System.nanoTime() - begin < MOST_PAUSE_NS; spins++) {
-            if (spins < SPINS) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(this, PAUSE_NS / 10);
-            }
-        }
-    }
-
-    /** For a device that is busy: after what another thread waits for, for a moment or as long as it takes. */
-    private long afterSynchronising(
-            final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
-        if (!synchronizer.await(wait)) {
+        if (!markLock.tryLock()) {
             return Strategy.NO_SPACE;
         }
-        StackReserve.claimMore();
-        limboLock.lock();
         try {
-            collect();
-            return deliverAndPlace(home, sizeBytes, alignmentBytes);
+            markAndAsk();
+            return passAndPlace(StreamEpochs.MARKED, home, sizeBytes, alignmentBytes);
         } finally {
-            deliver();
-            limboLock.unlock();
+            endMarking();
+        }
+    }
+
+    private long synchroniseAndPlace(
+            final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
+        final long needed = epochs.all.needed();
+        final long epoch = synchronise(true);
+        if (epoch != NONE) {
+            final long address = passAndPlace(epoch, home, sizeBytes, alignmentBytes);
+            return address == Strategy.NO_SPACE ? lanes.placeAnywhere(home, sizeBytes, alignmentBytes) : address;
+        }
+        final boolean asked = !isCapturing() && synchronizer.request(needed);
+        // While the device works: another thread may have waited for it, or freed what fits.
+        final long address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        if (address != Strategy.NO_SPACE || !asked || !synchronizer.await(needed, wait)) {
+            return address;
+        }
+        allocationsBefore = lanes.allocations();
+        return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+    }
+
+    private long passAndPlace(final long epoch, final Lane home, final long sizeBytes, final long alignmentBytes) {
+        allocationsBefore = lanes.allocations();
+        return home.passAndAllocate(epoch, sizeBytes, alignmentBytes);
+    }
+
+    private long markAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
+        markLock.lock();
+        try {
+            markAndAsk();
+            long address = passAndPlace(StreamEpochs.MARKED, home, sizeBytes, alignmentBytes);
+            if (address == Strategy.NO_SPACE) {
+                address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+            }
+            if (address == Strategy.NO_SPACE && wait) {
+                awaitOldest();
+                address = passAndPlace(StreamEpochs.MARKED, home, sizeBytes, alignmentBytes);
+                if (address == Strategy.NO_SPACE) {
+                    address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+                }
+            }
+            return address;
+        } finally {
+            endMarking();
         }
     }
 
@@ -288,267 +189,238 @@ final class Recycler {
             return 0;
         }
         if (policy == ReusePolicy.STRICT) {
-            // Two would do, as the first may have begun before now; but others may take what comes back.
+            // One would do; but others may take what comes back.
             return MOST_OVERTAKEN;
         }
-        StackReserve.claimMore();
-        limboLock.lock();
+        lanes.closeAll();
+        markLock.lock();
         try {
-            takeBatches(true);
             int count = 1;
-            for (Limbo.Batch batch = waiting.first; batch != null; batch = batch.next) {
-                count++;
+            for (final Epochs each : epochs.each()) {
+                count += each.marks() + (each.isAwaited() ? 1 : 0);
             }
             return count;
         } finally {
-            limboLock.unlock();
+            markLock.unlock();
+        }
+    }
+
+    // Without one
+
+    /** Recycles because there is much that is new in limbo, not because memory is needed. Doesn't wait for the device's work. */
+    void recycleAsPlanned(final Lane lane) {
+        StackReserve.claimMore();
+        lanes.recycling();
+        if (policy == ReusePolicy.STRICT) {
+            lane.close();
+            final long needed = epochs.all.needed();
+            final long epoch = synchronise(true);
+            if (epoch != NONE) {
+                epochs.all.pass(epoch);
+            } else if (!isCapturing()) {
+                synchronizer.request(needed);
+            }
+        } else {
+            lane.closed();
+            if (markLock.tryLock()) {
+                try {
+                    markAndAsk();
+                } finally {
+                    endMarking();
+                }
+            }
+        }
+    }
+
+    /** Recycles all that the policy allows: with {@link ReusePolicy#STRICT} it waits for the device. */
+    void recycle() {
+        StackReserve.claimMore();
+        lanes.closeAll();
+        if (policy == ReusePolicy.STRICT) {
+            synchroniseAndPass();
+        } else if (policy != ReusePolicy.IMMEDIATE) {
+            markLock.lock();
+            try {
+                markAndAsk();
+            } finally {
+                endMarking();
+            }
         }
     }
 
     /**
-     * Marks what is in limbo, while the stream still exists; what can't be marked now will be with all streams. Synchronising
-     * the device covers streams that ended.
+     * Marks what was freed on a stream, while it still exists; what can't be marked now will be with all streams. The other
+     * policies need nothing: marks of all work, and synchronising, cover streams that have ended.
      */
     void streamEnds(final long stream) {
-        if (policy != ReusePolicy.TRACKED && policy != ReusePolicy.STREAM_ORDERED) {
+        if (policy != ReusePolicy.STREAM_ORDERED) {
             return;
         }
         StackReserve.claimMore();
-        limboLock.lock();
+        markLock.lock();
         try {
-            takeBatches(true);
-            if (!ended && !work.isCapturing()) {
-                markWaiting();
-            }
-        } finally {
-            for (Limbo.Batch batch = waiting.first; batch != null; batch = batch.next) {
-                if (batch.stream == stream) {
-                    batch.stream = Limbo.ALL_STREAMS;
+            final Epochs ending = epochs.end(stream);
+            if (ending != null) {
+                try {
+                    for (final Lane lane : lanes.all()) {
+                        lane.endStream(stream);
+                    }
+                    if (ending.isAwaited() && !ended && !work.isCapturing()) {
+                        ending.mark(work);
+                    }
+                } finally {
+                    ending.stream = Limbo.ALL_STREAMS;
                 }
             }
-            limboLock.unlock();
+        } finally {
+            markLock.unlock();
         }
     }
 
     /** Whether a stream is being captured, so that the device may not be waited for. */
     boolean isCapturing() {
-        StackReserve.claimMore();
-        limboLock.lock();
+        asking.incrementAndGet();
         try {
-            return !ended && work.isCapturing();
+            return !lanes.isClosed() && work.isCapturing();
         } finally {
-            limboLock.unlock();
+            asking.decrementAndGet();
         }
     }
 
     /**
-     * Waits for the device; from then on nothing comes back.
+     * Waits for the device; from then on nothing comes back. The pool is closed.
      *
      * @throws RuntimeException what the device fails with first; everything has been tried
      */
     void end() {
-        for (long begun = aloneBegun.get(); aloneDone.get() < begun; begun = aloneBegun.get()) {
+        StackReserve.claimMore();
+        final Failures failures = new Failures();
+        failures.attempt(synchronizer::end);
+        while (asking.get() > 0) {
             // They wait for an idle device, so not for long; and who begins now finds the pool closed.
             LockSupport.parkNanos(this, PAUSE_NS);
         }
-        final Failures failures = new Failures();
-        failures.attempt(synchronizer::end);
-        StackReserve.claimMore();
-        limboLock.lock();
+        markLock.lock();
         try {
             ended = true;
-            failures.attempt(this::synchronise);
-            for (Limbo.Batch batch = waiting.poll(); batch != null; batch = waiting.poll()) {
-                final long mark = batch.mark;
-                if (mark != DeviceWork.NO_MARK) {
+            failures.attempt(this::waitForDevice);
+            for (final Epochs each : epochs.each()) {
+                while (each.marks() > 0) {
+                    final long mark = each.firstMark();
+                    each.removeFirst();
                     failures.attempt(() -> work.release(mark));
                 }
             }
         } finally {
-            limboLock.unlock();
+            markLock.unlock();
         }
         failures.rethrow();
     }
 
-    /** Shows the blocks in limbo, from which nothing is taken meanwhile. */
-    void whileStill(final Runnable look) {
-        StackReserve.claimMore();
-        limboLock.lock();
-        try {
-            look.run();
-        } finally {
-            limboLock.unlock();
-        }
-    }
+    // The device
 
-    /** Shows what was taken from lanes. The limbo lock is held. */
-    void forEachWaiting(final Limbo.Visitor visitor) {
-        Limbo.forEach(waiting, visitor);
-        Limbo.forEach(finished, visitor);
-        synchronizer.forEach(visitor);
-    }
-
-    // Under the limbo lock
-
-    /** Never held up by the device's work. Of {@link ReusePolicy#STRICT} all batches, of others all or the full ones. */
-    private void recycle(final boolean all) {
-        collect();
-        if (ended || work.isCapturing()) {
-            return;
+    /** Waits for all work, and lets its epoch pass, which is the answer; {@code NONE} if a stream is being captured. */
+    long synchroniseAndPass() {
+        final long epoch = synchronise(false);
+        if (epoch != NONE) {
+            epochs.all.pass(epoch);
         }
-        takeBatches(all);
-        if (policy == ReusePolicy.STRICT) {
-            if (!waiting.isEmpty()) {
-                if (work.isIdle()) {
-                    releaseAfterSynchronising();
-                } else {
-                    synchronizer.begin(waiting);
-                }
-            }
-        } else {
-            markWaiting();
-            releaseFinished(all ? Integer.MAX_VALUE : MOST_UNFINISHED);
-        }
-    }
-
-    private void takeBatches(final boolean all) {
-        final Lane[] each = lanes.all();
-        if (all && each.length > 1) {
-            for (final Lane lane : each) {
-                lane.post();
-            }
-        }
-        for (final Lane lane : each) {
-            lane.takeLimbo(all, waiting);
-        }
-    }
-
-    private void releaseAfterSynchronising() {
-        if (synchronise()) {
-            waited();
-            finished.addAll(waiting);
-        }
-    }
-
-    /** What the synchronizer has waited for is ready, or waits again if it couldn't. */
-    private void collect() {
-        if (!ended && synchronizer.collect(waiting)) {
-            waited();
-            finished.addAll(synchronizer.finished());
-        }
-    }
-
-    /** The limbo lock is held. */
-    private void waited() {
-        final long before = waits;
-        waits = before + 1;
+        return epoch;
     }
 
     /**
-     * Gives finished batches to their lanes, this thread's first. Each lane gets its own in one hold of its lock, in which the
-     * request is placed if it can be, so nobody else takes that memory before.
+     * Waits for all work.
+     *
+     * @param onlyIfIdle unless that would take long
+     * @return the epoch that may pass now, or {@code NONE}
      */
-    private long deliverAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes) {
-        if (finished.isEmpty()) {
-            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
-        }
-        allocationsAtDelivery = lanes.allocations();
-        long address = home.collectAndAllocate(finished, sizeBytes, alignmentBytes);
-        for (final Lane lane : lanes.all()) {
-            if (lane != home && address == Strategy.NO_SPACE) {
-                address = lane.collectAndAllocate(finished, sizeBytes, alignmentBytes);
-            } else {
-                lane.collect(finished);
+    private long synchronise(final boolean onlyIfIdle) {
+        asking.incrementAndGet();
+        try {
+            // After the count; pairs with end, which is called when the pool is closed, and looks at the count: one
+            // sees the other.
+            if (lanes.isClosed() || work.isCapturing() || (onlyIfIdle && !work.isIdle())) {
+                return NONE;
             }
+            final long epoch = epochs.all.begin();
+            boolean waited = false;
+            try {
+                waited = waitForDevice();
+            } finally {
+                if (!waited) {
+                    epochs.all.notBegun();
+                }
+            }
+            return waited ? epoch : NONE;
+        } finally {
+            asking.decrementAndGet();
         }
-        return address == Strategy.NO_SPACE ? lanes.placeAnywhere(home, sizeBytes, alignmentBytes) : address;
     }
 
-    private void deliver() {
-        if (!finished.isEmpty()) {
-            for (final Lane lane : lanes.all()) {
-                lane.collect(finished);
-            }
-        }
-    }
-
-    private boolean synchronise() {
+    private boolean waitForDevice() {
         final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
         final boolean synchronised = work.synchronize();
-        if (event != null && synchronised) {
-            event.commit(true);
+        if (synchronised) {
+            waits.increment();
+            if (event != null) {
+                event.commit(true);
+            }
         }
         return synchronised;
     }
 
-    private void await(final long mark) {
+    // The mark lock is held
+
+    /** Marks what waits for a mark, and finds out which marks have finished. Never waits. */
+    private void markAndAsk() {
+        if (ended || work.isCapturing()) {
+            return;
+        }
+        for (final Epochs each : epochs.each()) {
+            if (each.isAwaited()) {
+                each.mark(work);
+            }
+        }
+        for (final Epochs each : epochs.each()) {
+            each.ask(work);
+            if (each != epochs.all && each.stream == Limbo.ALL_STREAMS && each.marks() == 0 && !each.isAwaited()) {
+                each.passFinished();
+                epochs.remove(each);
+            }
+        }
+    }
+
+    /** Waits for the oldest mark. */
+    private void awaitOldest() {
+        Epochs oldest = null;
+        for (final Epochs each : epochs.each()) {
+            if (each.marks() > 0 && (oldest == null || each.firstEpoch() < oldest.firstEpoch())) {
+                oldest = each;
+            }
+        }
+        if (oldest == null || ended || work.isCapturing()) {
+            return;
+        }
         final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
         awaiting = true;
         try {
-            work.await(mark);
+            work.await(oldest.firstMark());
         } finally {
             awaiting = false;
         }
-        waited();
+        waits.increment();
         if (event != null) {
             event.commit(false);
         }
+        oldest.ask(work);
     }
 
-    /** Never waits. */
-    private void releaseFinished(final int mostUnfinished) {
-        Limbo.Batch before = null;
-        Limbo.Batch batch = waiting.first;
-        int unfinished = 0;
-        while (batch != null && unfinished < mostUnfinished && batch.mark != DeviceWork.NO_MARK) {
-            final Limbo.Batch next = batch.next;
-            if (releaseIfFinished(before, batch)) {
-                batch = next;
-            } else {
-                unfinished++;
-                before = batch;
-                batch = next;
-            }
-        }
-    }
-
-    /** Waits until a batch comes back, first for the one that waits longest: it may be enough. */
-    private void awaitAny() {
-        Limbo.Batch before = null;
-        for (Limbo.Batch batch = waiting.first;
-                batch != null && batch.mark != DeviceWork.NO_MARK;
-                before = batch, batch = batch.next) {
-            if (work.isCapturing()) {
-                return;
-            }
-            await(batch.mark);
-            if (releaseIfFinished(before, batch)) {
-                return;
-            }
-        }
-    }
-
-    private boolean releaseIfFinished(final Limbo.@Nullable Batch before, final Limbo.Batch batch) {
-        final long mark = batch.mark;
-        if (!work.isFinished(mark)) {
-            return false;
-        }
-        waiting.removeAfter(before, batch);
-        // First the blocks, so that they aren't lost if the device fails to forget the mark.
-        finished.add(batch);
-        work.release(mark);
-        return true;
-    }
-
-    /** In order, so that those without a mark stay the last ones if the device fails or a capture begins. */
-    private void markWaiting() {
-        for (Limbo.Batch batch = waiting.first; batch != null; batch = batch.next) {
-            if (batch.mark == DeviceWork.NO_MARK) {
-                batch.mark = batch.stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(batch.stream);
-                if (batch.mark == DeviceWork.NO_MARK) {
-                    return;
-                }
-            }
+    /** What has finished passes, also if asking the device has failed for the rest. */
+    private void endMarking() {
+        try {
+            epochs.pass(StreamEpochs.MARKED);
+        } finally {
+            markLock.unlock();
         }
     }
 }

@@ -5,21 +5,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for a busy device on a thread of its own, so that no thread that wants memory is held up by a kernel: it waits for a
- * moment, which is no longer than taking a region would take, and else the pool grows. One synchronisation at a time, for all
- * batches that were in limbo when it began:
+ * moment, which is no longer than taking a region would take, and else the pool grows. One wait at a time, for all that was freed
+ * before it began; who needs a later one asks for that.
  *
- * <pre>
- *   IDLE --begin--> RUNNING --the device has finished, or fails--> DONE --collect--> IDLE
- * </pre>
- *
- * <p>{@link #begin} and {@link #collect} are called under the limbo lock; the others are safe for any number of threads. The
- * thread is made when a device is first found busy, and ends after ten seconds without work. Makes no garbage.
+ * <p>Safe for any number of threads. The thread is made when a device is first found busy, and ends after ten seconds without
+ * work. Makes no garbage.
  */
 final class Synchronizer {
-
-    private static final int IDLE = 0;
-    private static final int RUNNING = 1;
-    private static final int DONE = 2;
 
     /** Taking a region takes as long. Tests whose device is soon finished raise it, since their threads may find no core. */
     private static final long MOMENT_NS = Long.getLong("outboard.pool.momentNs", 100_000);
@@ -31,17 +23,19 @@ final class Synchronizer {
 
     private static final long THREAD_IDLE_MS = 10_000;
 
-    private final DeviceWork work;
-    private final PoolEvents events;
+    private final Recycler recycler;
     private final String threadName;
 
-    /** Written under the monitor. */
-    private volatile int state = IDLE;
+    /** The last epoch that was asked for. Guarded by the monitor. */
+    private long wanted;
 
-    /** Owned by the thread while it runs, else guarded by the limbo lock. */
-    private final Limbo.Chain taken = new Limbo.Chain();
+    /** What that was when the wait began that goes on. Guarded so, too. */
+    private long wantedBefore;
 
-    private boolean synchronised;
+    /** The last epoch for which the device was asked, whatever the answer. Written under the monitor. */
+    private volatile long tried;
+
+    /** Of that attempt; null if it passed, or a stream was being captured. Guarded by the monitor. */
     private @Nullable Throwable failure;
 
     /** Guarded by the monitor. */
@@ -49,16 +43,15 @@ final class Synchronizer {
 
     private boolean ended;
 
-    Synchronizer(final DeviceWork work, final @Nullable String poolName, final PoolEvents events) {
-        this.work = work;
-        this.events = events;
+    Synchronizer(final Recycler recycler, final @Nullable String poolName) {
+        this.recycler = recycler;
         threadName = "outboard-" + (poolName == null ? "pool" : poolName) + "-synchronizer";
     }
 
-    /** Begins to wait for what these batches wait for, unless it still waits for others; then they stay where they are. */
-    synchronized void begin(final Limbo.Chain waiting) {
-        if (state != IDLE || ended) {
-            return;
+    /** Has the device waited for until this epoch has passed, or a later one. False if it is too late for that. */
+    synchronized boolean request(final long epoch) {
+        if (ended || epoch <= wanted) {
+            return !ended;
         }
         if (thread == null) {
             final Thread starting = new Thread(this::run, threadName);
@@ -66,32 +59,29 @@ final class Synchronizer {
             starting.start();
             thread = starting;
         }
-        for (Limbo.Batch batch = waiting.poll(); batch != null; batch = waiting.poll()) {
-            taken.add(batch);
-        }
-        state = RUNNING;
+        wanted = epoch;
         notifyAll();
+        return true;
     }
 
     /**
-     * Waits until what has begun has finished.
+     * Waits until an epoch that was requested has passed.
      *
      * @param asLongAsItTakes else for a moment
-     * @return true if {@link #collect} is worth while
+     * @return false if it hasn't: that took longer than a moment, or a stream is being captured
+     * @throws RuntimeException what the device failed with
      */
-    boolean await(final boolean asLongAsItTakes) {
-        if (state == RUNNING) {
-            awaitMoment();
-            if (asLongAsItTakes) {
-                awaitDone();
-            }
+    boolean await(final long epoch, final boolean asLongAsItTakes) {
+        awaitMoment(epoch);
+        if (!isSettled(epoch) && !asLongAsItTakes) {
+            return false;
         }
-        return state == DONE;
+        return awaitTried(epoch) && !rethrow(epoch);
     }
 
-    private void awaitMoment() {
+    private void awaitMoment(final long epoch) {
         final long begin = System.nanoTime();
-        for (int spins = 0; state == RUNNING; spins++) {
+        for (int spins = 0; !isSettled(epoch); spins++) {
             if (spins < SPINS) {
                 Thread.onSpinWait();
             } else if (System.nanoTime() - begin > MOMENT_NS) {
@@ -102,9 +92,10 @@ final class Synchronizer {
         }
     }
 
-    private synchronized void awaitDone() {
+    /** False if nobody tries any more. */
+    private synchronized boolean awaitTried(final long epoch) {
         boolean interrupted = false;
-        while (state == RUNNING) {
+        while (!isSettled(epoch) && !ended) {
             try {
                 wait();
             } catch (final InterruptedException e) {
@@ -114,73 +105,64 @@ final class Synchronizer {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return isSettled(epoch);
     }
 
-    /**
-     * Takes what has finished.
-     *
-     * @param waiting gets the batches back that the device couldn't be waited for, since a stream is captured
-     * @return true if {@link #finished} has the batches that the device has finished with
-     * @throws RuntimeException what the device failed with; their batches are in {@code waiting} again
-     */
-    synchronized boolean collect(final Limbo.Chain waiting) {
-        if (state != DONE) {
+    /** Another thread may have found the device idle since, and waited for it. */
+    private boolean isSettled(final long epoch) {
+        return tried >= epoch || recycler.hasPassed(epoch);
+    }
+
+    /** Whether the epoch hasn't passed all the same. */
+    private synchronized boolean rethrow(final long epoch) {
+        if (recycler.hasPassed(epoch)) {
             return false;
         }
-        state = IDLE;
-        if (synchronised) {
-            return true;
-        }
-        for (Limbo.Batch batch = taken.poll(); batch != null; batch = taken.poll()) {
-            waiting.add(batch);
-        }
-        final Throwable thrown = failure;
-        failure = null;
-        if (thrown instanceof RuntimeException exception) {
+        if (failure instanceof RuntimeException exception) {
             throw exception;
         }
-        if (thrown instanceof Error error) {
+        if (failure instanceof Error error) {
             throw error;
         }
-        return false;
-    }
-
-    /** What {@link #collect} has taken: to be emptied before the limbo lock is released. */
-    Limbo.Chain finished() {
-        return taken;
-    }
-
-    /** Shows what it waits for. The limbo lock is held, so none of it comes back meanwhile. */
-    void forEach(final Limbo.Visitor visitor) {
-        Limbo.forEach(taken, visitor);
+        return true;
     }
 
     /** Waits for what has begun, and ends the thread. */
-    synchronized void end() {
-        awaitDone();
-        ended = true;
-        notifyAll();
+    void end() {
+        final Thread last;
+        synchronized (this) {
+            ended = true;
+            last = thread;
+            notifyAll();
+        }
+        boolean interrupted = false;
+        while (last != null && last.isAlive()) {
+            try {
+                last.join();
+            } catch (final InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     // The thread
 
     private void run() {
         while (awaitWork()) {
-            boolean done = false;
+            long epoch = 0;
             Throwable thrown = null;
             try {
-                final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
-                done = work.synchronize();
-                if (event != null && done) {
-                    event.commit(true);
-                }
+                epoch = recycler.synchroniseAndPass();
             } catch (final Throwable e) {
                 thrown = e;
             }
             synchronized (this) {
-                synchronised = done;
+                // What was wanted when it was asked is no longer, whatever came of it.
+                tried = Math.max(wantedBefore, epoch);
                 failure = thrown;
-                state = DONE;
                 notifyAll();
             }
         }
@@ -189,7 +171,7 @@ final class Synchronizer {
     /** False if there was none for long, or never will be. */
     private synchronized boolean awaitWork() {
         final long begin = System.nanoTime();
-        while (state != RUNNING) {
+        while (wanted <= tried) {
             final long leftMs = THREAD_IDLE_MS - (System.nanoTime() - begin) / 1_000_000;
             if (ended || leftMs <= 0) {
                 thread = null;
@@ -201,6 +183,7 @@ final class Synchronizer {
                 // Nobody has a reason to; there may be work all the same.
             }
         }
+        wantedBefore = wanted;
         return true;
     }
 }

@@ -1,33 +1,22 @@
 package io.outboard.pool;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Strategy;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class LimboTest {
 
     private static final long STREAM = 7;
 
-    private final Lane lane = lane();
-    private final Limbo limbo = new Limbo(lane);
-    private final Limbo.Chain chain = new Limbo.Chain();
-    private final ArrayList<Limbo.Batch> taken = new ArrayList<>();
-
-    private static Lane lane() {
-        final PoolBuilder builder = Pool.over(new FailingMemorySource(1 << 20));
-        return new Lanes(builder, new RegionMaker(builder, new PoolEvents(null))).main();
-    }
+    private final StreamEpochs epochs = new StreamEpochs();
+    private final Limbo limbo = new Limbo(epochs);
 
     private static void add(final Limbo limbo, final long retired, final long sizeBytes, final long stream) {
         limbo.reserve(stream);
@@ -44,27 +33,60 @@ class LimboTest {
         return retired;
     }
 
-    private void take(final Limbo from, final boolean all, final List<Limbo.Batch> to) {
-        from.take(all, chain);
-        for (Limbo.Batch batch = chain.poll(); batch != null; batch = chain.poll()) {
-            to.add(batch);
+    /** What is over, in the order in which it is released. */
+    private static List<Long> release(final Limbo from) {
+        final ArrayList<Long> released = new ArrayList<>();
+        for (Limbo.Batch batch = from.nextReady(); batch != null; batch = from.nextReady()) {
+            released.add(batch.retired[batch.count - 1]);
+            from.released();
+        }
+        return released;
+    }
+
+    private void passAll() {
+        for (final Epochs each : epochs.each()) {
+            each.pass(each.begin());
         }
     }
 
     @Test
-    void shouldTakeFullBatchesOnlyUnlessAllAreWanted() {
+    void shouldReleaseFullBatchesOnlyUnlessAllAreClosed() {
         add(Limbo.BATCH_BLOCKS + 1, Limbo.ALL_STREAMS);
-        assertTrue(limbo.hasFull());
+        passAll();
+        assertEquals(Limbo.BATCH_BLOCKS, release(limbo).size());
+        assertEquals(256, limbo.bytes());
 
-        take(limbo, false, taken);
-        assertEquals(1, taken.size());
-        assertEquals(Limbo.BATCH_BLOCKS, taken.get(0).count);
-        assertFalse(limbo.hasFull());
+        limbo.close();
+        assertFalse(limbo.hasReady(), "freed after the epoch began, for all that is known");
+        passAll();
+        assertEquals(1, release(limbo).size());
+        assertEquals(0, limbo.bytes());
+    }
 
-        take(limbo, true, taken);
-        assertEquals(2, taken.size());
-        assertEquals(1, taken.get(1).count);
-        assertEquals((Limbo.BATCH_BLOCKS + 1) * 256, limbo.bytes());
+    /** The wait may have begun before the block was freed. */
+    @Test
+    void shouldNotReleaseForAnEpochThatHadBegun() {
+        final long begun = epochs.all.begin();
+        add(Limbo.BATCH_BLOCKS, Limbo.ALL_STREAMS);
+
+        epochs.all.pass(begun);
+        assertFalse(limbo.hasReady());
+
+        epochs.all.pass(epochs.all.begin());
+        assertTrue(limbo.hasReady());
+    }
+
+    /** Who waited longer comes back with an older number. */
+    @Test
+    void shouldNotForgetThatALaterEpochHasPassed() {
+        final long first = epochs.all.begin();
+        add(Limbo.BATCH_BLOCKS, Limbo.ALL_STREAMS);
+        final long second = epochs.all.begin();
+
+        epochs.all.pass(second);
+        epochs.all.pass(first);
+
+        assertTrue(limbo.hasReady());
     }
 
     @Test
@@ -72,15 +94,32 @@ class LimboTest {
         add(limbo, 0, 256, STREAM);
         add(limbo, 256, 256, STREAM + 1);
         add(limbo, 512, 256, STREAM);
+        limbo.close();
 
-        take(limbo, true, taken);
+        final Epochs epochsOfStream = epochs.of(STREAM);
+        epochsOfStream.pass(epochsOfStream.begin());
 
-        taken.sort((a, b) -> Long.compare(a.stream, b.stream));
-        assertEquals(2, taken.size());
-        assertEquals(STREAM, taken.get(0).stream);
-        assertEquals(2, taken.get(0).count);
-        assertEquals(STREAM + 1, taken.get(1).stream);
-        assertEquals(DeviceWork.NO_MARK, taken.get(1).mark);
+        assertEquals(List.of(512L, 0L), release(limbo));
+        passAll();
+        assertEquals(List.of(256L), release(limbo));
+    }
+
+    /** The driver gives a handle out again: what the new stream is at says nothing of the old one. */
+    @Test
+    void shouldKeepAStreamThatEndedApartFromTheNextWithItsHandle() {
+        add(limbo, 0, 256, STREAM);
+        final Epochs ended = epochs.of(STREAM);
+        epochs.end(STREAM);
+        limbo.endStream(STREAM);
+        add(limbo, 256, 256, STREAM);
+        limbo.close();
+
+        final Epochs next = epochs.of(STREAM);
+        next.pass(next.begin());
+        assertEquals(List.of(256L), release(limbo));
+
+        ended.pass(ended.begin());
+        assertEquals(List.of(0L), release(limbo));
     }
 
     @Test
@@ -108,14 +147,14 @@ class LimboTest {
         assertEquals(6 * 4096, use(1024, STREAM));
         assertEquals(Strategy.NO_SPACE, use(256, STREAM));
 
-        take(limbo, true, taken);
+        limbo.close();
+        passAll();
 
-        assertEquals(1, taken.size());
-        final Limbo.Batch batch = taken.get(0);
-        assertEquals(5, batch.count);
-        assertArrayEquals(
-                new long[] {4096, 2 * 4096, 3 * 4096, 5 * 4096, 7 * 4096}, Arrays.copyOf(batch.retired, batch.count));
-        assertArrayEquals(new long[] {512, 1024, 2048, 512, 2048}, Arrays.copyOf(batch.sizes, batch.count));
+        final ArrayList<Long> sizes = new ArrayList<>();
+        limbo.forEach((batch, index) -> sizes.add(batch.sizes[index]));
+        assertEquals(List.of(512L, 1024L, 2048L, 512L, 2048L), sizes);
+        assertEquals(List.of(7 * 4096L, 5 * 4096L, 3 * 4096L, 2 * 4096L, 4096L), release(limbo));
+        assertEquals(0, limbo.bytes());
     }
 
     /** Every block that loses no more than an eighth is in one of the classes that are looked at. */
@@ -142,41 +181,37 @@ class LimboTest {
 
     @Test
     void shouldLoseNoBlockAndHoldNoneTwiceWhicheverBatchTheHostHasNoMemoryFor() {
-        for (int failing = 2; failing <= 8; failing++) {
+        for (int failing = 1; failing <= 8; failing++) {
             final int[] made = {0, failing};
-            final Limbo failingLimbo = new Limbo(lane, owner -> {
+            final Limbo failingLimbo = new Limbo(epochs, () -> {
                 if (++made[0] == made[1]) {
                     throw new OutOfMemoryError("simulated");
                 }
-                return new Limbo.Batch(owner);
+                return new Limbo.Batch();
             });
-            final ArrayList<Limbo.Batch> all = new ArrayList<>();
+            final ArrayList<Long> released = new ArrayList<>();
             for (int i = 0; i < 4 * Limbo.BATCH_BLOCKS; i++) {
                 final long address = 256L * i;
                 final long stream = STREAM + i % 3;
                 try {
                     add(failingLimbo, address, 256, stream);
                 } catch (final OutOfMemoryError e) {
-                    assertEquals(address, failingLimbo.bytes());
+                    assertEquals(address - 256L * released.size(), failingLimbo.bytes());
                     add(failingLimbo, address, 256, stream);
                 }
-                if (i == 3 * Limbo.BATCH_BLOCKS) {
-                    take(failingLimbo, false, all);
+                if (i == 2 * Limbo.BATCH_BLOCKS) {
+                    failingLimbo.close();
+                } else if (i == 3 * Limbo.BATCH_BLOCKS) {
+                    passAll();
+                    released.addAll(release(failingLimbo));
                 }
             }
-            if (made[0] < failing) {
-                assertThrows(OutOfMemoryError.class, () -> take(failingLimbo, true, all));
-            }
-            take(failingLimbo, true, all);
+            failingLimbo.close();
+            passAll();
+            released.addAll(release(failingLimbo));
 
-            final Set<Long> seen = new HashSet<>();
-            for (final Limbo.Batch batch : all) {
-                for (int i = 0; i < batch.count; i++) {
-                    assertEquals(batch.stream, STREAM + batch.retired[i] / 256 % 3);
-                    assertTrue(seen.add(batch.retired[i]));
-                }
-            }
-            assertEquals(4 * Limbo.BATCH_BLOCKS, seen.size());
+            assertEquals(4 * Limbo.BATCH_BLOCKS, released.size());
+            assertEquals(4 * Limbo.BATCH_BLOCKS, new HashSet<>(released).size());
         }
     }
 
@@ -212,19 +247,29 @@ class LimboTest {
             }
             add(limbo, 256, 256, stream);
             use(256, stream);
-            take(limbo, true, taken);
+            limbo.close();
+            epochs.end(stream);
+            limbo.endStream(stream);
+            passAll();
+            for (final Epochs each : epochs.each()) {
+                if (each != epochs.all) {
+                    epochs.remove(each);
+                }
+            }
         }
 
-        assertEquals(0, taken.size());
         final long bytes = threads.getCurrentThreadAllocatedBytes() - before;
-        assertTrue(bytes < 500 * 1024, () -> "1000 streams took " + bytes + " bytes");
+        assertTrue(bytes < 1000 * 1024, () -> "1000 streams took " + bytes + " bytes");
     }
 
     private void cycle() {
+        add(Limbo.BATCH_BLOCKS, Limbo.ALL_STREAMS);
         add(Limbo.BATCH_BLOCKS, STREAM);
         add(limbo, 1 << 20, 256, STREAM + 1);
-        limbo.take(true, chain);
-        limbo.collect(chain);
+        limbo.close();
+        for (final Epochs each : epochs.each()) {
+            each.pass(each.begin());
+        }
         while (limbo.nextReady() != null) {
             limbo.released();
         }

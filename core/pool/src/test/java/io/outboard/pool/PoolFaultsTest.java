@@ -271,7 +271,7 @@ class PoolFaultsTest {
                 .reuse(policy, new IdleDevice())
                 .build();
         final long[] live = new long[64];
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < 60; round++) {
             final Thread thread = new Thread(null, () -> descend(pool, live, 0), "deep", 256 << 10);
             thread.start();
             thread.join();

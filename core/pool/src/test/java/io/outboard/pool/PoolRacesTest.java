@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.VirtualMemorySource;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,6 +25,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What threads do to a pool in moments that are hard to meet. */
 @Timeout(60)
@@ -74,6 +79,34 @@ class PoolRacesTest {
                 }
             }
             return true;
+        }
+    }
+
+    /** While one thread is told that memory is free, another takes it and frees it again, as far as it gets. */
+    private static final class OvertakenDevice extends IdleDevice {
+
+        final List<Thread> others = new ArrayList<>();
+
+        /** For the first thread alone, as the others are. */
+        boolean served;
+
+        private final Thread first = Thread.currentThread();
+        private final Runnable other;
+
+        OvertakenDevice(final Runnable other) {
+            this.other = other;
+        }
+
+        @Override
+        public void release(final long mark) {
+            if (Thread.currentThread() == first && !served) {
+                final Thread thread = new Thread(other);
+                others.add(thread);
+                thread.start();
+                while (thread.getState() == Thread.State.RUNNABLE) {
+                    Thread.onSpinWait();
+                }
+            }
         }
     }
 
@@ -143,7 +176,7 @@ class PoolRacesTest {
                 }
             });
             threads[i].start();
-            while (threads[i].getState() != Thread.State.WAITING && threads[i].isAlive()) {
+            while (closes ? !pool.isClosed() : threads[i].getState() != Thread.State.WAITING && threads[i].isAlive()) {
                 Thread.onSpinWait();
             }
         }
@@ -205,6 +238,33 @@ class PoolRacesTest {
         waiter.start();
 
         assertNotEquals(first.get(), second.get());
+        pool[0].close();
+    }
+
+    /** What had come back was free before who had recycled it placed its request: others took it, time after time. */
+    @ParameterizedTest
+    @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
+    void shouldServeWhoRecyclesBeforeOthers(final ReusePolicy policy) throws InterruptedException {
+        final Pool[] pool = new Pool[1];
+        final OvertakenDevice device = new OvertakenDevice(() -> {
+            try {
+                pool[0].free(pool[0].allocate(40 * MIB));
+            } catch (final DeviceOutOfMemoryException e) {
+                // It's in use by now.
+            }
+        });
+        pool[0] = over(64 * MIB, 64 * MIB).reuse(policy, device).build();
+        final long block = pool[0].allocate(40 * MIB);
+        pool[0].free(block);
+
+        assertEquals(block, pool[0].allocate(40 * MIB));
+
+        device.served = true;
+        assertFalse(device.others.isEmpty());
+        for (final Thread thread : device.others) {
+            thread.join();
+        }
+        pool[0].free(block);
         pool[0].close();
     }
 
