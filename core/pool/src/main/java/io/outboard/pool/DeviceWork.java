@@ -69,6 +69,17 @@ public interface DeviceWork {
     }
 
     /**
+     * Whether {@link #synchronize} may be called at any moment, by a thread of the pool's own: whoever begins a capture is held
+     * off meanwhile. Then a pool with {@link ReusePolicy#STRICT} synchronises ahead of need; otherwise only while a thread
+     * asks it for memory, or has just done so.
+     *
+     * @return false unless that is guarded
+     */
+    default boolean isGuarded() {
+        return false;
+    }
+
+    /**
      * Whether a stream is being captured into a graph, so that synchronising or marking would break the capture. One may
      * begin at any moment, so each of these says so itself, too.
      *

@@ -72,6 +72,13 @@ final class Exhaustion {
             if (address == Strategy.NO_SPACE) {
                 address = recycler.recycleAtHome(home, sizeBytes, alignmentBytes);
             }
+            if (address == Strategy.NO_SPACE) {
+                address = lanes.placeInNewChunk(home, sizeBytes, alignmentBytes);
+            }
+            if (address == Strategy.NO_SPACE && recycler.recycleMain()) {
+                // Else this lane had no chunk for as long as the main lane's limbo has all memory.
+                address = lanes.placeInNewChunk(home, sizeBytes, alignmentBytes);
+            }
         }
         if (address == Strategy.NO_SPACE) {
             address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);

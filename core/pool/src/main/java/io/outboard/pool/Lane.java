@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   free by a thread of this lane    the block is retired and goes to limbo, or is free at once, as the policy says
  *   free by another's                Starts.clear; into the other lane's parcel for this one; a full parcel is sent: inbox
- *   upkeep, with each operation      a few blocks of limbo whose epoch is over are released, a few of the inbox are unpacked
+ *   upkeep, with one of 8 operations a few blocks of limbo whose epoch is over are released, a few of the inbox are unpacked
  * </pre>
  *
  * <p>So no operation does the work of many, and nothing that is freed depends on the thread that freed it: whoever has a lane's
@@ -28,10 +28,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lane extends SpinLock {
 
-    /** Twice as many as one operation retires, so that what is ready is soon released. */
-    private static final int RELEASES_WITH_EACH = 2;
+    private static final int OPERATIONS_BETWEEN_UPKEEP = 7;
 
-    private static final int UNPACKED_WITH_EACH = 4;
+    /** Four times as many as so many operations retire, so that what is ready is soon released: a third of a microsecond. */
+    private static final int RELEASED_IN_UPKEEP = 16;
+
+    /** More than so many operations of this lane's threads hand out. */
+    private static final int UNPACKED_IN_UPKEEP = 16;
 
     /** Blocks released in one hold of the lock when a request finds no room: some microseconds. */
     private static final int RELEASES_IN_A_HOLD = 256;
@@ -96,6 +99,7 @@ final class Lane extends SpinLock {
     /** Slots of threads whose home it is, by Lanes' monitor. */
     int homes;
 
+    private int operationsToUpkeep;
     private int waitsBefore;
     private long operationsBefore;
 
@@ -199,7 +203,7 @@ final class Lane extends SpinLock {
         try {
             final Part part = chunk == null ? partAt(address) : chunk;
             final long sizeBytes = immediate ? freeAtOnce(part, address) : retire(part, address, stream);
-            release(RELEASES_WITH_EACH);
+            keepUp();
             unlock();
             held = false;
             return sizeBytes;
@@ -333,7 +337,7 @@ final class Lane extends SpinLock {
         while (more) {
             lock();
             try {
-                more = unpack(RELEASES_IN_A_HOLD) + release(RELEASES_IN_A_HOLD) > 0;
+                more = releaseSome();
             } finally {
                 taken = false;
             }
@@ -352,6 +356,11 @@ final class Lane extends SpinLock {
         return address;
     }
 
+    /** False if nothing was ready. */
+    boolean releaseSome() {
+        return unpack(RELEASES_IN_A_HOLD) + release(RELEASES_IN_A_HOLD) > 0;
+    }
+
     private boolean hasWork() {
         return limbo.hasReady() || unpacking != null || inbox != null;
     }
@@ -366,14 +375,15 @@ final class Lane extends SpinLock {
         return counters.limboBytes() > partBytes / MUCH_SHARE || inbox != null;
     }
 
-    /** Some of what is to be done anyway. */
+    /** Some of what is to be done anyway, once in a while: then it costs the least, and most operations do none. */
     private void keepUp() {
-        release(RELEASES_WITH_EACH);
-        if (inbox != null || unpacking != null) {
-            unpack(UNPACKED_WITH_EACH);
-        }
-        if (waits != waitsBefore) {
-            noteWaits();
+        if (--operationsToUpkeep < 0) {
+            operationsToUpkeep = OPERATIONS_BETWEEN_UPKEEP;
+            release(RELEASED_IN_UPKEEP);
+            unpack(UNPACKED_IN_UPKEEP);
+            if (waits != waitsBefore) {
+                noteWaits();
+            }
         }
     }
 

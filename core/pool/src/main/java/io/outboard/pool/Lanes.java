@@ -52,6 +52,9 @@ final class Lanes {
      */
     private static final long MARKED_SHARE = 8;
 
+    /** With so much new in limbo, as a part of what the pool holds, the device is synchronised ahead of need. */
+    private static final long AHEAD_SHARE = 4;
+
     /** A power of two. */
     private static final int SLOTS = 256;
 
@@ -76,6 +79,7 @@ final class Lanes {
     final StreamEpochs epochs = new StreamEpochs();
     private final ReusePolicy policy;
     private final long limboLimitBytes;
+    private final boolean ahead;
     private final Lane main;
     private final ChunkMap chunks = new ChunkMap();
 
@@ -112,6 +116,7 @@ final class Lanes {
         this.maker = maker;
         policy = builder.policy;
         limboLimitBytes = builder.limboLimitBytes;
+        ahead = builder.work.isGuarded();
         final int processors = Runtime.getRuntime().availableProcessors();
         mostLanes = 1 + Math.max(builder.spreadLanes, Math.min(MOST_LANES, processors));
         main = new Lane(0, mostLanes, this, policy, isLimited());
@@ -220,7 +225,11 @@ final class Lanes {
     /** Anew when there is another lane, or more memory; by whoever changes that, so not exact. */
     private void planRecycling() {
         final Lane[] lanes = all;
-        final long bytes = policy == ReusePolicy.STRICT ? limboLimitBytes : heldBytes / MARKED_SHARE;
+        final long bytes = switch (policy) {
+            case IMMEDIATE -> Long.MAX_VALUE;
+            case STRICT -> ahead ? Math.min(limboLimitBytes, heldBytes / AHEAD_SHARE) : limboLimitBytes;
+            case TRACKED, STREAM_ORDERED -> heldBytes / MARKED_SHARE;
+        };
         for (final Lane lane : lanes) {
             lane.recycledAbove = bytes / lanes.length;
         }
@@ -416,7 +425,8 @@ final class Lanes {
         return address;
     }
 
-    private long placeInNewChunk(final Lane lane, final long sizeBytes, final long alignmentBytes) {
+    /** From a chunk that this lane takes, if there is room for one and the request isn't for other blocks. */
+    long placeInNewChunk(final Lane lane, final long sizeBytes, final long alignmentBytes) {
         final long chunkBytes = chunkBytesFor(sizeBytes, alignmentBytes);
         if (chunkBytes == 0) {
             return Strategy.NO_SPACE;
@@ -452,22 +462,32 @@ final class Lanes {
         return chunkBytes <= heldBytes / LARGEST_SHARE ? chunkBytes : 0;
     }
 
+    /** Releases what is ready in the main lane until it fits, in several holds if it is much. */
     private long takeBlock(final long chunkBytes) {
-        main.lock();
-        try {
-            for (final Part region : main.parts()) {
-                final long address = placeChunk(region, chunkBytes);
-                if (address >= 0) {
-                    if (ChunkMap.reaches(address + chunkBytes) && remember(address)) {
-                        return address;
-                    }
-                    region.strategy.free(address);
+        while (true) {
+            main.lock();
+            try {
+                final long address = takeBlockHeld(chunkBytes);
+                if (address != Strategy.NO_SPACE || !main.releaseSome()) {
+                    return address;
                 }
+            } finally {
+                main.taken = false;
             }
-            return Strategy.NO_SPACE;
-        } finally {
-            main.taken = false;
         }
+    }
+
+    private long takeBlockHeld(final long chunkBytes) {
+        for (final Part region : main.parts()) {
+            final long address = placeChunk(region, chunkBytes);
+            if (address >= 0) {
+                if (ChunkMap.reaches(address + chunkBytes) && remember(address)) {
+                    return address;
+                }
+                region.strategy.free(address);
+            }
+        }
+        return Strategy.NO_SPACE;
     }
 
     private boolean remember(final long chunkAddress) {

@@ -123,15 +123,38 @@ final class Recycler {
             final long epoch = synchronise(true);
             return epoch == NONE ? Strategy.NO_SPACE : passAndPlace(epoch, home, sizeBytes, alignmentBytes);
         }
-        if (!markLock.tryLock()) {
+        if (awaiting) {
             return Strategy.NO_SPACE;
         }
+        // One mark serves all who wait for the lock.
+        markLock.lock();
         try {
             markAndAsk();
             return passAndPlace(StreamEpochs.MARKED, home, sizeBytes, alignmentBytes);
         } finally {
             endMarking();
         }
+    }
+
+    /** Recycles what is in the main lane's limbo, if that is much, for chunks. False if nothing came back. */
+    boolean recycleMain() {
+        final Lane main = lanes.main();
+        if (policy == ReusePolicy.IMMEDIATE || awaiting || !main.hasMuchInLimbo()) {
+            return false;
+        }
+        main.close();
+        if (policy == ReusePolicy.STRICT) {
+            final long epoch = synchronise(true);
+            epochs.all.pass(epoch);
+            return epoch != NONE;
+        }
+        markLock.lock();
+        try {
+            markAndAsk();
+        } finally {
+            endMarking();
+        }
+        return true;
     }
 
     private long synchroniseAndPlace(
@@ -214,10 +237,10 @@ final class Recycler {
         if (policy == ReusePolicy.STRICT) {
             lane.close();
             final long needed = epochs.all.needed();
-            final long epoch = synchronise(true);
+            final long epoch = work.isGuarded() ? NONE : synchronise(true);
             if (epoch != NONE) {
                 epochs.all.pass(epoch);
-            } else if (!isCapturing()) {
+            } else if (work.isGuarded() || !isCapturing()) {
                 synchronizer.request(needed);
             }
         } else {

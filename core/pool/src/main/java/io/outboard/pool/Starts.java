@@ -4,51 +4,52 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where blocks in use start in a chunk: one bit a granule. A thread that doesn't own the chunk ends a block here, at once and
+ * Where blocks in use start in a chunk: one byte a granule. A thread that doesn't own the chunk ends a block here, at once and
  * without the owner's lock, so that of two frees of one block the second is refused whichever threads they are on, though
  * the owner hears of the first only later.
  *
- * <p>Safe for any number of threads. 32 host bytes for 64 KiB of the chunk with granules of 256 bytes.
+ * <p>Bytes and not bits: nothing else is written with one, so the owner sets it by a plain store. An atomic operation would wait
+ * for the cache line, which the thread has that freed the last block here.
+ *
+ * <p>Safe for any number of threads. 256 host bytes for 64 KiB of the chunk with granules of 256 bytes.
  */
 final class Starts {
 
-    private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final VarHandle BYTES = MethodHandles.arrayElementVarHandle(byte[].class);
+
+    private static final byte NONE = 0;
+    private static final byte START = 1;
 
     private final long address;
-    private final long sizeBytes;
     private final int granuleLog2;
-    private final long[] words;
+    private final byte[] starts;
 
     Starts(final long address, final long sizeBytes, final long granuleBytes) {
         this.address = address;
-        this.sizeBytes = sizeBytes;
         granuleLog2 = Long.numberOfTrailingZeros(granuleBytes);
-        words = new long[(int) (((sizeBytes >>> granuleLog2) + Long.SIZE - 1) >>> 6)];
+        starts = new byte[(int) (sizeBytes >>> granuleLog2)];
     }
 
     /** A block in use starts here from now on. Release: who frees it sees what its allocation wrote. */
     void set(final long start) {
-        final long granule = (start - address) >>> granuleLog2;
-        WORDS.getAndBitwiseOrRelease(words, (int) (granule >>> 6), 1L << granule);
+        BYTES.setRelease(starts, (int) ((start - address) >>> granuleLog2), START);
     }
 
     /** Ends the block in use that starts here; false if there is none, for any address in the chunk. */
     boolean clear(final long start) {
-        final long offset = start - address;
-        final long granule = offset >>> granuleLog2;
-        if (granule << granuleLog2 != offset) {
-            return false;
-        }
-        final long bit = 1L << granule;
-        return ((long) WORDS.getAndBitwiseAnd(words, (int) (granule >>> 6), ~bit) & bit) != 0;
+        final long granule = granule(start);
+        return granule >= 0 && BYTES.compareAndSet(starts, (int) granule, START, NONE);
     }
 
     boolean contains(final long start) {
+        final long granule = granule(start);
+        return granule >= 0 && (byte) BYTES.getAcquire(starts, (int) granule) == START;
+    }
+
+    /** -1 if the address isn't a granule's. */
+    private long granule(final long start) {
         final long offset = start - address;
         final long granule = offset >>> granuleLog2;
-        return offset >= 0
-                && offset < sizeBytes
-                && granule << granuleLog2 == offset
-                && (((long) WORDS.getAcquire(words, (int) (granule >>> 6)) >>> granule) & 1) != 0;
+        return granule << granuleLog2 == offset && granule < starts.length ? granule : -1;
     }
 }

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
  * moment, which is no longer than taking a region would take, and else the pool grows. One wait at a time, for all that was freed
  * before it began; who needs a later one asks for that.
  *
+ * <p>Threads may also ask ahead of need. They mustn't pay for waking the thread each time, so it looks for a while whether it is
+ * wanted again before it sleeps.
+ *
  * <p>Safe for any number of threads. The thread is made when a device is first found busy, and ends after ten seconds without
  * work. Makes no garbage.
  */
@@ -23,11 +26,14 @@ final class Synchronizer {
 
     private static final long THREAD_IDLE_MS = 10_000;
 
+    /** To wake a thread takes some microseconds, which this is worth where there are cores enough. */
+    private static final long AWAKE_NS = Runtime.getRuntime().availableProcessors() > 2 ? 50_000 : 0;
+
     private final Recycler recycler;
     private final String threadName;
 
-    /** The last epoch that was asked for. Guarded by the monitor. */
-    private long wanted;
+    /** The last epoch that was asked for. Written under the monitor. */
+    private volatile long wanted;
 
     /** What that was when the wait began that goes on. Guarded so, too. */
     private long wantedBefore;
@@ -41,7 +47,8 @@ final class Synchronizer {
     /** Guarded by the monitor. */
     private @Nullable Thread thread;
 
-    private boolean ended;
+    /** Written under the monitor. */
+    private volatile boolean ended;
 
     Synchronizer(final Recycler recycler, final @Nullable String poolName) {
         this.recycler = recycler;
@@ -168,8 +175,16 @@ final class Synchronizer {
         }
     }
 
-    /** False if there was none for long, or never will be. */
-    private synchronized boolean awaitWork() {
+    /** False if there was no work for long, or never will be. */
+    private boolean awaitWork() {
+        final long begin = System.nanoTime();
+        while (wanted <= tried && !ended && System.nanoTime() - begin < AWAKE_NS) {
+            Thread.onSpinWait();
+        }
+        return sleepUntilWanted();
+    }
+
+    private synchronized boolean sleepUntilWanted() {
         final long begin = System.nanoTime();
         while (wanted <= tried) {
             final long leftMs = THREAD_IDLE_MS - (System.nanoTime() - begin) / 1_000_000;

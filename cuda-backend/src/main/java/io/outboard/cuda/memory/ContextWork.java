@@ -202,6 +202,12 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
+    /** Whether it is told of captures before they begin, and needn't ask. */
+    @Override
+    public boolean isGuarded() {
+        return !asksStreams;
+    }
+
     private boolean areIdle(final long[] known) {
         for (final long stream : known) {
             // To ask a captured stream, or stream 0 while a blocking one is captured, breaks the capture.
