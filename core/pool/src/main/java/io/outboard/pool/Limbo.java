@@ -54,6 +54,7 @@ final class Limbo {
         final long[] sizes = new long[BATCH_BLOCKS];
         final int[] parts = new int[BATCH_BLOCKS];
         int count;
+        private long bytes;
 
         /** Closed: it is over when a later epoch than this has passed. */
         private long noted;
@@ -79,6 +80,7 @@ final class Limbo {
             parts[count] = part;
             retired[count] = block;
             sizes[count] = sizeBytes;
+            bytes += sizeBytes;
             if (newest != null && older != null) {
                 final int sizeClass = sizeClass(sizeBytes);
                 older[count] = newest[sizeClass];
@@ -198,7 +200,9 @@ final class Limbo {
 
     private long bytes;
 
-    /** What came to limbo since {@link #forgetNew}. */
+    private long newestNoted;
+
+    /** What came to limbo since {@link #forgetNew}, or since another epoch has begun. */
     private long newBytes;
 
     /** The queue of who freed last: most programs use one stream, or free many blocks in a row. */
@@ -257,6 +261,7 @@ final class Limbo {
                 batch.orderBySize();
             }
         }
+        batch.bytes = 0;
         queue.open = batch;
     }
 
@@ -284,6 +289,11 @@ final class Limbo {
             unused(queue).add(batch);
         } else {
             batch.noted = queue.epochs.note();
+            if (batch.noted != newestNoted) {
+                // An epoch has begun since, which covers what was new then.
+                newestNoted = batch.noted;
+                newBytes = batch.bytes;
+            }
             queue.closed.add(batch);
         }
     }
@@ -346,6 +356,7 @@ final class Limbo {
     void forget(final Batch batch) {
         bytes -= batch.sizes[usedAgain];
         newBytes -= batch.sizes[usedAgain];
+        batch.bytes -= batch.sizes[usedAgain];
         if (usedAgain == batch.count - 1) {
             batch.count--;
         } else {

@@ -232,19 +232,23 @@ final class Recycler {
 
     /** Recycles because there is much that is new in limbo, not because memory is needed. Doesn't wait for the device's work. */
     void recycleAsPlanned(final Lane lane) {
-        StackReserve.claimMore();
         lanes.recycling();
+        lane.closed();
+        if (policy == ReusePolicy.STRICT && work.isGuarded()) {
+            synchronizer.request(epochs.all.needed());
+            return;
+        }
+        StackReserve.claimMore();
         if (policy == ReusePolicy.STRICT) {
             lane.close();
             final long needed = epochs.all.needed();
-            final long epoch = work.isGuarded() ? NONE : synchronise(true);
+            final long epoch = synchronise(true);
             if (epoch != NONE) {
                 epochs.all.pass(epoch);
-            } else if (work.isGuarded() || !isCapturing()) {
+            } else if (!isCapturing()) {
                 synchronizer.request(needed);
             }
         } else {
-            lane.closed();
             if (markLock.tryLock()) {
                 try {
                     markAndAsk();

@@ -1,5 +1,7 @@
 package io.outboard.pool;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -27,13 +29,26 @@ final class Synchronizer {
     private static final long THREAD_IDLE_MS = 10_000;
 
     /** To wake a thread takes some microseconds, which this is worth where there are cores enough. */
-    private static final long AWAKE_NS = Runtime.getRuntime().availableProcessors() > 2 ? 50_000 : 0;
+    private static final long AWAKE_NS = Runtime.getRuntime().availableProcessors() > 2 ? 100_000 : 0;
+
+    private static final VarHandle WANTED;
+
+    static {
+        try {
+            WANTED = MethodHandles.lookup().findVarHandle(Synchronizer.class, "wanted", long.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final Recycler recycler;
     private final String threadName;
 
-    /** The last epoch that was asked for. Written under the monitor. */
+    /** The last epoch that was asked for. By {@link #WANTED}, but for reads. */
     private volatile long wanted;
+
+    /** Whether there is a thread that will look at what is wanted without being woken. Written under the monitor. */
+    private volatile boolean awake;
 
     /** What that was when the wait began that goes on. Guarded so, too. */
     private long wantedBefore;
@@ -56,9 +71,21 @@ final class Synchronizer {
     }
 
     /** Has the device waited for until this epoch has passed, or a later one. False if it is too late for that. */
-    synchronized boolean request(final long epoch) {
-        if (ended || epoch <= wanted) {
-            return !ended;
+    boolean request(final long epoch) {
+        long before = wanted;
+        while (before < epoch && !WANTED.compareAndSet(this, before, epoch)) {
+            before = wanted;
+        }
+        // After the write; pairs with the thread, which says that it sleeps and then looks: one sees the other.
+        if (!awake && !isSettled(epoch)) {
+            wake();
+        }
+        return !ended;
+    }
+
+    private synchronized void wake() {
+        if (ended) {
+            return;
         }
         if (thread == null) {
             final Thread starting = new Thread(this::run, threadName);
@@ -66,9 +93,7 @@ final class Synchronizer {
             starting.start();
             thread = starting;
         }
-        wanted = epoch;
         notifyAll();
-        return true;
     }
 
     /**
@@ -186,6 +211,7 @@ final class Synchronizer {
 
     private synchronized boolean sleepUntilWanted() {
         final long begin = System.nanoTime();
+        awake = false;
         while (wanted <= tried) {
             final long leftMs = THREAD_IDLE_MS - (System.nanoTime() - begin) / 1_000_000;
             if (ended || leftMs <= 0) {
@@ -198,6 +224,7 @@ final class Synchronizer {
                 // Nobody has a reason to; there may be work all the same.
             }
         }
+        awake = true;
         wantedBefore = wanted;
         return true;
     }
