@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   free by a thread of this lane    the block is retired and goes to limbo, or is free at once, as the policy says
  *   free by another's                Starts.clear; into the other lane's parcel for this one; a full parcel is sent: inbox
- *   upkeep, with one of 5 operations a few blocks of limbo whose epoch is over are released, a few of the inbox are unpacked
+ *   upkeep, with one of 3 operations a few blocks of limbo whose epoch is over are released, a few of the inbox are unpacked
  * </pre>
  *
  * <p>So no operation does the work of many, and nothing that is freed depends on the thread that freed it: whoever has a lane's
@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
 final class Lane extends SpinLock {
 
     /** An odd number with the operation itself: many programs allocate and free in turn, and both are to have their share. */
-    private static final int OPERATIONS_BETWEEN_UPKEEP = 4;
+    private static final int OPERATIONS_BETWEEN_UPKEEP = 2;
 
     /** Twice as many as so many operations retire, so that what is ready is soon released: a tenth of a microsecond or two. */
-    private static final int RELEASED_IN_UPKEEP = 5;
+    private static final int RELEASED_IN_UPKEEP = 3;
 
     /** More than so many operations of this lane's threads hand out. */
-    private static final int UNPACKED_IN_UPKEEP = 10;
+    private static final int UNPACKED_IN_UPKEEP = 6;
 
     /** Blocks released in one hold of the lock when a request finds no room: some microseconds. */
     private static final int RELEASES_IN_A_HOLD = 256;
