@@ -56,6 +56,10 @@ final class Epochs {
 
     /** The number to be noted for what was freed by now. */
     long note() {
+        // What was submitted before this is seen by who begins a later epoch than is read here: no reading may overtake
+        // that
+        // writing. Pairs with the atomic operation in begin.
+        VarHandle.fullFence();
         // In this order: if begin comes between, it covers this, or is asked for once more.
         final long last = numbers.begun();
         if (!awaited) {
