@@ -105,12 +105,12 @@ public final class LaneStress {
 
         @Actor
         public void first() {
-            lane.receive(one);
+            lane.mail.receive(one);
         }
 
         @Actor
         public void second() {
-            lane.receive(other);
+            lane.mail.receive(other);
         }
 
         @Actor

@@ -73,11 +73,11 @@ final class Exhaustion {
                 address = recycler.recycleAtHome(home, sizeBytes, alignmentBytes);
             }
             if (address == Strategy.NO_SPACE) {
-                address = lanes.placeInNewChunk(home, sizeBytes, alignmentBytes);
+                address = lanes.chunks.placeInNew(home, sizeBytes, alignmentBytes);
             }
             if (address == Strategy.NO_SPACE && recycler.recycleMain()) {
                 // Else this lane had no chunk for as long as the main lane's limbo has all memory.
-                address = lanes.placeInNewChunk(home, sizeBytes, alignmentBytes);
+                address = lanes.chunks.placeInNew(home, sizeBytes, alignmentBytes);
             }
         }
         if (address == Strategy.NO_SPACE) {

@@ -3,8 +3,6 @@ package io.outboard.pool;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Strategy;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -46,16 +44,6 @@ final class Lane extends SpinLock {
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASES_BETWEEN = 16;
 
-    private static final VarHandle INBOX;
-
-    static {
-        try {
-            INBOX = MethodHandles.lookup().findVarHandle(Lane.class, "inbox", Parcel.class);
-        } catch (final ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     /** 0 is the main lane. */
     final int number;
 
@@ -86,14 +74,7 @@ final class Lane extends SpinLock {
     /** Why an attempt failed, for {@link #placeOrSayWhy}. */
     private @Nullable BlockTableFullException tableFull;
 
-    /** For each lane what was freed here and belongs there; null for none. */
-    private final @Nullable Parcel[] outbox;
-
-    /** What others have sent, the newest first. By {@link #INBOX}. */
-    private volatile @Nullable Parcel inbox;
-
-    /** Out of the inbox. */
-    private @Nullable Parcel unpacking;
+    final Mail mail;
 
     // Of Lanes, under the lock
 
@@ -110,7 +91,7 @@ final class Lane extends SpinLock {
         immediate = policy == ReusePolicy.IMMEDIATE;
         ordered = policy == ReusePolicy.STREAM_ORDERED;
         this.limited = limited;
-        outbox = new Parcel[mostLanes];
+        mail = new Mail(lanes, mostLanes);
         limbo = new Limbo(lanes.epochs);
     }
 
@@ -224,18 +205,11 @@ final class Lane extends SpinLock {
         lock();
         boolean held = true;
         try {
-            Parcel parcel = outbox[owner.number];
-            if (parcel == null) {
-                parcel = lanes.takeParcel();
-                outbox[owner.number] = parcel;
-            }
+            mail.reserve(owner);
             final boolean sent = endStart(chunk, address);
             if (sent) {
                 counters.ended();
-                if (parcel.add(chunk, address)) {
-                    owner.receive(parcel);
-                    outbox[owner.number] = null;
-                }
+                mail.add(owner, chunk, address);
             }
             keepUp();
             unlock();
@@ -248,21 +222,11 @@ final class Lane extends SpinLock {
         }
     }
 
-    /** From any thread, without the lock. */
-    void receive(final Parcel parcel) {
-        Parcel first;
-        do {
-            first = (Parcel) INBOX.getOpaque(this);
-            parcel.next = first;
-            // Release; pairs with the acquire in unpack.
-        } while (!INBOX.weakCompareAndSetRelease(this, first, parcel));
-    }
-
     /** Sends all that was freed here and belongs elsewhere. */
     void post() {
         lock();
         try {
-            postHeld();
+            mail.post();
         } finally {
             taken = false;
         }
@@ -272,7 +236,7 @@ final class Lane extends SpinLock {
     void tryPost() {
         if (tryLock()) {
             try {
-                postHeld();
+                mail.post();
             } finally {
                 taken = false;
             }
@@ -285,18 +249,6 @@ final class Lane extends SpinLock {
                 unpack(Integer.MAX_VALUE);
             } finally {
                 taken = false;
-            }
-        }
-    }
-
-    /** The lock is held. */
-    void postHeld() {
-        for (int i = 0; i < outbox.length; i++) {
-            final Parcel parcel = outbox[i];
-            if (parcel != null) {
-                // In this order: what were sent twice would show at once, what is lost never.
-                lanes.lane(i).receive(parcel);
-                outbox[i] = null;
             }
         }
     }
@@ -364,17 +316,17 @@ final class Lane extends SpinLock {
     }
 
     private boolean hasWork() {
-        return limbo.hasReady() || unpacking != null || inbox != null;
+        return limbo.hasReady() || mail.hasArrived();
     }
 
     /** What was freed here waits for the device, or has arrived; without the lock, so it may just have changed. */
     boolean hasLimbo() {
-        return counters.limboBytes() > 0 || inbox != null;
+        return counters.limboBytes() > 0 || mail.hasArrived();
     }
 
     /** So much of what it has that to recycle it serves many requests. As {@link #hasLimbo}, it may just have changed. */
     boolean hasMuchInLimbo() {
-        return counters.limboBytes() > partBytes / MUCH_SHARE || inbox != null;
+        return counters.limboBytes() > partBytes / MUCH_SHARE || mail.hasArrived();
     }
 
     /** Some of what is to be done anyway, once in a while: then it costs the least, and most operations do none. */
@@ -427,40 +379,26 @@ final class Lane extends SpinLock {
     /** Frees so many blocks that other threads have freed; how many it were. */
     private int unpack(final int most) {
         int done = 0;
-        while (done < most) {
-            Parcel parcel = unpacking;
-            if (parcel == null) {
-                if (inbox == null) {
-                    break;
-                }
-                // Acquire; pairs with the release in receive.
-                parcel = (Parcel) INBOX.getAndSetAcquire(this, null);
-                unpacking = parcel;
-            }
-            while (parcel != null && parcel.count > 0 && done < most) {
-                final int last = parcel.count - 1;
-                final Part part = parcel.part(last);
-                final long address = parcel.addresses[last];
-                if (immediate) {
-                    final long before = part.strategy.freeBytes();
-                    part.strategy.free(address);
-                    counters.left(part.strategy.freeBytes() - before, 0);
-                    part.gained();
-                    parcel.removeLast();
-                    giveBackIfEmpty(part);
-                } else {
-                    limbo.reserve(Limbo.ALL_STREAMS);
-                    final long retired = part.strategy.retire(address);
-                    final long sizeBytes = part.strategy.retiredBytes(retired);
-                    addToLimbo(part, retired, sizeBytes);
-                    parcel.removeLast();
-                    counters.left(sizeBytes, limbo.bytes());
-                }
-                done++;
-            }
-            if (parcel != null && parcel.count == 0) {
-                unpacking = parcel.next;
-                lanes.giveParcel(parcel);
+        for (Parcel parcel = most > 0 ? mail.arrived() : null;
+                parcel != null;
+                parcel = ++done < most ? mail.arrived() : null) {
+            final int last = parcel.count - 1;
+            final Part part = parcel.part(last);
+            final long address = parcel.addresses[last];
+            if (immediate) {
+                final long before = part.strategy.freeBytes();
+                part.strategy.free(address);
+                counters.left(part.strategy.freeBytes() - before, 0);
+                part.gained();
+                mail.taken(parcel);
+                giveBackIfEmpty(part);
+            } else {
+                limbo.reserve(Limbo.ALL_STREAMS);
+                final long retired = part.strategy.retire(address);
+                final long sizeBytes = part.strategy.retiredBytes(retired);
+                addToLimbo(part, retired, sizeBytes);
+                mail.taken(parcel);
+                counters.left(sizeBytes, limbo.bytes());
             }
         }
         return done;
@@ -556,7 +494,7 @@ final class Lane extends SpinLock {
 
     private void giveBackIfEmpty(final Part part) {
         if (part.owner != null && part.isEmpty()) {
-            lanes.emptied(this, part);
+            lanes.chunks.emptied(this, part);
         }
     }
 
@@ -565,7 +503,7 @@ final class Lane extends SpinLock {
         final Part[] all = parts;
         for (final Part part : all) {
             if (part.holds(address)) {
-                if (isMain() && lanes.isChunk(address)) {
+                if (isMain() && lanes.chunks.isChunk(address)) {
                     // Who asks has looked for the chunk before it was there.
                     throw new InvalidAddressException(
                             address,
@@ -611,28 +549,11 @@ final class Lane extends SpinLock {
 
     void forEachInLimbo(final LongConsumer visitor) {
         limbo.forEach((batch, index) -> visitor.accept(addressOf(batch, index)));
-        forEachSent(visitor);
+        mail.forEach(visitor);
     }
 
     private long addressOf(final Limbo.Batch batch, final int index) {
         return byId[batch.parts[index]].strategy.retiredAddress(batch.retired[index]);
-    }
-
-    /** Shows what is on its way to another lane, or has arrived here. */
-    private void forEachSent(final LongConsumer visitor) {
-        for (final Parcel parcel : outbox) {
-            show(parcel, visitor);
-        }
-        show(unpacking, visitor);
-        show(inbox, visitor);
-    }
-
-    private static void show(final @Nullable Parcel first, final LongConsumer visitor) {
-        for (Parcel parcel = first; parcel != null; parcel = parcel.next) {
-            for (int i = 0; i < parcel.count; i++) {
-                visitor.accept(parcel.addresses[i]);
-            }
-        }
     }
 
     // Parts; the lock is held
@@ -685,9 +606,7 @@ final class Lane extends SpinLock {
         byId = new Part[4];
         partBytes = 0;
         current = 0;
-        inbox = null;
-        unpacking = null;
-        Arrays.fill(outbox, null);
+        mail.clear();
         limbo.clear();
         counters.closed();
     }

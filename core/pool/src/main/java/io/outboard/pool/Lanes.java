@@ -1,12 +1,9 @@
 package io.outboard.pool;
 
-import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
-import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
-import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,18 +31,6 @@ final class Lanes {
     /** Waits count as frequent if there are fewer operations than this for each: 0.2 % of them. */
     static final int OPERATIONS_FOR_A_WAIT = 512;
 
-    /** Bounds what is kept of a chunk's worth in each lane, in bytes, and the largest blocks that lanes serve to a quarter. */
-    private static final long MOST_CHUNK_BYTES = 64L << 20;
-
-    /** A chunk is no larger than such a part of what the pool holds, so that few of it lies idle in lanes... */
-    private static final long LARGEST_SHARE = 8;
-
-    /** ... and this large as a rule, so that a lane needs few. */
-    private static final long GOOD_SHARE = 64;
-
-    /** A chunk holds so many of the blocks that it was taken for, at least. */
-    private static final long BLOCKS_IN_A_CHUNK = 4;
-
     /**
      * The device's work is marked, which takes microseconds, when the blocks that aren't marked yet are more than such a part of
      * what the pool holds.
@@ -69,23 +54,13 @@ final class Lanes {
      */
     private static final int MOST_BLOCKS_OF_A_REGION = 1 << 17;
 
-    /** Unless blocks are large: its tables then hold 65,536 blocks at most, and grow to that in steps of 0.3 ms and less. */
-    private static final int MOST_GRANULES = 1 << 16;
-
-    /** Parcels kept for later, of 1.3 KiB each. */
-    private static final int PARCELS_KEPT = 1024;
-
-    private final RegionMaker maker;
     final StreamEpochs epochs = new StreamEpochs();
     private final ReusePolicy policy;
     private final long limboLimitBytes;
     private final boolean ahead;
     private final Lane main;
-    private final ChunkMap chunks = new ChunkMap();
-
-    /** Blocks of the main lane that are chunks. Guarded by its lock. */
-    private final LongHashSet chunkStarts = new LongHashSet();
-
+    final Chunks chunks;
+    final ParcelStore parcels = new ParcelStore();
     private final int mostLanes;
 
     /** Replaced under the monitor, never changed. */
@@ -105,21 +80,14 @@ final class Lanes {
     /** If two want it, the one that freed last. */
     private volatile @Nullable Lane wanting;
 
-    private final SpinLock parcelLock = new SpinLock();
-
-    /** Unused ones. Guarded by the parcel lock. */
-    private @Nullable Parcel parcels;
-
-    private int parcelCount;
-
     Lanes(final PoolBuilder builder, final RegionMaker maker) {
-        this.maker = maker;
         policy = builder.policy;
         limboLimitBytes = builder.limboLimitBytes;
         ahead = builder.work.isGuarded();
         final int processors = Runtime.getRuntime().availableProcessors();
         mostLanes = 1 + Math.max(builder.spreadLanes, Math.min(MOST_LANES, processors));
         main = new Lane(0, mostLanes, this, policy, isLimited());
+        chunks = new Chunks(this, main, maker);
         all = new Lane[] {main};
         planRecycling();
         Arrays.fill(homes, main);
@@ -172,7 +140,7 @@ final class Lanes {
     /** The chunk that an address is in; null for a region's own blocks, and for any other address. */
     @Nullable
     Part chunkAt(final long address) {
-        return chunks.find(address);
+        return chunks.at(address);
     }
 
     void checkOpen() {
@@ -383,7 +351,7 @@ final class Lanes {
     long placeAtHome(final Lane home, final long sizeBytes, final long alignmentBytes) {
         long address = home.allocateRecovering(sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE && !home.isMain()) {
-            address = placeInNewChunk(home, sizeBytes, alignmentBytes);
+            address = chunks.placeInNew(home, sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE) {
                 // Large blocks, and memory that is too scattered for a chunk.
                 address = main.allocateRecovering(sizeBytes, alignmentBytes);
@@ -418,224 +386,11 @@ final class Lanes {
             for (int i = lanes.length - 1; i > 0 && address == Strategy.NO_SPACE; i--) {
                 address = lanes[i].allocateRecovering(sizeBytes, alignmentBytes);
             }
-            if (address == Strategy.NO_SPACE && giveBackChunks()) {
+            if (address == Strategy.NO_SPACE && chunks.giveBackEmpty()) {
                 address = main.allocateRecovering(sizeBytes, alignmentBytes);
             }
         }
         return address;
-    }
-
-    /** From a chunk that this lane takes, if there is room for one and the request isn't for other blocks. */
-    long placeInNewChunk(final Lane lane, final long sizeBytes, final long alignmentBytes) {
-        final long chunkBytes = chunkBytesFor(sizeBytes, alignmentBytes);
-        if (chunkBytes == 0) {
-            return Strategy.NO_SPACE;
-        }
-        final long address = takeBlock(chunkBytes);
-        if (address == Strategy.NO_SPACE) {
-            return Strategy.NO_SPACE;
-        }
-        boolean added = false;
-        try {
-            final Region region = new Region(address, chunkBytes);
-            final Part chunk = Part.chunk(region, maker.strategyForChunk(region), lane);
-            chunks.reserve(address, region.endAddress());
-            final long placed = addAndPlace(lane, chunk, sizeBytes, alignmentBytes);
-            added = placed != Strategy.NO_SPACE;
-            return placed;
-        } finally {
-            if (!added && chunkAt(address) == null) {
-                giveBlockBack(address);
-            }
-        }
-    }
-
-    /** 0 if this size isn't for chunks. */
-    private long chunkBytesFor(final long sizeBytes, final long alignmentBytes) {
-        final long least = Math.max(sizeBytes, alignmentBytes);
-        if (least > MOST_CHUNK_BYTES / BLOCKS_IN_A_CHUNK || maker.granuleBytes() > ChunkMap.UNIT_BYTES) {
-            return 0;
-        }
-        final long good = Math.min(heldBytes / GOOD_SHARE, MOST_GRANULES * maker.granuleBytes());
-        final long bytes = Math.max(good, Math.max(ChunkMap.UNIT_BYTES, BLOCKS_IN_A_CHUNK * least));
-        final long chunkBytes = Math.min(MOST_CHUNK_BYTES, Long.highestOneBit(2 * bytes - 1));
-        return chunkBytes <= heldBytes / LARGEST_SHARE ? chunkBytes : 0;
-    }
-
-    /** Releases what is ready in the main lane until it fits, in several holds if it is much. */
-    private long takeBlock(final long chunkBytes) {
-        while (true) {
-            main.lock();
-            try {
-                final long address = takeBlockHeld(chunkBytes);
-                if (address != Strategy.NO_SPACE || !main.releaseSome()) {
-                    return address;
-                }
-            } finally {
-                main.taken = false;
-            }
-        }
-    }
-
-    private long takeBlockHeld(final long chunkBytes) {
-        for (final Part region : main.parts()) {
-            final long address = placeChunk(region, chunkBytes);
-            if (address >= 0) {
-                if (ChunkMap.reaches(address + chunkBytes) && remember(address)) {
-                    return address;
-                }
-                region.strategy.free(address);
-            }
-        }
-        return Strategy.NO_SPACE;
-    }
-
-    private boolean remember(final long chunkAddress) {
-        try {
-            return chunkStarts.add(chunkAddress);
-        } catch (final OutOfMemoryError e) {
-            chunkStarts.remove(chunkAddress);
-            return false;
-        }
-    }
-
-    /** Whether a chunk starts there, which isn't a block that anybody may free. The main lane's lock is held. */
-    boolean isChunk(final long address) {
-        return !chunkStarts.isEmpty() && chunkStarts.contains(address);
-    }
-
-    private static long placeChunk(final Part region, final long chunkBytes) {
-        try {
-            return region.place(chunkBytes, ChunkMap.UNIT_BYTES);
-        } catch (final BlockTableFullException e) {
-            return Strategy.NO_SPACE;
-        }
-    }
-
-    private void giveBlockBack(final long address) {
-        main.lock();
-        try {
-            freeChunk(address);
-        } finally {
-            main.taken = false;
-        }
-    }
-
-    /** The main lane's lock is held. */
-    private void freeChunk(final long address) {
-        for (final Part region : main.parts()) {
-            if (region.holds(address)) {
-                region.strategy.free(address);
-                region.gained();
-            }
-        }
-        chunkStarts.remove(address);
-    }
-
-    /** Its lane's lock is held. Nothing changes if it can't be done now. */
-    private boolean giveBack(final Lane lane, final Part chunk) {
-        try {
-            main.lock();
-        } catch (final StackOverflowError e) {
-            return false;
-        }
-        try {
-            remove(lane, chunk);
-            freeChunk(chunk.used.address());
-            return true;
-        } catch (final OutOfMemoryError e) {
-            // The host has none for the shorter list of parts: the chunk stays, empty.
-            return false;
-        } finally {
-            main.taken = false;
-        }
-    }
-
-    private long addAndPlace(final Lane lane, final Part chunk, final long sizeBytes, final long alignmentBytes) {
-        lane.lock();
-        boolean placed = false;
-        try {
-            checkOpen();
-            lane.add(chunk);
-            chunks.put(chunk.used.address(), chunk.used.endAddress(), chunk);
-            final long address = lane.placeIn(chunk, sizeBytes, alignmentBytes);
-            placed = address != Strategy.NO_SPACE;
-            return address;
-        } finally {
-            try {
-                if (!placed && lane.has(chunk)) {
-                    remove(lane, chunk);
-                }
-            } finally {
-                lane.taken = false;
-            }
-        }
-    }
-
-    /** Its lane's lock is held. */
-    private void remove(final Lane lane, final Part chunk) {
-        lane.remove(chunk);
-        chunks.put(chunk.used.address(), chunk.used.endAddress(), null);
-    }
-
-    /** Nothing is in use in a chunk of a lane, whose lock is held: it goes back unless it is the only empty one there. */
-    void emptied(final Lane lane, final Part chunk) {
-        for (final Part other : lane.parts()) {
-            if (other != chunk && other.isEmpty()) {
-                giveBack(lane, chunk);
-                return;
-            }
-        }
-    }
-
-    /** Takes all empty chunks from their lanes. True if there were any. */
-    boolean giveBackChunks() {
-        boolean any = false;
-        for (final Lane lane : all) {
-            if (!lane.isMain()) {
-                lane.lock();
-                try {
-                    for (final Part chunk : lane.parts()) {
-                        any |= chunk.isEmpty() && giveBack(lane, chunk);
-                    }
-                } finally {
-                    lane.taken = false;
-                }
-            }
-        }
-        return any;
-    }
-
-    // Parcels
-
-    Parcel takeParcel() {
-        parcelLock.lock();
-        try {
-            final Parcel parcel = parcels;
-            if (parcel != null) {
-                parcels = parcel.next;
-                parcel.next = null;
-                parcelCount--;
-                return parcel;
-            }
-        } finally {
-            parcelLock.taken = false;
-        }
-        return new Parcel();
-    }
-
-    void giveParcel(final Parcel parcel) {
-        parcelLock.lock();
-        try {
-            parcel.next = null;
-            if (parcelCount < PARCELS_KEPT) {
-                parcel.next = parcels;
-                parcels = parcel;
-                parcelCount++;
-            }
-        } finally {
-            parcelLock.taken = false;
-        }
     }
 
     // The whole
@@ -693,7 +448,7 @@ final class Lanes {
         for (final Lane lane : all) {
             lane.releaseAll();
         }
-        giveBackChunks();
+        chunks.giveBackEmpty();
     }
 
     /** All locks are held. */
@@ -711,13 +466,10 @@ final class Lanes {
     void clear() {
         for (final Lane lane : all) {
             if (!lane.isMain()) {
-                for (final Part chunk : lane.parts()) {
-                    remove(lane, chunk);
-                }
+                chunks.removeAll(lane);
             }
             lane.clear();
         }
-        chunkStarts.clear();
         held(-heldBytes);
     }
 }
