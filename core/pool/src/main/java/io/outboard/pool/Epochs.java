@@ -20,10 +20,12 @@ import java.lang.invoke.VarHandle;
  */
 final class Epochs {
 
+    private static final VarHandle NOTED;
     private static final VarHandle PASSED;
 
     static {
         try {
+            NOTED = MethodHandles.lookup().findVarHandle(Epochs.class, "noted", long.class);
             PASSED = MethodHandles.lookup().findVarHandle(Epochs.class, "passed", long.class);
         } catch (final ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
@@ -35,10 +37,13 @@ final class Epochs {
     /** Whose work is marked: {@link Limbo#ALL_STREAMS} once the stream has ended. Guarded by the recycler's lock. */
     long stream;
 
-    /** Whether something waits for an epoch that hasn't begun. */
-    private volatile boolean awaited;
+    /** The largest number that was noted; less than any before that. Grows only. */
+    private volatile long noted = -1;
 
     private volatile long passed;
+
+    /** The last that was marked. */
+    private long marked;
 
     /** Epochs that were marked and haven't passed, the oldest first: number and mark, in a ring. */
     private long[] marks = new long[8];
@@ -60,10 +65,11 @@ final class Epochs {
         // that
         // writing. Pairs with the atomic operation in begin.
         VarHandle.fullFence();
-        // In this order: if begin comes between, it covers this, or is asked for once more.
         final long last = numbers.begun();
-        if (!awaited) {
-            awaited = true;
+        for (long before = noted; before < last; before = noted) {
+            if (NOTED.compareAndSet(this, before, last)) {
+                break;
+            }
         }
         return last;
     }
@@ -75,22 +81,16 @@ final class Epochs {
 
     /** Begins an epoch, before the device is asked: what was noted by now is covered. Its number. */
     long begin() {
-        awaited = false;
         return numbers.next();
     }
 
-    /** The device couldn't be asked: the epoch doesn't count. */
-    void notBegun() {
-        awaited = true;
-    }
-
-    boolean isAwaited() {
-        return awaited;
-    }
-
-    /** What was noted by now is over when this epoch has passed: one that has begun, or the next. */
+    /** What was noted by now is over when this epoch has passed, or a later one. */
     long needed() {
-        return awaited ? numbers.begun() + 1 : numbers.begun();
+        return noted + 1;
+    }
+
+    boolean hasPassed(final long epoch) {
+        return passed >= epoch;
     }
 
     /** All work that was submitted before the epoch began has finished. */
@@ -105,24 +105,24 @@ final class Epochs {
 
     // Marks
 
-    /** Begins an epoch whose end a mark tells, which is none if the device can't be marked now. */
+    /** Whether something was noted for which nothing is marked. */
+    boolean isAwaited() {
+        return noted >= marked;
+    }
+
+    /** Begins an epoch whose end a mark tells; none if the device can't be marked now. */
     void mark(final DeviceWork work) {
         if (2 * count == marks.length) {
             grow();
         }
         final long epoch = begin();
-        long mark = DeviceWork.NO_MARK;
-        try {
-            mark = stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(stream);
-        } finally {
-            if (mark == DeviceWork.NO_MARK) {
-                notBegun();
-            } else {
-                final int index = 2 * (first + count) & (marks.length - 1);
-                marks[index] = epoch;
-                marks[index + 1] = mark;
-                count++;
-            }
+        final long mark = stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(stream);
+        if (mark != DeviceWork.NO_MARK) {
+            final int index = 2 * (first + count) & (marks.length - 1);
+            marks[index] = epoch;
+            marks[index + 1] = mark;
+            count++;
+            marked = epoch;
         }
     }
 

@@ -84,7 +84,7 @@ final class Exhaustion {
             address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE) {
-            address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false);
+            address = Math.max(Strategy.NO_SPACE, recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false));
         }
         final boolean mayGrow = recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes));
         if (address == Strategy.NO_SPACE && mayGrow) {
@@ -109,7 +109,7 @@ final class Exhaustion {
         for (final OutOfMemoryHandler handler : handlers) {
             while (handler.free(sizeBytes, pool.statistics())) {
                 long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, strict);
-                if (address == Strategy.NO_SPACE) {
+                if (address < 0) {
                     // A handler may have freed what another holds of the device, too.
                     address = growth.growAndPlace(sizeBytes, alignmentBytes);
                 }
@@ -130,18 +130,16 @@ final class Exhaustion {
     private long waitAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean grow) {
         int vain = 0;
         for (int left = recycler.mostWaits(); left > 0 && vain < 2 && lanes.limboBytes() > 0; left--) {
-            long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
-            if (address == Strategy.NO_SPACE && grow) {
-                address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
-            }
-            if (address != Strategy.NO_SPACE) {
+            final long recycled = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
+            final long address = recycled < 0 && grow ? growth.growAndPlace(sizeBytes, alignmentBytes, true) : recycled;
+            if (address >= 0) {
                 return address;
             }
             if (recycler.isCapturing()) {
                 // Nothing comes back.
                 break;
             }
-            if (strict && !recycler.isOvertaken()) {
+            if (strict && recycled != Recycler.OVERTAKEN) {
                 // The first time, another's wait may have begun before what is in limbo now was freed.
                 vain++;
             }

@@ -185,7 +185,7 @@ final class Lane extends SpinLock {
         try {
             final Part part = chunk == null ? partAt(address) : chunk;
             final long sizeBytes = immediate ? freeAtOnce(part, address) : retire(part, address, stream);
-            keepUp();
+            keepUpIfItCan();
             unlock();
             held = false;
             return sizeBytes;
@@ -211,7 +211,7 @@ final class Lane extends SpinLock {
                 counters.ended();
                 mail.add(owner, chunk, address);
             }
-            keepUp();
+            keepUpIfItCan();
             unlock();
             held = false;
             return sent;
@@ -265,10 +265,13 @@ final class Lane extends SpinLock {
         }
     }
 
-    /** An epoch is about to begin for the batches that are closed by now. */
-    void closed() {
+    /** An epoch is about to begin: for what is in batches that are full, unless every byte counts. */
+    void closeFull() {
         lock();
         try {
+            if (limited) {
+                limbo.close();
+            }
             limbo.forgetNew();
         } finally {
             taken = false;
@@ -302,6 +305,7 @@ final class Lane extends SpinLock {
 
     /** Places a request, releasing and unpacking until it fits, or nothing is left, or it was much for one hold. */
     private long recover(final long sizeBytes, final long alignmentBytes) {
+        limbo.lookAgain();
         long address = place(sizeBytes, alignmentBytes);
         for (int left = RELEASES_IN_A_HOLD; address == Strategy.NO_SPACE && left > 0 && hasWork(); ) {
             left -= unpack(RELEASES_BETWEEN) + release(RELEASES_BETWEEN);
@@ -312,6 +316,7 @@ final class Lane extends SpinLock {
 
     /** False if nothing was ready. */
     boolean releaseSome() {
+        limbo.lookAgain();
         return unpack(RELEASES_IN_A_HOLD) + release(RELEASES_IN_A_HOLD) > 0;
     }
 
@@ -338,6 +343,15 @@ final class Lane extends SpinLock {
             if (waits != waitsBefore) {
                 noteWaits();
             }
+        }
+    }
+
+    /** After a block was freed: the caller mustn't believe that it wasn't. */
+    private void keepUpIfItCan() {
+        try {
+            keepUp();
+        } catch (final StackOverflowError | OutOfMemoryError ignored) {
+            // A later operation does it.
         }
     }
 

@@ -190,8 +190,8 @@ final class Lanes {
         return lane;
     }
 
-    /** Anew when there is another lane, or more memory; by whoever changes that, so not exact. */
-    private void planRecycling() {
+    /** Anew when there is another lane, or more memory. */
+    private synchronized void planRecycling() {
         final Lane[] lanes = all;
         final long bytes = switch (policy) {
             case IMMEDIATE -> Long.MAX_VALUE;

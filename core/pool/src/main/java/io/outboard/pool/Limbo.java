@@ -390,6 +390,11 @@ final class Limbo {
         return null;
     }
 
+    /** Whoever passes an epoch counts it a moment later; who needs memory mustn't miss what is over meanwhile. */
+    void lookAgain() {
+        dryAt = -1;
+    }
+
     boolean hasReady() {
         return nextReady() != null;
     }

@@ -32,6 +32,9 @@ final class Recycler {
      */
     static final long MOST_TIMES_PEAK = 8;
 
+    /** In place of an address: others have taken what came back. */
+    static final long OVERTAKEN = Strategy.NO_SPACE - 1;
+
     /** In place of an epoch: the device wasn't waited for. */
     private static final long NONE = 0;
 
@@ -49,6 +52,9 @@ final class Recycler {
     /** Threads that ask the device without the mark lock. */
     private final AtomicInteger asking = new AtomicInteger();
 
+    /** The pool's allocations when an epoch of all work passed last, and memory came back. */
+    private volatile long allocationsBefore;
+
     private final ReentrantLock markLock = new ReentrantLock();
 
     /** Somebody waits for a mark, with the mark lock, because there is no other memory. */
@@ -57,9 +63,6 @@ final class Recycler {
     /** Guarded by the mark lock. */
     private boolean ended;
 
-    /** The pool's allocations when memory came back last. */
-    private volatile long allocationsBefore;
-
     Recycler(final PoolBuilder builder, final Lanes lanes) {
         policy = builder.policy;
         work = builder.work;
@@ -67,7 +70,7 @@ final class Recycler {
         this.lanes = lanes;
         epochs = lanes.epochs;
         events = new PoolEvents(builder.name);
-        synchronizer = new Synchronizer(this, builder.name);
+        synchronizer = new Synchronizer(this, epochs.all, builder.name);
     }
 
     /** Less one, the bits of an address below a granule. */
@@ -75,18 +78,9 @@ final class Recycler {
         return granuleMask;
     }
 
-    /** Whether anything was allocated since memory came back last: then another thread may have taken what came back. */
-    boolean isOvertaken() {
-        return lanes.allocations() != allocationsBefore;
-    }
-
     /** How often the device was waited for. */
     long waits() {
         return waits.sum();
-    }
-
-    boolean hasPassed(final long epoch) {
-        return epochs.all.isOver(epoch - 1);
     }
 
     // For a request
@@ -95,7 +89,7 @@ final class Recycler {
      * Recycles all that the policy allows for a request, and places it.
      *
      * @param wait whether to wait for unfinished work; else no thread is held up by the device
-     * @return an address, or {@code NO_SPACE}
+     * @return an address, {@code NO_SPACE}, or {@link #OVERTAKEN}
      */
     long recycleAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
         if (policy == ReusePolicy.IMMEDIATE || (!wait && awaiting)) {
@@ -120,8 +114,12 @@ final class Recycler {
         }
         home.close();
         if (policy == ReusePolicy.STRICT) {
-            final long epoch = synchronise(true);
-            return epoch == NONE ? Strategy.NO_SPACE : passAndPlace(epoch, home, sizeBytes, alignmentBytes);
+            final long epoch = synchroniseIfIdle();
+            if (epoch == NONE) {
+                return Strategy.NO_SPACE;
+            }
+            comesBack();
+            return home.passAndAllocate(epoch, sizeBytes, alignmentBytes);
         }
         if (awaiting) {
             return Strategy.NO_SPACE;
@@ -130,7 +128,7 @@ final class Recycler {
         markLock.lock();
         try {
             markAndAsk();
-            return passAndPlace(StreamEpochs.MARKED, home, sizeBytes, alignmentBytes);
+            return home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
         } finally {
             endMarking();
         }
@@ -144,7 +142,8 @@ final class Recycler {
         }
         main.close();
         if (policy == ReusePolicy.STRICT) {
-            final long epoch = synchronise(true);
+            final long epoch = synchroniseIfIdle();
+            comesBack();
             epochs.all.pass(epoch);
             return epoch != NONE;
         }
@@ -160,37 +159,45 @@ final class Recycler {
     private long synchroniseAndPlace(
             final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
         final long needed = epochs.all.needed();
-        final long epoch = synchronise(true);
+        final long epoch = synchroniseIfIdle();
         if (epoch != NONE) {
-            final long address = passAndPlace(epoch, home, sizeBytes, alignmentBytes);
-            return address == Strategy.NO_SPACE ? lanes.placeAnywhere(home, sizeBytes, alignmentBytes) : address;
+            final long before = comesBack();
+            final long address = home.passAndAllocate(epoch, sizeBytes, alignmentBytes);
+            return address == Strategy.NO_SPACE ? placeBack(home, sizeBytes, alignmentBytes, before) : address;
         }
-        final boolean asked = !isCapturing() && synchronizer.request(needed);
+        final long attempt = isCapturing() ? Synchronizer.NO_ATTEMPT : synchronizer.request(needed);
         // While the device works: another thread may have waited for it, or freed what fits.
         final long address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
-        if (address != Strategy.NO_SPACE || !asked || !synchronizer.await(needed, wait)) {
+        if (address != Strategy.NO_SPACE || !synchronizer.await(attempt, needed, wait)) {
             return address;
         }
-        allocationsBefore = lanes.allocations();
-        return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        return placeBack(home, sizeBytes, alignmentBytes, allocationsBefore);
     }
 
-    private long passAndPlace(final long epoch, final Lane home, final long sizeBytes, final long alignmentBytes) {
-        allocationsBefore = lanes.allocations();
-        return home.passAndAllocate(epoch, sizeBytes, alignmentBytes);
+    /** Before an epoch passes. */
+    private long comesBack() {
+        final long before = lanes.allocations();
+        allocationsBefore = before;
+        return before;
+    }
+
+    /** Places a request in what has come back, unless others were faster. */
+    private long placeBack(final Lane home, final long sizeBytes, final long alignmentBytes, final long before) {
+        final long address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        return address == Strategy.NO_SPACE && lanes.allocations() != before ? OVERTAKEN : address;
     }
 
     private long markAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
         markLock.lock();
         try {
             markAndAsk();
-            long address = passAndPlace(StreamEpochs.MARKED, home, sizeBytes, alignmentBytes);
+            long address = home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE) {
                 address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
             }
             if (address == Strategy.NO_SPACE && wait) {
                 awaitOldest();
-                address = passAndPlace(StreamEpochs.MARKED, home, sizeBytes, alignmentBytes);
+                address = home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
                 if (address == Strategy.NO_SPACE) {
                     address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
                 }
@@ -233,7 +240,7 @@ final class Recycler {
     /** Recycles because there is much that is new in limbo, not because memory is needed. Doesn't wait for the device's work. */
     void recycleAsPlanned(final Lane lane) {
         lanes.recycling();
-        lane.closed();
+        lane.closeFull();
         if (policy == ReusePolicy.STRICT && work.isGuarded()) {
             synchronizer.request(epochs.all.needed());
             return;
@@ -242,7 +249,7 @@ final class Recycler {
         if (policy == ReusePolicy.STRICT) {
             lane.close();
             final long needed = epochs.all.needed();
-            final long epoch = synchronise(true);
+            final long epoch = synchroniseIfIdle();
             if (epoch != NONE) {
                 epochs.all.pass(epoch);
             } else if (!isCapturing()) {
@@ -264,7 +271,7 @@ final class Recycler {
         StackReserve.claimMore();
         lanes.closeAll();
         if (policy == ReusePolicy.STRICT) {
-            synchroniseAndPass();
+            synchroniseAndPass(null);
         } else if (policy != ReusePolicy.IMMEDIATE) {
             markLock.lock();
             try {
@@ -346,22 +353,27 @@ final class Recycler {
 
     // The device
 
-    /** Waits for all work, and lets its epoch pass, which is the answer; {@code NONE} if a stream is being captured. */
-    long synchroniseAndPass() {
-        final long epoch = synchronise(false);
+    /** Waits for all work, and lets its epoch pass, unless a stream is being captured. */
+    void synchroniseAndPass(final @Nullable Synchronizer by) {
+        final long epoch = synchronise(false, by);
         if (epoch != NONE) {
+            comesBack();
             epochs.all.pass(epoch);
         }
-        return epoch;
+    }
+
+    /** As {@link #synchronise(boolean, Synchronizer)}, unless the device is busy. */
+    private long synchroniseIfIdle() {
+        return synchronise(true, null);
     }
 
     /**
      * Waits for all work.
      *
-     * @param onlyIfIdle unless that would take long
+     * @param by is told of the epoch when that has begun
      * @return the epoch that may pass now, or {@code NONE}
      */
-    private long synchronise(final boolean onlyIfIdle) {
+    private long synchronise(final boolean onlyIfIdle, final @Nullable Synchronizer by) {
         asking.incrementAndGet();
         try {
             // After the count; pairs with end, which is called when the pool is closed, and looks at the count: one
@@ -370,15 +382,10 @@ final class Recycler {
                 return NONE;
             }
             final long epoch = epochs.all.begin();
-            boolean waited = false;
-            try {
-                waited = waitForDevice();
-            } finally {
-                if (!waited) {
-                    epochs.all.notBegun();
-                }
+            if (by != null) {
+                by.began(epoch);
             }
-            return waited ? epoch : NONE;
+            return waitForDevice() ? epoch : NONE;
         } finally {
             asking.decrementAndGet();
         }

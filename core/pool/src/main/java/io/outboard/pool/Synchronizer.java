@@ -7,16 +7,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for a busy device on a thread of its own, so that no thread that wants memory is held up by a kernel: it waits for a
- * moment, which is no longer than taking a region would take, and else the pool grows. One wait at a time, for all that was freed
- * before it began; who needs a later one asks for that.
+ * moment, which is no longer than taking a region would take, and else the pool grows. One attempt at a time, which serves all
+ * who need an epoch that it began after they asked, or before:
  *
- * <p>Threads may also ask ahead of need. They mustn't pay for waking the thread each time, so it looks for a while whether it is
- * wanted again before it sleeps.
+ * <pre>
+ *   request 7 --> attempt 3 begins --> epoch 7 begins ---- synchronise ---- it passes --> attempt 3 is done
+ *                                         request 7: attempt 3 will do
+ *                                         request 8: attempt 4
+ * </pre>
  *
- * <p>Safe for any number of threads. The thread is made when a device is first found busy, and ends after ten seconds without
- * work. Makes no garbage.
+ * <p>An attempt may fail, or find that a stream is being captured; who asks afterwards gets another. Threads may also ask ahead of
+ * need. They mustn't pay for waking the thread each time, so it looks for a while whether it is wanted again before it sleeps.
+ *
+ * <p>Safe for any number of threads. The thread is made when it is first wanted, and ends after ten seconds without work. Makes
+ * no garbage.
  */
 final class Synchronizer {
+
+    /** In place of an attempt: nobody waits for one. */
+    static final long NO_ATTEMPT = 0;
 
     /** Taking a region takes as long. Tests whose device is soon finished raise it, since their threads may find no core. */
     private static final long MOMENT_NS = Long.getLong("outboard.pool.momentNs", 100_000);
@@ -42,22 +51,26 @@ final class Synchronizer {
     }
 
     private final Recycler recycler;
+    private final Epochs epochs;
     private final String threadName;
 
-    /** The last epoch that was asked for. By {@link #WANTED}, but for reads. */
+    /** The last attempt that is to be made. By {@link #WANTED}, but for reads. */
     private volatile long wanted;
+
+    /** The last that was begun. Written by the thread. */
+    private volatile long begun;
+
+    /** The epoch that it began; none as long as that is 0. */
+    private volatile long epochBegun;
+
+    /** The last that is done, whatever came of it. Written under the monitor. */
+    private volatile long done;
+
+    /** What that failed with; null if its epoch passed, or a stream was being captured. Guarded by the monitor. */
+    private @Nullable Throwable failure;
 
     /** Whether there is a thread that will look at what is wanted without being woken. Written under the monitor. */
     private volatile boolean awake;
-
-    /** What that was when the wait began that goes on. Guarded so, too. */
-    private long wantedBefore;
-
-    /** The last epoch for which the device was asked, whatever the answer. Written under the monitor. */
-    private volatile long tried;
-
-    /** Of that attempt; null if it passed, or a stream was being captured. Guarded by the monitor. */
-    private @Nullable Throwable failure;
 
     /** Guarded by the monitor. */
     private @Nullable Thread thread;
@@ -65,55 +78,79 @@ final class Synchronizer {
     /** Written under the monitor. */
     private volatile boolean ended;
 
-    Synchronizer(final Recycler recycler, final @Nullable String poolName) {
+    Synchronizer(final Recycler recycler, final Epochs epochs, final @Nullable String poolName) {
         this.recycler = recycler;
+        this.epochs = epochs;
         threadName = "outboard-" + (poolName == null ? "pool" : poolName) + "-synchronizer";
     }
 
-    /** Has the device waited for until this epoch has passed, or a later one. False if it is too late for that. */
-    boolean request(final long epoch) {
-        long before = wanted;
-        while (before < epoch && !WANTED.compareAndSet(this, before, epoch)) {
-            before = wanted;
+    /** Has the device waited for, so that this epoch passes, or a later one. The attempt, or {@link #NO_ATTEMPT}. */
+    long request(final long epoch) {
+        final long last = begun;
+        // In this order: the epoch is that of this attempt if no other has begun since.
+        final boolean covered = last > done && epochBegun >= epoch && begun == last;
+        final long attempt = covered ? last : last + 1;
+        for (long before = wanted; before < attempt; before = wanted) {
+            if (WANTED.compareAndSet(this, before, attempt)) {
+                break;
+            }
         }
         // After the write; pairs with the thread, which says that it sleeps and then looks: one sees the other.
-        if (!awake && !isSettled(epoch)) {
-            wake();
-        }
-        return !ended;
+        return awake || isSettled(attempt, epoch) || wake() ? attempt : NO_ATTEMPT;
     }
 
-    private synchronized void wake() {
-        if (ended) {
-            return;
+    private boolean wake() {
+        StackReserve.claimMore();
+        synchronized (this) {
+            if (ended) {
+                return false;
+            }
+            if (thread == null) {
+                final Thread starting = new Thread(this::run, threadName);
+                starting.setDaemon(true);
+                thread = starting;
+                boolean started = false;
+                try {
+                    starting.start();
+                    started = true;
+                } catch (final OutOfMemoryError e) {
+                    // The host has no more threads.
+                    return false;
+                } finally {
+                    if (!started) {
+                        thread = null;
+                    }
+                }
+            }
+            notifyAll();
+            return true;
         }
-        if (thread == null) {
-            final Thread starting = new Thread(this::run, threadName);
-            starting.setDaemon(true);
-            starting.start();
-            thread = starting;
-        }
-        notifyAll();
     }
 
     /**
-     * Waits until an epoch that was requested has passed.
+     * Waits until an attempt is done, or the epoch has passed.
      *
      * @param asLongAsItTakes else for a moment
-     * @return false if it hasn't: that took longer than a moment, or a stream is being captured
+     * @return whether the epoch has passed; else that took longer than a moment, or a stream is being captured
      * @throws RuntimeException what the device failed with
      */
-    boolean await(final long epoch, final boolean asLongAsItTakes) {
-        awaitMoment(epoch);
-        if (!isSettled(epoch) && !asLongAsItTakes) {
+    boolean await(final long attempt, final long epoch, final boolean asLongAsItTakes) {
+        if (attempt == NO_ATTEMPT) {
             return false;
         }
-        return awaitTried(epoch) && !rethrow(epoch);
+        awaitMoment(attempt, epoch);
+        if (asLongAsItTakes) {
+            awaitDone(attempt, epoch);
+        }
+        if (!epochs.hasPassed(epoch)) {
+            rethrow(attempt);
+        }
+        return epochs.hasPassed(epoch);
     }
 
-    private void awaitMoment(final long epoch) {
+    private void awaitMoment(final long attempt, final long epoch) {
         final long begin = System.nanoTime();
-        for (int spins = 0; !isSettled(epoch); spins++) {
+        for (int spins = 0; !isSettled(attempt, epoch); spins++) {
             if (spins < SPINS) {
                 Thread.onSpinWait();
             } else if (System.nanoTime() - begin > MOMENT_NS) {
@@ -124,10 +161,9 @@ final class Synchronizer {
         }
     }
 
-    /** False if nobody tries any more. */
-    private synchronized boolean awaitTried(final long epoch) {
+    private synchronized void awaitDone(final long attempt, final long epoch) {
         boolean interrupted = false;
-        while (!isSettled(epoch) && !ended) {
+        while (!isSettled(attempt, epoch) && !ended) {
             try {
                 wait();
             } catch (final InterruptedException e) {
@@ -137,26 +173,20 @@ final class Synchronizer {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return isSettled(epoch);
     }
 
     /** Another thread may have found the device idle since, and waited for it. */
-    private boolean isSettled(final long epoch) {
-        return tried >= epoch || recycler.hasPassed(epoch);
+    private boolean isSettled(final long attempt, final long epoch) {
+        return done >= attempt || epochs.hasPassed(epoch);
     }
 
-    /** Whether the epoch hasn't passed all the same. */
-    private synchronized boolean rethrow(final long epoch) {
-        if (recycler.hasPassed(epoch)) {
-            return false;
-        }
-        if (failure instanceof RuntimeException exception) {
+    private synchronized void rethrow(final long attempt) {
+        if (done >= attempt && failure instanceof RuntimeException exception) {
             throw exception;
         }
-        if (failure instanceof Error error) {
+        if (done >= attempt && failure instanceof Error error) {
             throw error;
         }
-        return true;
     }
 
     /** Waits for what has begun, and ends the thread. */
@@ -182,19 +212,25 @@ final class Synchronizer {
 
     // The thread
 
+    /** The attempt has begun an epoch. */
+    void began(final long epoch) {
+        epochBegun = epoch;
+    }
+
     private void run() {
         while (awaitWork()) {
-            long epoch = 0;
+            epochBegun = 0;
+            final long attempt = begun + 1;
+            begun = attempt;
             Throwable thrown = null;
             try {
-                epoch = recycler.synchroniseAndPass();
+                recycler.synchroniseAndPass(this);
             } catch (final Throwable e) {
                 thrown = e;
             }
             synchronized (this) {
-                // What was wanted when it was asked is no longer, whatever came of it.
-                tried = Math.max(wantedBefore, epoch);
                 failure = thrown;
+                done = attempt;
                 notifyAll();
             }
         }
@@ -203,7 +239,7 @@ final class Synchronizer {
     /** False if there was no work for long, or never will be. */
     private boolean awaitWork() {
         final long begin = System.nanoTime();
-        while (wanted <= tried && !ended && System.nanoTime() - begin < AWAKE_NS) {
+        while (wanted <= done && !ended && System.nanoTime() - begin < AWAKE_NS) {
             Thread.onSpinWait();
         }
         return sleepUntilWanted();
@@ -212,7 +248,7 @@ final class Synchronizer {
     private synchronized boolean sleepUntilWanted() {
         final long begin = System.nanoTime();
         awake = false;
-        while (wanted <= tried) {
+        while (wanted <= done) {
             final long leftMs = THREAD_IDLE_MS - (System.nanoTime() - begin) / 1_000_000;
             if (ended || leftMs <= 0) {
                 thread = null;
@@ -225,7 +261,6 @@ final class Synchronizer {
             }
         }
         awake = true;
-        wantedBefore = wanted;
         return true;
     }
 }

@@ -88,6 +88,42 @@ class PoolErrorsTest {
         assertEquals(0, pool.trimTo(0));
     }
 
+    /** Upkeep comes after it, and may find no stack: the caller would free the block again, by then another's. */
+    @Test
+    void shouldNotFreeABlockAndThrow() throws InterruptedException {
+        final Pool pool =
+                builder(2).reuse(ReusePolicy.IMMEDIATE, new IdleDevice()).build();
+
+        StackEnd.atEveryDepth(frames -> {
+            final int home = LaneThreads.laneOf(Thread.currentThread());
+            final long[] blocks = LaneThreads.call(home, () -> {
+                final long[] addresses = new long[256];
+                for (int i = 0; i < addresses.length; i++) {
+                    addresses[i] = pool.allocate(256);
+                }
+                return addresses;
+            });
+            LaneThreads.call(1 - home, () -> {
+                for (int i = 0; i < 128; i++) {
+                    pool.free(blocks[i]);
+                }
+                return 0;
+            });
+            final int[] freed = {128};
+            final Runnable freeRest = () -> {
+                while (freed[0] < blocks.length) {
+                    pool.free(blocks[freed[0]]);
+                    freed[0]++;
+                }
+            };
+            StackEnd.run(frames, freeRest);
+            freeRest.run();
+        });
+
+        assertEquals(0, pool.statistics().usedBytes());
+        assertEquals(0, pool.trimTo(0));
+    }
+
     @Test
     void shouldReleaseEveryLockAtTheEndOfTheStack() throws InterruptedException {
         final Pool pool = builder(2)
