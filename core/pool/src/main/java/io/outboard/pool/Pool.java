@@ -216,7 +216,7 @@ public final class Pool implements AutoCloseable {
     private void recycleAsPlanned(final Lane lane) {
         try {
             recycler.recycleAsPlanned(lane);
-        } catch (final StackOverflowError | OutOfMemoryError ignored) {
+        } catch (final StackOverflowError ignored) {
             // The block is freed, and this isn't needed now: a later free does it.
         }
     }
