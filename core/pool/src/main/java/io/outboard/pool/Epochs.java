@@ -61,9 +61,9 @@ final class Epochs {
 
     /** The number to be noted for what was freed by now. */
     long note() {
-        // What was submitted before this is seen by who begins a later epoch than is read here: no reading may overtake
-        // that
-        // writing. Pairs with the atomic operation in begin.
+        // Who begins a later epoch than is read here must see what was submitted before: no reading may overtake that
+        // writing.
+        // Pairs with the atomic operation in begin.
         VarHandle.fullFence();
         final long last = numbers.begun();
         for (long before = noted; before < last; before = noted) {

@@ -11,11 +11,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>At first there is the main lane, whose parts are the pool's regions, and every thread's home is that. Where threads often
  * wait for a lane's lock, one of them is moved to another, which is made if there are fewer than processors; so a lane exists
- * only where threads contend, and one thread sees one. Other lanes take <em>chunks</em>, blocks of the main lane with a strategy
- * of their own, from memory that is free there: the pool doesn't grow for a chunk. Threads also leave the main lane when its
- * regions have very many blocks, so that no table becomes so large that growing it is a pause that a user would see. A chunk that becomes empty goes back, but
- * for one of each lane, which goes back as soon as memory is short. Blocks above a quarter of the largest chunk are always the
- * main lane's.
+ * only where threads contend, and one thread sees one. Other lanes divide {@link Chunks} of the main lane's memory. Threads also
+ * leave the main lane when its regions have very many blocks, so that no table becomes so large that growing it is a pause that a
+ * user would see. Blocks above a quarter of the largest chunk are always the main lane's.
  *
  * <p>A thread's home is looked up by its number: no thread-local value, which virtual threads by the million would pay for.
  * Threads whose numbers differ by a multiple of {@link #SLOTS} share a home.
