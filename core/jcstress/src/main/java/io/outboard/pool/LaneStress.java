@@ -44,7 +44,7 @@ public final class LaneStress {
         }
     }
 
-    /** The owner takes a block while another thread frees its neighbour, in the same word: both are remembered. */
+    /** The owner takes a block while another thread frees its neighbour, in the next byte: both are remembered. */
     @JCStressTest
     @Outcome(id = "false, true", expect = Expect.ACCEPTABLE, desc = "one ended, one is in use")
     @Outcome(expect = Expect.FORBIDDEN, desc = "one change overwrote the other")

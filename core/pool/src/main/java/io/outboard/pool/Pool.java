@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * works as well but has more committed. Whole regions follow only if addresses or the strategy's tables run out.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
- * the policies other than {@link ReusePolicy#IMMEDIATE} add a look-up or two. No garbage on the way of a request that
+ * the policies other than {@link ReusePolicy#IMMEDIATE} add some ten more. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 30 bytes for each block in limbo.
  */
 public final class Pool implements AutoCloseable {

@@ -143,16 +143,11 @@ final class Recycler {
         main.close();
         if (policy == ReusePolicy.STRICT) {
             final long epoch = synchroniseIfIdle();
-            comesBack();
-            epochs.all.pass(epoch);
+            pass(epoch);
             return epoch != NONE;
         }
         markLock.lock();
-        try {
-            markAndAsk();
-        } finally {
-            endMarking();
-        }
+        markAskAndUnlock();
         return true;
     }
 
@@ -250,19 +245,12 @@ final class Recycler {
             lane.close();
             final long needed = epochs.all.needed();
             final long epoch = synchroniseIfIdle();
-            if (epoch != NONE) {
-                epochs.all.pass(epoch);
-            } else if (!isCapturing()) {
+            pass(epoch);
+            if (epoch == NONE && !isCapturing()) {
                 synchronizer.request(needed);
             }
-        } else {
-            if (markLock.tryLock()) {
-                try {
-                    markAndAsk();
-                } finally {
-                    endMarking();
-                }
-            }
+        } else if (markLock.tryLock()) {
+            markAskAndUnlock();
         }
     }
 
@@ -274,11 +262,7 @@ final class Recycler {
             synchroniseAndPass(null);
         } else if (policy != ReusePolicy.IMMEDIATE) {
             markLock.lock();
-            try {
-                markAndAsk();
-            } finally {
-                endMarking();
-            }
+            markAskAndUnlock();
         }
     }
 
@@ -355,7 +339,11 @@ final class Recycler {
 
     /** Waits for all work, and lets its epoch pass, unless a stream is being captured. */
     void synchroniseAndPass(final @Nullable Synchronizer by) {
-        final long epoch = synchronise(false, by);
+        pass(synchronise(false, by));
+    }
+
+    /** Nothing, if the device wasn't waited for. */
+    private void pass(final long epoch) {
         if (epoch != NONE) {
             comesBack();
             epochs.all.pass(epoch);
@@ -404,6 +392,14 @@ final class Recycler {
     }
 
     // The mark lock is held
+
+    private void markAskAndUnlock() {
+        try {
+            markAndAsk();
+        } finally {
+            endMarking();
+        }
+    }
 
     /** Marks what waits for a mark, and finds out which marks have finished. Never waits. */
     private void markAndAsk() {
