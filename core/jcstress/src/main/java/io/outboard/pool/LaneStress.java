@@ -84,7 +84,7 @@ public final class LaneStress {
     private static Parcel parcelOf(final Lane lane, final long address) {
         final Region region = new Region(address, UNIT);
         final Part part = Part.chunk(region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), lane);
-        lane.add(part);
+        lane.parts.add(part);
         part.strategy.allocate(1);
         final Parcel parcel = new Parcel();
         parcel.add(part, address);
@@ -101,7 +101,7 @@ public final class LaneStress {
         private final Lane lane = lane();
         private final Parcel one = parcelOf(lane, UNIT);
         private final Parcel other = parcelOf(lane, 2 * UNIT);
-        private final Part[] parts = lane.parts();
+        private final Part[] parts = lane.parts.all();
 
         @Actor
         public void first() {

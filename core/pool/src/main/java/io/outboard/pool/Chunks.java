@@ -104,7 +104,7 @@ final class Chunks {
     }
 
     private long takeBlockHeld(final long chunkBytes) {
-        for (final Part region : main.parts()) {
+        for (final Part region : main.parts.all()) {
             final long address = placeChunk(region, chunkBytes);
             if (address >= 0) {
                 if (ChunkMap.reaches(address + chunkBytes) && remember(address)) {
@@ -149,7 +149,7 @@ final class Chunks {
 
     /** The main lane's lock is held. */
     private void freeChunk(final long address) {
-        for (final Part region : main.parts()) {
+        for (final Part region : main.parts.all()) {
             if (region.holds(address)) {
                 region.strategy.free(address);
                 region.gained();
@@ -182,14 +182,14 @@ final class Chunks {
         boolean placed = false;
         try {
             lanes.checkOpen();
-            lane.add(chunk);
+            lane.parts.add(chunk);
             map.put(chunk.used.address(), chunk.used.endAddress(), chunk);
             final long address = lane.placeIn(chunk, sizeBytes, alignmentBytes);
             placed = address != Strategy.NO_SPACE;
             return address;
         } finally {
             try {
-                if (!placed && lane.has(chunk)) {
+                if (!placed && lane.parts.has(chunk)) {
                     remove(lane, chunk);
                 }
             } finally {
@@ -200,13 +200,13 @@ final class Chunks {
 
     /** Its lane's lock is held. */
     private void remove(final Lane lane, final Part chunk) {
-        lane.remove(chunk);
+        lane.parts.remove(chunk);
         map.put(chunk.used.address(), chunk.used.endAddress(), null);
     }
 
     /** Nothing is in use in a chunk of a lane, whose lock is held: it goes back unless it is the only empty one there. */
     void emptied(final Lane lane, final Part chunk) {
-        for (final Part other : lane.parts()) {
+        for (final Part other : lane.parts.all()) {
             if (other != chunk && other.isEmpty()) {
                 giveBack(lane, chunk);
                 return;
@@ -221,7 +221,7 @@ final class Chunks {
             if (!lane.isMain()) {
                 lane.lock();
                 try {
-                    for (final Part chunk : lane.parts()) {
+                    for (final Part chunk : lane.parts.all()) {
                         any |= chunk.isEmpty() && giveBack(lane, chunk);
                     }
                 } finally {
@@ -234,7 +234,7 @@ final class Chunks {
 
     /** All locks are held, and all of the lane's memory goes. */
     void removeAll(final Lane lane) {
-        for (final Part chunk : lane.parts()) {
+        for (final Part chunk : lane.parts.all()) {
             remove(lane, chunk);
             starts.remove(chunk.used.address());
         }

@@ -64,7 +64,7 @@ final class Growth {
             long address = main.allocate(sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE && !ended) {
                 if (inPlace != null) {
-                    if (main.parts().length == 0) {
+                    if (main.parts.all().length == 0) {
                         inPlace.reserve();
                     }
                     address = inPlace.commitAndPlace(sizeBytes, alignmentBytes);
@@ -120,7 +120,7 @@ final class Growth {
         regionLock.lock();
         try {
             ended = true;
-            final Part[] all = main.parts();
+            final Part[] all = main.parts.all();
             final Failures failures = new Failures();
             failures.attempt(() -> {
                 lanes.lockAll();
@@ -141,7 +141,7 @@ final class Growth {
 
     /** What is held, without addresses that nothing backs. The main lane's lock is held. */
     List<Region> held() {
-        return Arrays.stream(main.parts())
+        return Arrays.stream(main.parts.all())
                 .filter(region -> region.heldBytes > 0)
                 .map(region -> new Region(region.taken.address(), region.heldBytes))
                 .toList();
@@ -167,7 +167,7 @@ final class Growth {
             try {
                 address = main.placeIn(region, sizeBytes, alignmentBytes);
                 if (address != Strategy.NO_SPACE) {
-                    main.add(region);
+                    main.parts.add(region);
                     lanes.held(region.heldBytes);
                 }
             } finally {
@@ -186,11 +186,11 @@ final class Growth {
     private @Nullable Part removeEmpty() {
         main.lock();
         try {
-            final Part[] all = main.parts();
+            final Part[] all = main.parts.all();
             for (int i = all.length - 1; i >= 0; i--) {
                 final Part region = all[i];
                 if (region.growable == null && region.isEmpty()) {
-                    main.remove(region);
+                    main.parts.remove(region);
                     lanes.held(-region.heldBytes);
                     return region;
                 }
@@ -208,7 +208,7 @@ final class Growth {
             // It is still out, and empty.
             main.lock();
             try {
-                main.add(region);
+                main.parts.add(region);
                 lanes.held(region.heldBytes);
             } finally {
                 main.taken = false;

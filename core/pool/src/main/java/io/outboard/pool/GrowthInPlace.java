@@ -37,7 +37,7 @@ final class GrowthInPlace {
     }
 
     private @Nullable Part region() {
-        final Part[] all = main.parts();
+        final Part[] all = main.parts.all();
         return all.length > 0 && all[0].growable != null ? all[0] : null;
     }
 
@@ -56,7 +56,7 @@ final class GrowthInPlace {
             boolean added = false;
             main.lock();
             try {
-                main.add(reserved);
+                main.parts.add(reserved);
                 added = true;
             } finally {
                 main.taken = false;

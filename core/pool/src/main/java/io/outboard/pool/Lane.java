@@ -3,7 +3,6 @@ package io.outboard.pool;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Strategy;
-import java.util.Arrays;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -59,17 +58,7 @@ final class Lane extends SpinLock {
     /** So much that is new in limbo is worth an epoch though memory isn't needed, in bytes. */
     volatile long recycledAbove = Long.MAX_VALUE;
 
-    /** Replaced under the lock, never changed. */
-    private volatile Part[] parts = {};
-
-    /** Of all parts. Written under the lock. */
-    private volatile long partBytes;
-
-    /** By their numbers, with gaps. */
-    private Part[] byId = new Part[4];
-
-    /** Where the last block was placed. */
-    private int current;
+    final Parts parts = new Parts();
 
     /** Why an attempt failed, for {@link #placeOrSayWhy}. */
     private @Nullable BlockTableFullException tableFull;
@@ -331,7 +320,7 @@ final class Lane extends SpinLock {
 
     /** So much of what it has that to recycle it serves many requests. As {@link #hasLimbo}, it may just have changed. */
     boolean hasMuchInLimbo() {
-        return counters.limboBytes() > partBytes / MUCH_SHARE || mail.hasArrived();
+        return counters.limboBytes() > parts.bytes() / MUCH_SHARE || mail.hasArrived();
     }
 
     /** Some of what is to be done anyway, once in a while: then it costs the least, and most operations do none. */
@@ -377,7 +366,7 @@ final class Lane extends SpinLock {
                 break;
             }
             final int last = batch.count - 1;
-            final Part part = byId[batch.parts[last]];
+            final Part part = parts.withId(batch.parts[last]);
             part.strategy.release(batch.retired[last]);
             limbo.released();
             part.gained();
@@ -420,12 +409,12 @@ final class Lane extends SpinLock {
 
     /** Tries each part once. An address, or {@code NO_SPACE}, also if there is space but no room for it in the tables. */
     private long place(final long sizeBytes, final long alignmentBytes) {
-        final Part[] all = parts;
-        int index = current;
+        final Part[] all = parts.all();
+        int index = parts.current;
         for (int tried = 0; tried < all.length; tried++) {
             final long address = placeIn(all[index], sizeBytes, alignmentBytes);
             if (address >= 0) {
-                current = index;
+                parts.current = index;
                 return address;
             }
             index = index + 1 == all.length ? 0 : index + 1;
@@ -459,7 +448,7 @@ final class Lane extends SpinLock {
         if (batch == null) {
             return Strategy.NO_SPACE;
         }
-        final Part part = byId[batch.parts[limbo.usedAgain]];
+        final Part part = parts.withId(batch.parts[limbo.usedAgain]);
         final long blockBytes = batch.sizes[limbo.usedAgain];
         final long address = part.strategy.restore(batch.retired[limbo.usedAgain]);
         limbo.forget(batch);
@@ -514,25 +503,16 @@ final class Lane extends SpinLock {
 
     /** Where an address is; throws unless it is in a part of this lane. */
     private Part partAt(final long address) {
-        final Part[] all = parts;
-        for (final Part part : all) {
-            if (part.holds(address)) {
-                if (isMain() && lanes.chunks.isChunk(address)) {
-                    // Who asks has looked for the chunk before it was there.
-                    throw new InvalidAddressException(
-                            address,
-                            "address=0x" + Long.toHexString(address)
-                                    + " must be the start of a block in use: it was freed already");
-                }
-                return part;
-            }
+        final Part part = parts.at(address);
+        if (part == null) {
+            lanes.checkOpen();
+            throw mustBeAStart(address, "it lies in none of the " + parts.all().length + " regions of the pool");
         }
-        lanes.checkOpen();
-        throw new InvalidAddressException(
-                address,
-                "address=0x" + Long.toHexString(address)
-                        + " must be the start of a block in use: it lies in none of the " + all.length
-                        + " regions of the pool");
+        if (isMain() && lanes.chunks.isChunk(address)) {
+            // Who asks has looked for the chunk before it was there.
+            throw mustBeAStart(address, "it was freed already");
+        }
+        return part;
     }
 
     /** What is wrong with an address in a chunk that isn't among its starts. */
@@ -542,10 +522,12 @@ final class Lane extends SpinLock {
         } catch (final InvalidAddressException e) {
             return e;
         }
+        return mustBeAStart(address, "it was freed already, by another thread");
+    }
+
+    private static InvalidAddressException mustBeAStart(final long address, final String why) {
         return new InvalidAddressException(
-                address,
-                "address=0x" + Long.toHexString(address)
-                        + " must be the start of a block in use: it was freed already, by another thread");
+                address, "address=0x" + Long.toHexString(address) + " must be the start of a block in use: " + why);
     }
 
     /** Throws for an address in a chunk at which no block in use starts. */
@@ -567,59 +549,12 @@ final class Lane extends SpinLock {
     }
 
     private long addressOf(final Limbo.Batch batch, final int index) {
-        return byId[batch.parts[index]].strategy.retiredAddress(batch.retired[index]);
-    }
-
-    // Parts; the lock is held
-
-    Part[] parts() {
-        return parts;
-    }
-
-    boolean has(final Part part) {
-        return part.id < byId.length && byId[part.id] == part;
-    }
-
-    void add(final Part part) {
-        final Part[] all = Arrays.copyOf(parts, parts.length + 1);
-        all[all.length - 1] = part;
-        int id = 0;
-        while (id < byId.length && byId[id] != null) {
-            id++;
-        }
-        if (id == byId.length) {
-            byId = Arrays.copyOf(byId, 2 * id);
-        }
-        part.id = id;
-        byId[id] = part;
-        parts = all;
-        final long before = partBytes;
-        partBytes = before + part.used.sizeBytes();
-        current = all.length - 1;
-    }
-
-    @SuppressWarnings("NullAway") // An array with gaps.
-    void remove(final Part part) {
-        final Part[] all = new Part[parts.length - 1];
-        int kept = 0;
-        for (final Part each : parts) {
-            if (each != part) {
-                all[kept++] = each;
-            }
-        }
-        byId[part.id] = null;
-        parts = all;
-        final long before = partBytes;
-        partBytes = before - part.used.sizeBytes();
-        current = Math.max(all.length - 1, 0);
+        return parts.withId(batch.parts[index]).strategy.retiredAddress(batch.retired[index]);
     }
 
     /** All parts are gone, with all that was in them. */
     void clear() {
-        parts = new Part[0];
-        byId = new Part[4];
-        partBytes = 0;
-        current = 0;
+        parts.clear();
         mail.clear();
         limbo.clear();
         counters.closed();

@@ -241,7 +241,7 @@ final class Lanes {
 
     /** The main lane's lock is held: where its tables have much to hold, all threads leave it, for chunks with their own. */
     private void spareTables() {
-        for (final Part region : main.parts()) {
+        for (final Part region : main.parts.all()) {
             if (region.strategy.liveBlocks() > MOST_BLOCKS_OF_A_REGION) {
                 leaveMain();
                 return;
@@ -419,7 +419,7 @@ final class Lanes {
 
     /** All locks are held. In the order of addresses within a region; blocks of chunks in their places. */
     void forEachBlock(final BlockVisitor visitor) {
-        for (final Part region : main.parts()) {
+        for (final Part region : main.parts.all()) {
             region.forEachBlock((address, sizeBytes, free) -> {
                 final Part chunk = free ? null : chunkAt(address);
                 if (chunk == null) {
@@ -453,7 +453,7 @@ final class Lanes {
     long largestFreeBlockBytes() {
         long largest = 0;
         for (final Lane lane : all) {
-            for (final Part part : lane.parts()) {
+            for (final Part part : lane.parts.all()) {
                 largest = Math.max(largest, part.largestFreeBlockBytes());
             }
         }

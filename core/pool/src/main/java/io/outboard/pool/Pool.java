@@ -338,7 +338,7 @@ public final class Pool implements AutoCloseable {
      * @return true if the pool holds the byte at this address
      */
     public boolean contains(final long address) {
-        for (final Part region : lanes.main().parts()) {
+        for (final Part region : lanes.main().parts.all()) {
             if (region.holds(address)) {
                 return true;
             }
@@ -434,7 +434,7 @@ public final class Pool implements AutoCloseable {
     public PoolStatistics statistics() {
         lanes.settle();
         return new PoolStatistics(
-                lanes.main().parts().length,
+                lanes.main().parts.all().length,
                 lanes.heldBytes(),
                 limitBytes,
                 lanes.usedBytes(),
