@@ -54,6 +54,9 @@ final class Synchronizer {
     private final Epochs epochs;
     private final String threadName;
 
+    /** Made with the pool: to link it takes a millisecond, which would be some free's. */
+    private final Runnable attempts = this::run;
+
     /** The last attempt that is to be made. By {@link #WANTED}, but for reads. */
     private volatile long wanted;
 
@@ -106,7 +109,7 @@ final class Synchronizer {
                 return false;
             }
             if (thread == null) {
-                final Thread starting = new Thread(this::run, threadName);
+                final Thread starting = new Thread(attempts, threadName);
                 starting.setDaemon(true);
                 thread = starting;
                 boolean started = false;
