@@ -47,6 +47,16 @@ class CudaLoadingTest {
         assertTrue(anyLine(lines, " jcuda.runtime.JCuda "), "the test above would see it");
     }
 
+    /** Else the free that first asks whether something has finished takes a millisecond. */
+    @Test
+    void shouldLoadWhatAsksTheDeviceWithTheLibrary() throws IOException, InterruptedException {
+        final List<String> lines = run(entry -> true, "-Xlog:class+load", "0");
+
+        assertAll(
+                () -> assertTrue(anyLine(lines, " io.outboard.cuda.memory.DevicePointers "), "the library loads"),
+                () -> assertTrue(anyLine(lines, " io.outboard.cuda.memory.UncheckedCalls ")));
+    }
+
     @Test
     void shouldSayInOneLineThatThereIsNoDriver() {
         Gpu.requireNone();

@@ -36,8 +36,11 @@ public final class JCudaCalls implements CudaCalls {
      */
     JCudaCalls() {
         JCuda.initialize();
-        // Here, too, so that a JCuda with other fields is found when the device is opened and not at the first take.
+        // Here, too, so that a JCuda with other members is found when the device is opened and not at the first take,
+        // and so
+        // that no free pays for it.
         DevicePointers.initialize();
+        UncheckedCalls.initialize();
     }
 
     @Override

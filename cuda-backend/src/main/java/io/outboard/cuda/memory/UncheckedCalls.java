@@ -23,6 +23,15 @@ final class UncheckedCalls {
 
     private UncheckedCalls() {}
 
+    /**
+     * Finds the functions, unless they were found before.
+     *
+     * @throws LinkageError if this JCuda hasn't got them or keeps them closed
+     */
+    static void initialize() {
+        // Entering any static method runs the initialiser; that is all that is wanted here.
+    }
+
     static int queryEvent(final CUevent event) {
         try {
             return (int) QUERY_EVENT.invokeExact(event);
