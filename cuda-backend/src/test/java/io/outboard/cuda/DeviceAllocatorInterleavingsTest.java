@@ -4,6 +4,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
  * ({@code interleavings.cpp}). {@code -Doutboard.interleavings.times=100} tries a hundred times as many seeds.
  */
+@Tag("cpu-program")
 class DeviceAllocatorInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/interleavings");

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What fails in turns fails again with the same command; the rest may need some tries.
  * {@code -Doutboard.stress.seeds=7,8} tries more seeds.
  */
+@Tag("cpu-program")
 class DeviceAllocatorStressTest {
 
     private static final Path FOLDER = Path.of("target/stress");

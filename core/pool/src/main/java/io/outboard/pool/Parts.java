@@ -80,8 +80,9 @@ final class Parts {
     }
 
     void clear() {
-        byId = new Part[4];
+        final Part[] none = new Part[4];
         replaceBy(new Part[0], 0);
+        byId = none;
     }
 
     private void replaceBy(final Part[] parts, final long newBytes) {
