@@ -17,17 +17,11 @@ class PoolAheadTest {
 
     private static final class Device extends IdleDevice {
 
-        private final boolean guarded;
         private final Set<Thread> waited = ConcurrentHashMap.newKeySet();
         private final CountDownLatch first = new CountDownLatch(1);
 
         Device(final boolean guarded) {
-            this.guarded = guarded;
-        }
-
-        @Override
-        public boolean isGuarded() {
-            return guarded;
+            super(guarded);
         }
 
         @Override

@@ -60,6 +60,7 @@ class PoolFirstCallsTest {
 
         private static final long MIB = 1L << 20;
         private static final long STREAM = 7;
+        private static final long ENDING = 8;
 
         private Program() {}
 
@@ -70,7 +71,9 @@ class PoolFirstCallsTest {
                     .reuse(ReusePolicy.valueOf(args[0]), device)
                     .build();
             pool.freeAsync(pool.allocateAsync(MIB, STREAM), STREAM);
+            pool.freeAsync(pool.allocateAsync(MIB, ENDING), ENDING);
             load(Begin.class);
+            pool.streamEnds(ENDING);
             for (int i = 0; i < 1024; i++) {
                 pool.freeAsync(pool.allocateAsync(MIB / 4, STREAM), STREAM);
                 pool.free(pool.allocate(MIB / 8));
@@ -97,11 +100,11 @@ class PoolFirstCallsTest {
 
     private static final class Device extends IdleDevice {
 
-        private volatile boolean asked;
+        /** Not private: to read it would load the class around it. */
+        volatile boolean asked;
 
-        @Override
-        public boolean isGuarded() {
-            return true;
+        Device() {
+            super(true);
         }
 
         @Override

@@ -20,7 +20,6 @@ class SynchronizerTest {
     /** Finishes whenever it is waited for, but never says so before. */
     private static final class Device extends IdleDevice {
 
-        private final boolean guarded;
         private volatile boolean idle;
         private volatile boolean capturing;
 
@@ -31,12 +30,7 @@ class SynchronizerTest {
         private volatile Runnable askedWhetherIdle = () -> {};
 
         Device(final boolean guarded) {
-            this.guarded = guarded;
-        }
-
-        @Override
-        public boolean isGuarded() {
-            return guarded;
+            super(guarded);
         }
 
         @Override

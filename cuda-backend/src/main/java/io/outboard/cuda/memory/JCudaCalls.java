@@ -36,9 +36,8 @@ public final class JCudaCalls implements CudaCalls {
      */
     JCudaCalls() {
         JCuda.initialize();
-        // Here, too, so that a JCuda with other members is found when the device is opened and not at the first take,
-        // and so
-        // that no free pays for it.
+        // Here, too, so that a JCuda with other members is found when the device is opened and not at the first take.
+        // And it takes a millisecond, which would be some free's.
         DevicePointers.initialize();
         UncheckedCalls.initialize();
     }
