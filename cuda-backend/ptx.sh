@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes all PTX that is checked in from the CUDA sources, those of the bench and of tests included, and the list of headers.
-# Needs nvcc and ptxas of CUDA 13; the build doesn't. PTX whose sources haven't changed stays as it is.
+# Needs nvcc and ptxas of CUDA 13; the build doesn't. PTX whose sources haven't changed stays as it is. All but the tests'
+# is packed: zcat shows it.
 #
 #   cuda-backend/ptx.sh           makes what is missing or stale
 #   cuda-backend/ptx.sh --check   only says what that would be
@@ -10,7 +11,9 @@
 set -eu
 export LC_ALL=C
 
-ALLOCATORS='AtomicMalloc AWMalloc CMalloc CFMalloc CMMalloc CFMMalloc CudaMalloc'
+# Those that free chunks; of each there is a checked build too, which tells more wrong frees from right ones.
+CHUNKS='CMalloc CFMalloc CMMalloc CFMMalloc'
+ALLOCATORS="AtomicMalloc AWMalloc $CHUNKS CudaMalloc"
 # The oldest GPU that nvcc 13 knows, and an old version of PTX, which all drivers that JCuda works with can read. nvcc
 # writes its own version, whatever it uses; that the older one is enough, without hints that it doesn't know, is what ptxas
 # is asked.
@@ -31,14 +34,14 @@ cuda=cuda-backend/src/main/cuda
 resources=cuda-backend/src/main/resources/io/outboard/cuda
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-stale=0
+touch "$scratch/stale"
 
 fail() {
     printf 'ptx: %s\n' "$1" >&2
     exit 1
 }
 
-# make SOURCE TARGET [OPTION...]
+# make SOURCE TARGET [OPTION...]: packed if the target's name ends in .gz
 make() {
     source=$1
     target=$2
@@ -47,15 +50,15 @@ make() {
     hash=$({ printf '%s\n' "$name" && cat cuda-backend/ptx.sh "$source" "$cuda"/outboard/*.cuh; } | sha256sum)
     hash=${hash%% *}
     stem=$(basename "$source" .cu | tr - _)
-    if head -n 3 "$target" 2>/dev/null | grep -q "$hash"; then
+    if [ -f "$target" ] && gzip -cdf "$target" | head -n 3 | grep -q "$hash"; then
         return
     fi
-    stale=$((stale + 1))
-    printf '%s\n' "$target"
+    printf '%s\n' "$target" | tee -a "$scratch/stale"
     if $check; then
         return
     fi
-    nvcc -ptx -arch="compute_$ARCHITECTURE" -std=c++17 -I "$cuda" "$@" "$source" -o "$scratch/nvcc.ptx" ||
+    made=$scratch/$name
+    nvcc -ptx -arch="compute_$ARCHITECTURE" -std=c++17 -I "$cuda" "$@" "$source" -o "$made.nvcc" ||
         fail "source=$source must compile for $target"
     {
         printf '// Made by cuda-backend/ptx.sh from %s: do not edit.\n' "$(basename "$source")"
@@ -63,49 +66,69 @@ make() {
         # In names of what belongs to one file, the first number is made from the folder.
         sed -E -e '/^\/\/ Compiler Build ID/d' -e '/^[[:space:]]*\.file[[:space:]]/d' \
             -e '/^[[:space:]]*\.pragma "used_bytes_mask/d' -e "s/^\.version .*/.version $PTX_VERSION/" \
-            -e "s/[0-9a-f]{8}(_[0-9]+_${stem}_cu_)/00000000\1/g" "$scratch/nvcc.ptx"
-    } >"$scratch/made.ptx"
-    ptxas -arch="sm_$ARCHITECTURE" -c "$scratch/made.ptx" -o "$scratch/cubin" ||
-        fail "target=$target must be PTX $PTX_VERSION"
+            -e "s/[0-9a-f]{8}(_[0-9]+_${stem}_cu_)/00000000\1/g" "$made.nvcc"
+    } >"$made.ptx"
+    ptxas -arch="sm_$ARCHITECTURE" -c "$made.ptx" -o "$made.cubin" || fail "target=$target must be PTX $PTX_VERSION"
     mkdir -p "$(dirname "$target")"
-    mv "$scratch/made.ptx" "$target"
+    case $target in
+        *.gz)
+            # Without a time, so that the same PTX makes the same file.
+            gzip -n -9 <"$made.ptx" >"$made.gz"
+            mv "$made.gz" "$target"
+            ;;
+        *) mv "$made.ptx" "$target" ;;
+    esac
 }
 
-# make_each SOURCE PREFIX [OPTION...]: for all allocators, PREFIX<allocator>.ptx and PREFIX<allocator>-coalesced.ptx
-make_each() {
+# make_pair SOURCE PREFIX ALLOCATOR ENDING [OPTION...]: at the same time, PREFIX<allocator>ENDING and
+# PREFIX<allocator>-coalescedENDING
+make_pair() {
     from=$1
-    prefix=$2
-    shift 2
-    for allocator in $ALLOCATORS; do
-        make "$from" "$prefix$allocator.ptx" "$@" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
-        make "$from" "$prefix$allocator-coalesced.ptx" "$@" \
-            "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
-    done
+    path=$2$3
+    type=outboard::$3
+    ending=$4
+    shift 4
+    make "$from" "$path$ending" "$@" "-DOUTBOARD_ALLOCATOR=$type" &
+    plain=$!
+    make "$from" "$path-coalesced$ending" "$@" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<$type>" &
+    coalesced=$!
+    failed=false
+    wait "$plain" || failed=true
+    wait "$coalesced" || failed=true
+    if $failed; then
+        exit 1
+    fi
 }
 
-make "$cuda/device_heap.cu" "$resources/ptx/device_heap.ptx"
-make_each "$cuda/allocator.cu" "$resources/ptx/" -rdc=true
+make "$cuda/device_heap.cu" "$resources/ptx/device_heap.ptx.gz"
+for allocator in $ALLOCATORS; do
+    make_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" .ptx.gz -rdc=true
+done
+for allocator in $CHUNKS; do
+    make_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" -checked.ptx.gz -rdc=true -DOUTBOARD_CHECKED
+done
 for source in cuda-backend/src/test/resources/io/outboard/cuda/*.cu; do
     make "$source" "${source%.cu}.ptx" -rdc=true
 done
 for kernels in bench/src/main/cuda/*.cu; do
     if [ -f "$kernels" ]; then
         prefix=bench/src/main/resources/io/outboard/bench/kernels/$(basename "$kernels" .cu)-
-        make_each "$kernels" "$prefix"
+        for allocator in $ALLOCATORS; do
+            make_pair "$kernels" "$prefix" "$allocator" .ptx.gz
+        done
         # What the kernels are without an allocator.
-        make "$kernels" "${prefix}Empty.ptx" -DOUTBOARD_ALLOCATOR=EmptyMalloc
+        make "$kernels" "${prefix}Empty.ptx.gz" -DOUTBOARD_ALLOCATOR=EmptyMalloc
     fi
 done
 
 (cd "$cuda" && ls outboard/*.cuh) >"$scratch/headers.txt"
 if ! cmp -s "$scratch/headers.txt" "$resources/include/headers.txt"; then
-    stale=$((stale + 1))
-    printf '%s\n' "$resources/include/headers.txt"
+    printf '%s\n' "$resources/include/headers.txt" | tee -a "$scratch/stale"
     if ! $check; then
         mkdir -p "$resources/include"
         mv "$scratch/headers.txt" "$resources/include/headers.txt"
     fi
 fi
-if $check && [ "$stale" -gt 0 ]; then
-    fail "$stale files must be made anew by cuda-backend/ptx.sh"
+if $check && [ -s "$scratch/stale" ]; then
+    fail "$(wc -l <"$scratch/stale") files must be made anew by cuda-backend/ptx.sh"
 fi

@@ -138,7 +138,7 @@ public final class KernelModule implements AutoCloseable {
         if (userPtx.length == 0) {
             throw new IllegalArgumentException("userPtx=[] must have one text at least");
         }
-        return link(KernelDriver.load(), DevicePtx.of(allocator.paperName(), coalesced), userPtx);
+        return link(KernelDriver.load(), DevicePtx.of(allocator.paperName(), coalesced, false), userPtx);
     }
 
     static KernelModule link(final KernelDriver driver, final DevicePtx ours, final String... userPtx) {

@@ -72,7 +72,7 @@ class KernelModuleGpuTest {
     /** The driver itself refuses what it is given as too new, and takes what NVRTC made. */
     @Test
     void shouldLinkWhatNvrtcCompiles() {
-        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true));
+        NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true, false));
         final KernelCalls calls = KernelDriver.load().kernels();
         final List<Integer> codes = new ArrayList<>();
         final KernelCalls tooOld = (KernelCalls) Proxy.newProxyInstance(
@@ -92,7 +92,7 @@ class KernelModuleGpuTest {
 
         try (KernelModule module = KernelModule.link(
                 driver,
-                DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true),
+                DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true, false),
                 GpuProgram.text("linked-list.ptx"))) {
             assertTrue(module.registers("build") > 0);
         }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Over a fake driver; {@link KernelModuleGpuTest} has the real one. */
 class KernelModuleTest {
 
-    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true);
+    private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true, false);
     private static final String USER = ".visible .entry user(\n)\n{\n}\n";
     private static final String COMPILED = "// compiled here\n";
 

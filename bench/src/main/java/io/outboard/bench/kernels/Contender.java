@@ -80,8 +80,8 @@ public record Contender(String name, boolean coalesced) {
         return allocator().map(DeviceAllocator::canFree).orElse(true);
     }
 
-    /** The resource beside this class that holds its kernels as PTX. */
+    /** The resource beside this class that holds its kernels as PTX, packed. */
     String resource() {
-        return "kernels-" + name + (coalesced ? "-coalesced" : "") + ".ptx";
+        return "kernels-" + name + (coalesced ? "-coalesced" : "") + ".ptx.gz";
     }
 }

@@ -4,10 +4,8 @@ import io.outboard.bench.report.JsonLine;
 import io.outboard.core.Region;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.kernels.TextResource;
 import io.outboard.cuda.memory.CudaFailureException;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import jcuda.Pointer;
@@ -68,19 +66,9 @@ final class KernelBench implements AutoCloseable {
     }
 
     private KernelModule module(final Contender contender) {
-        return modules.computeIfAbsent(contender, key -> KernelModule.load(key.resource(), ptx(key.resource())));
-    }
-
-    private static String ptx(final String resource) {
-        try (InputStream in = KernelBench.class.getResourceAsStream(resource)) {
-            if (in == null) {
-                throw new IllegalStateException(
-                        "resource " + resource + " must be on the class path; cuda-backend/ptx.sh makes it");
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (final IOException e) {
-            throw new IllegalStateException("resource " + resource + " can't be read", e);
-        }
+        return modules.computeIfAbsent(
+                contender,
+                key -> KernelModule.load(key.resource(), TextResource.read(KernelBench.class, key.resource())));
     }
 
     /** Memory for heaps: one region, the largest that was asked for so far. */

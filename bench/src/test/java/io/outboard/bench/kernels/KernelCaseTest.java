@@ -91,8 +91,8 @@ class KernelCaseTest {
         assertEquals(
                 "[Empty, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc]",
                 Contender.names().toString());
-        assertEquals("kernels-CFMMalloc-coalesced.ptx", new Contender("CFMMalloc", true).resource());
-        assertEquals("kernels-Empty.ptx", Contender.empty().resource());
+        assertEquals("kernels-CFMMalloc-coalesced.ptx.gz", new Contender("CFMMalloc", true).resource());
+        assertEquals("kernels-Empty.ptx.gz", Contender.empty().resource());
         assertTrue(new Contender("CMalloc", true).hasChunks());
         assertFalse(new Contender("CudaMalloc", false).hasChunks());
         assertFalse(new Contender("AtomicMalloc", false).canFree());

@@ -1,9 +1,6 @@
 package io.outboard.cuda.kernels;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,19 +24,26 @@ public record DevicePtx(String name, String source, List<String> options) {
     /** Kernels that format and scan heaps, whichever the allocator. */
     public static final DevicePtx HEAP = new DevicePtx("device_heap", "device_heap.cu", List.of());
 
-    /** {@code outboardMalloc} and {@code outboardFree} of an allocator, by its name, for kernels that are linked with them. */
-    public static DevicePtx of(final String allocator, final boolean coalesced) {
+    /**
+     * {@code outboardMalloc} and {@code outboardFree} of an allocator, by its name, for kernels that are linked with them.
+     * The jar has checked builds only of those that free chunks.
+     */
+    public static DevicePtx of(final String allocator, final boolean coalesced, final boolean checked) {
         final String type = "outboard::" + allocator;
+        final List<String> options = new ArrayList<>(List.of(
+                "--relocatable-device-code=true",
+                "-DOUTBOARD_ALLOCATOR=" + (coalesced ? "outboard::Coalesced<" + type + ">" : type)));
+        if (checked) {
+            options.add("-DOUTBOARD_CHECKED");
+        }
         return new DevicePtx(
-                allocator + (coalesced ? "-coalesced" : ""),
+                allocator + (coalesced ? "-coalesced" : "") + (checked ? "-checked" : ""),
                 "allocator.cu",
-                List.of(
-                        "--relocatable-device-code=true",
-                        "-DOUTBOARD_ALLOCATOR=" + (coalesced ? "outboard::Coalesced<" + type + ">" : type)));
+                List.copyOf(options));
     }
 
     public String text() {
-        return read("ptx/" + name + ".ptx");
+        return read("ptx/" + name + ".ptx.gz");
     }
 
     String sourceText() {
@@ -62,15 +66,7 @@ public record DevicePtx(String name, String source, List<String> options) {
         return List.copyOf(files);
     }
 
-    /** A text file in the jar. */
     private static String read(final String resource) {
-        try (InputStream stream = DevicePtx.class.getResourceAsStream(FOLDER + resource)) {
-            if (stream == null) {
-                throw new IllegalStateException("resource=" + resource + " must be in Outboard's jar");
-            }
-            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (final IOException e) {
-            throw new UncheckedIOException("resource=" + resource + " must be readable", e);
-        }
+        return TextResource.read(DevicePtx.class, FOLDER + resource);
     }
 }

@@ -20,10 +20,11 @@ public class NvrtcTest {
     static Stream<DevicePtx> some() {
         return Stream.of(
                 DevicePtx.HEAP,
-                DevicePtx.of(DeviceAllocator.AW_MALLOC.paperName(), true),
-                DevicePtx.of(DeviceAllocator.CM_MALLOC.paperName(), false),
-                DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true),
-                DevicePtx.of(DeviceAllocator.CUDA_MALLOC.paperName(), true));
+                DevicePtx.of(DeviceAllocator.AW_MALLOC.paperName(), true, false),
+                DevicePtx.of(DeviceAllocator.CM_MALLOC.paperName(), false, false),
+                DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true, false),
+                DevicePtx.of(DeviceAllocator.C_MALLOC.paperName(), false, true),
+                DevicePtx.of(DeviceAllocator.CUDA_MALLOC.paperName(), true, false));
     }
 
     @ParameterizedTest

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.DeviceAllocator;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -31,6 +32,7 @@ public class PtxTest {
     private static final Path TESTS = ROOT.resolve("cuda-backend/src/test/resources/io/outboard/cuda");
     private static final Path BENCH = ROOT.resolve("bench/src/main/cuda");
     private static final Path KERNELS = ROOT.resolve("bench/src/main/resources/io/outboard/bench/kernels");
+    private static final String PACKED = ".ptx.gz";
     private static final String REMEDY = ": run cuda-backend/ptx.sh, where nvcc is, and commit what it makes";
 
     /** A file and what it must have been made from. */
@@ -44,24 +46,28 @@ public class PtxTest {
 
     static List<Made> all() {
         final List<Made> all = new ArrayList<>();
-        all.add(new Made(RESOURCES.resolve("ptx/device_heap.ptx"), CUDA.resolve("device_heap.cu")));
-        all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", CUDA.resolve("allocator.cu")));
+        all.add(new Made(RESOURCES.resolve("ptx/device_heap" + PACKED), CUDA.resolve("device_heap.cu")));
+        final Path linked = CUDA.resolve("allocator.cu");
+        all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, false));
+        all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, true));
         for (final Path source : files(TESTS, ".cu")) {
             all.add(new Made(TESTS.resolve(stemOf(source) + ".ptx"), source));
         }
         for (final Path source : files(BENCH, ".cu")) {
-            all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source));
-            all.add(new Made(KERNELS.resolve(stemOf(source) + "-Empty.ptx"), source));
+            all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source, false));
+            all.add(new Made(KERNELS.resolve(stemOf(source) + "-Empty" + PACKED), source));
         }
         return all;
     }
 
-    private static List<Made> ofEachAllocator(final Path folder, final String prefix, final Path source) {
+    private static List<Made> ofEachAllocator(
+            final Path folder, final String prefix, final Path source, final boolean checked) {
         return Stream.of(DeviceAllocator.values())
+                .filter(allocator -> !checked || (allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC))
                 .flatMap(allocator -> Stream.of(false, true)
-                        .map(coalesced ->
-                                DevicePtx.of(allocator.paperName(), coalesced).name()))
-                .map(name -> new Made(folder.resolve(prefix + name + ".ptx"), source))
+                        .map(coalesced -> DevicePtx.of(allocator.paperName(), coalesced, checked)
+                                .name()))
+                .map(name -> new Made(folder.resolve(prefix + name + PACKED), source))
                 .toList();
     }
 
@@ -77,7 +83,7 @@ public class PtxTest {
             hash.update(Files.readAllBytes(header));
         }
 
-        final List<String> lines = Files.readAllLines(made.ptx());
+        final List<String> lines = linesOf(made.ptx());
 
         assertEquals(
                 "// SHA-256 of what it was made from: " + HexFormat.of().formatHex(hash.digest()),
@@ -88,7 +94,7 @@ public class PtxTest {
     @ParameterizedTest
     @MethodSource("all")
     void shouldNotNameTheMachineThatMadeIt(final Made made) throws IOException {
-        for (final String line : Files.readAllLines(made.ptx())) {
+        for (final String line : linesOf(made.ptx())) {
             // A path may only follow the slashes of a comment.
             assertFalse(
                     line.replace("//", "").replace("cuda-backend/ptx.sh", "").contains("/"), line);
@@ -98,9 +104,9 @@ public class PtxTest {
 
     @Test
     void shouldHaveASourceForEachPtx() {
-        final List<Path> there = new ArrayList<>(files(RESOURCES.resolve("ptx"), ".ptx"));
+        final List<Path> there = new ArrayList<>(files(RESOURCES.resolve("ptx"), ""));
         there.addAll(files(TESTS, ".ptx"));
-        there.addAll(files(KERNELS, ".ptx"));
+        there.addAll(files(KERNELS, ""));
 
         assertEquals(
                 all().stream().map(Made::ptx).sorted().toList(),
@@ -129,6 +135,12 @@ public class PtxTest {
                     .toList();
         } catch (final IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<String> linesOf(final Path ptx) throws IOException {
+        try (InputStream stream = Files.newInputStream(ptx)) {
+            return TextResource.read(stream, ptx.toString()).lines().toList();
         }
     }
 
