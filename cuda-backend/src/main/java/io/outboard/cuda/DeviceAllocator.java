@@ -80,6 +80,16 @@ public enum DeviceAllocator {
     }
 
     /**
+     * Whether there is a checked build to link kernels with, see {@link KernelModule#linkChecked}.
+     *
+     * @return true for those whose frees give chunks of a heap back; false for the two bump pointers, whose frees do nothing,
+     *     and for CUDA's own allocator
+     */
+    public boolean hasCheckedBuild() {
+        return canFree && this != CUDA_MALLOC;
+    }
+
+    /**
      * The allocator of a name.
      *
      * @param paperName as {@link #paperName()}

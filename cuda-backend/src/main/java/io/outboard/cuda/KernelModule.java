@@ -114,7 +114,7 @@ public final class KernelModule implements AutoCloseable {
      *     missing, and nothing is loaded
      */
     public static KernelModule link(final DeviceAllocator allocator, final String... userPtx) {
-        return link(allocator, false, userPtx);
+        return link(allocator, false, false, userPtx);
     }
 
     /**
@@ -129,16 +129,54 @@ public final class KernelModule implements AutoCloseable {
      * @throws CudaFailureException as {@link #link}
      */
     public static KernelModule linkCoalesced(final DeviceAllocator allocator, final String... userPtx) {
-        return link(allocator, true, userPtx);
+        return link(allocator, true, false, userPtx);
+    }
+
+    /**
+     * As {@link #link}, but with the allocator's checked build, to look for wrong frees. Every build refuses a second free and
+     * counts it, {@link DeviceHeapStatistics#misuses}, unless other threads' calls come between: then it may harm the heap. The
+     * checked build refuses that, too, but not a free of what was handed out again since, which nobody can tell from a right
+     * one. {@link DeviceAllocator#C_MALLOC} and {@link DeviceAllocator#CM_MALLOC} may miss, besides, a second free during
+     * which the block is joined to another and that one divided at the same place. What it costs: a second atomic operation
+     * in each of their frees; in those of the others, one that is tried again when a neighbour changes.
+     *
+     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be, one that {@link
+     *     DeviceAllocator#hasCheckedBuild}
+     * @param userPtx texts of relocatable PTX, at least one
+     * @return the module
+     * @throws IllegalArgumentException as {@link #link}; or if the allocator has no checked build, and nothing is loaded
+     * @throws CudaUnavailableException as {@link #link}
+     * @throws CudaFailureException as {@link #link}
+     */
+    public static KernelModule linkChecked(final DeviceAllocator allocator, final String... userPtx) {
+        return link(allocator, false, true, userPtx);
+    }
+
+    /**
+     * As {@link #linkCoalesced}, but with the checked build of {@link #linkChecked}.
+     *
+     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be, one that {@link
+     *     DeviceAllocator#hasCheckedBuild}
+     * @param userPtx texts of relocatable PTX, at least one
+     * @return the module
+     * @throws IllegalArgumentException as {@link #linkChecked}
+     * @throws CudaUnavailableException as {@link #link}
+     * @throws CudaFailureException as {@link #link}
+     */
+    public static KernelModule linkCoalescedChecked(final DeviceAllocator allocator, final String... userPtx) {
+        return link(allocator, true, true, userPtx);
     }
 
     private static KernelModule link(
-            final DeviceAllocator allocator, final boolean coalesced, final String... userPtx) {
+            final DeviceAllocator allocator, final boolean coalesced, final boolean checked, final String... userPtx) {
         Objects.requireNonNull(allocator, "allocator");
+        if (checked && !allocator.hasCheckedBuild()) {
+            throw new IllegalArgumentException("allocator=" + allocator + " must have a checked build");
+        }
         if (userPtx.length == 0) {
             throw new IllegalArgumentException("userPtx=[] must have one text at least");
         }
-        return link(KernelDriver.load(), DevicePtx.of(allocator.paperName(), coalesced, false), userPtx);
+        return link(KernelDriver.load(), DevicePtx.of(allocator.paperName(), coalesced, checked), userPtx);
     }
 
     static KernelModule link(final KernelDriver driver, final DevicePtx ours, final String... userPtx) {

@@ -37,4 +37,17 @@ class DeviceAllocatorTest {
                         .filter(allocator -> !allocator.canFree())
                         .toList());
     }
+
+    @Test
+    void shouldSayWhichHaveACheckedBuild() {
+        assertEquals(
+                List.of(
+                        DeviceAllocator.C_MALLOC,
+                        DeviceAllocator.CF_MALLOC,
+                        DeviceAllocator.CM_MALLOC,
+                        DeviceAllocator.CFM_MALLOC),
+                Arrays.stream(DeviceAllocator.values())
+                        .filter(DeviceAllocator::hasCheckedBuild)
+                        .toList());
+    }
 }

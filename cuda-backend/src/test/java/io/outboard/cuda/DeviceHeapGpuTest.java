@@ -32,8 +32,8 @@ class DeviceHeapGpuTest {
 
     private final CUdeviceptr memory = new CUdeviceptr();
 
-    /** An allocator with or without coalescing. */
-    record Variant(DeviceAllocator allocator, boolean coalesced) {
+    /** An allocator with or without coalescing, and its checked build where there is one. */
+    record Variant(DeviceAllocator allocator, boolean coalesced, boolean checked) {
 
         /** Whether the host can look into the heap, and a free does something. */
         boolean isList() {
@@ -41,13 +41,16 @@ class DeviceHeapGpuTest {
         }
 
         HeapKernels kernels() {
-            return new HeapKernels(allocator, coalesced);
+            return new HeapKernels(allocator, coalesced, checked);
         }
     }
 
     static Stream<Variant> all() {
         return Stream.of(DeviceAllocator.values())
-                .flatMap(allocator -> Stream.of(new Variant(allocator, false), new Variant(allocator, true)));
+                .flatMap(allocator -> Stream.of(false, true)
+                        .flatMap(coalesced -> Stream.of(false, true)
+                                .filter(checked -> !checked || allocator.hasCheckedBuild())
+                                .map(checked -> new Variant(allocator, coalesced, checked))));
     }
 
     static Stream<Variant> lists() {

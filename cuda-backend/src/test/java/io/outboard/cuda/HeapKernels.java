@@ -24,9 +24,15 @@ final class HeapKernels implements AutoCloseable {
     private final KernelModule module;
     private final CUdeviceptr counts = new CUdeviceptr();
 
-    HeapKernels(final DeviceAllocator allocator, final boolean coalesced) {
+    HeapKernels(final DeviceAllocator allocator, final boolean coalesced, final boolean checked) {
         final String ptx = GpuProgram.text("heap-threads.ptx");
-        module = coalesced ? KernelModule.linkCoalesced(allocator, ptx) : KernelModule.link(allocator, ptx);
+        if (checked) {
+            module = coalesced
+                    ? KernelModule.linkCoalescedChecked(allocator, ptx)
+                    : KernelModule.linkChecked(allocator, ptx);
+        } else {
+            module = coalesced ? KernelModule.linkCoalesced(allocator, ptx) : KernelModule.link(allocator, ptx);
+        }
         succeed(JCudaDriver.cuMemAlloc(counts, (long) COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));
     }

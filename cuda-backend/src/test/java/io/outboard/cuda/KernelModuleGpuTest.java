@@ -69,6 +69,24 @@ class KernelModuleGpuTest {
         }
     }
 
+    @Test
+    void shouldLinkTheBuildThatIsAskedFor() {
+        final String list = GpuProgram.text("linked-list.ptx");
+
+        try (KernelModule checked = KernelModule.linkChecked(DeviceAllocator.C_MALLOC, list);
+                KernelModule both = KernelModule.linkCoalescedChecked(DeviceAllocator.CFM_MALLOC, list)) {
+            assertAll(
+                    () -> assertEquals("CMalloc-checked and kernels", nameOf(checked)),
+                    () -> assertEquals("CFMMalloc-coalesced-checked and kernels", nameOf(both)));
+        }
+    }
+
+    /** As messages say it. */
+    private static String nameOf(final KernelModule module) {
+        return messageOf(assertThrows(IllegalArgumentException.class, () -> module.function("other")))
+                .replace("kernel=other must be a kernel of the module ", "");
+    }
+
     /** The driver itself refuses what it is given as too new, and takes what NVRTC made. */
     @Test
     void shouldLinkWhatNvrtcCompiles() {

@@ -19,6 +19,9 @@ import java.util.List;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Over a fake driver; {@link KernelModuleGpuTest} has the real one. */
 class KernelModuleTest {
@@ -61,6 +64,23 @@ class KernelModuleTest {
             assertSame(module.function("user"), module.function("user"));
         }
         assertEquals(0, kernels.live());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldLinkTheCheckedBuild(final boolean coalesced) {
+        final String name = DeviceAllocator.C_MALLOC.paperName();
+        final DevicePtx checked = DevicePtx.of(name, coalesced, true);
+
+        try (KernelModule module = KernelModule.link(driver, checked, USER)) {
+            assertAll(
+                    () -> assertEquals(4, module.registers("user")),
+                    () -> assertEquals(List.of(checked.text() + USER), kernels.loaded()),
+                    () -> assertEquals(List.of(), compiled),
+                    () -> assertEquals(
+                            "functions that no text defines: [], that more than one defines: []",
+                            KernelLink.wrongFunctions(List.of(checked.text(), GpuProgram.text("linked-list.ptx")))));
+        }
     }
 
     @Test
@@ -231,5 +251,22 @@ class KernelModuleTest {
                 "userPtx=[] must have one text at least",
                 messageOf(assertThrows(
                         IllegalArgumentException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC))));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC", "CUDA_MALLOC"})
+    void shouldRefuseToLinkACheckedBuildThatThereIsNot(final DeviceAllocator allocator) {
+        final String message = "allocator=" + allocator + " must have a checked build";
+
+        assertAll(
+                () -> assertEquals(
+                        message,
+                        messageOf(assertThrows(
+                                IllegalArgumentException.class, () -> KernelModule.linkChecked(allocator, USER)))),
+                () -> assertEquals(
+                        message,
+                        messageOf(assertThrows(
+                                IllegalArgumentException.class,
+                                () -> KernelModule.linkCoalescedChecked(allocator, USER)))));
     }
 }

@@ -26,7 +26,7 @@ public record DevicePtx(String name, String source, List<String> options) {
 
     /**
      * {@code outboardMalloc} and {@code outboardFree} of an allocator, by its name, for kernels that are linked with them.
-     * The jar has checked builds only of those that free chunks.
+     * Not every allocator has a checked build: {@code DeviceAllocator.hasCheckedBuild}.
      */
     public static DevicePtx of(final String allocator, final boolean coalesced, final boolean checked) {
         final String type = "outboard::" + allocator;

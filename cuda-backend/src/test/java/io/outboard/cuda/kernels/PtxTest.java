@@ -63,7 +63,7 @@ public class PtxTest {
     private static List<Made> ofEachAllocator(
             final Path folder, final String prefix, final Path source, final boolean checked) {
         return Stream.of(DeviceAllocator.values())
-                .filter(allocator -> !checked || (allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC))
+                .filter(allocator -> !checked || allocator.hasCheckedBuild())
                 .flatMap(allocator -> Stream.of(false, true)
                         .map(coalesced -> DevicePtx.of(allocator.paperName(), coalesced, checked)
                                 .name()))
