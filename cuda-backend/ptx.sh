@@ -12,13 +12,13 @@ set -eu
 export LC_ALL=C
 
 # Those that free chunks; of each there is a checked build too, which tells more wrong frees from right ones.
-CHUNKS='CMalloc CFMalloc CMMalloc CFMMalloc'
+CHUNKS='BitMalloc CMalloc CFMalloc CMMalloc CFMMalloc'
 ALLOCATORS="AtomicMalloc AWMalloc $CHUNKS CudaMalloc"
 # The oldest GPU that nvcc 13 knows, and an old version of PTX, which all drivers that JCuda works with can read. nvcc
 # writes its own version, whatever it uses; that the older one is enough, without hints that it doesn't know, is what ptxas
 # is asked.
 ARCHITECTURE=75
-PTX_VERSION=7.0
+PTX_VERSION=7.7
 
 case ${1-} in
     '') check=false ;;
@@ -118,6 +118,7 @@ for kernels in bench/src/main/cuda/*.cu; do
         done
         # What the kernels are without an allocator.
         make "$kernels" "${prefix}Empty.ptx.gz" -DOUTBOARD_ALLOCATOR=EmptyMalloc
+        make "$kernels" "${prefix}Linked.ptx.gz" -rdc=true -DOUTBOARD_LINKED -DOUTBOARD_ALLOCATOR=LinkedMalloc
     fi
 done
 

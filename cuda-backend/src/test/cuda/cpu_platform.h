@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "turns.h"
 
 #define OUTBOARD_DEVICE inline
+#define OUTBOARD_SELDOM
 
 namespace outboard {
 
@@ -24,18 +26,27 @@ constexpr int ACQ_REL = __ATOMIC_ACQ_REL;
 constexpr int SEARCH = ACQUIRE;
 constexpr int AFTER_RESULT = ACQ_REL;
 
+constexpr u32 WARP_LANES = 4;
+
 class Warp;
+class Meeting;
 
 // The calling thread's place and its source of chance.
 struct Self {
     uint64_t random = 1;
     u32 multiprocessor = 0;
     Warp* warp = nullptr;
+    u32 lane = 0;
+    Meeting* meeting = nullptr;
+    // A fence was executed since the thread last saw what others did: what it changes now releases.
+    bool fenced = false;
     // Of 65536 accesses so many yield the processor, and a 64th of these sleep.
     u32 stalls = 0;
     // Or one thread runs at a time, and may lose its turn at any access.
     Turns* turns = nullptr;
     u32 place = 0;
+    // To shared memory, so far.
+    uint64_t accesses = 0;
 
     u32 next() {
         random += 0x9E3779B97F4A7C15ull;
@@ -49,6 +60,7 @@ struct Self {
 inline thread_local Self self;
 
 inline void stall() {
+    ++self.accesses;
     if (self.turns != nullptr) {
         self.turns->access(self.place);
         return;
@@ -124,6 +136,85 @@ class Atomic {
     }
 };
 
+template <class T>
+class GlobalAtomic {
+    T& word;
+
+  public:
+    explicit GlobalAtomic(T& shared) : word(shared) {}
+
+    T load() const {
+        stall();
+        return __atomic_load_n(&word, RELAXED);
+    }
+
+    void store(T value) const {
+        stall();
+        __atomic_store_n(&word, value, RELAXED);
+    }
+
+    u64 fetchAndAcquire(u64 mask) const {
+        stall();
+        self.fenced = false;
+        return __atomic_fetch_and(&word, mask, ACQUIRE);
+    }
+
+    u64 fetchOrAcquire(u64 mask) const {
+        stall();
+        return __atomic_fetch_or(&word, mask, self.fenced ? ACQ_REL : ACQUIRE);
+    }
+
+    u64 compareAndSwap(u64 expected, u64 desired) const {
+        stall();
+        self.fenced = false;
+        __atomic_compare_exchange_n(&word, &expected, desired, false, ACQUIRE, ACQUIRE);
+        return expected;
+    }
+
+    u32 exchange(u32 value) const {
+        stall();
+        return __atomic_exchange_n(&word, value, RELAXED);
+    }
+
+    void setBits(u64 mask) const {
+        stall();
+        __atomic_fetch_or(&word, mask, RELAXED);
+    }
+
+    void clearBits(u64 mask) const {
+        stall();
+        __atomic_fetch_and(&word, ~mask, RELAXED);
+    }
+
+    void increment() const {
+        stall();
+        __atomic_fetch_add(&word, 1, RELAXED);
+    }
+};
+
+struct FourWords {
+    u32 a, b, c, d;
+};
+
+inline FourWords loadFour(const u32* words) {
+    self.fenced = false;
+    const auto load = [&](u32 i) { return GlobalAtomic<u32>(const_cast<u32&>(words[i])).load(); };
+    return {load(0), load(1), load(2), load(3)};
+}
+
+// Not a fence, which the thread sanitizer doesn't know: what the thread changes next releases by itself.
+inline void releaseFence() {
+    self.fenced = true;
+}
+
+[[noreturn]] inline void stop() {
+    std::abort();
+}
+
+inline u32 warpOfMultiprocessor() {
+    return self.next() & 1;
+}
+
 inline u32 fenceWord = 0;
 
 // As an exchange of one word by all, since the thread sanitizer doesn't know fences.
@@ -161,8 +252,8 @@ void await(std::unique_lock<std::mutex>& guard, std::condition_variable& changed
     }
 }
 
-// Threads that meet: those that come while the first one waits, a random time. So groups are any part of a warp, as
-// they may be on a GPU.
+// Threads that meet: those that come to the same line while the first one waits, a random time. So groups are any part of
+// a warp, as they may be on a GPU.
 class Meeting {
     std::mutex lock;
     std::condition_variable changed;
@@ -172,10 +263,12 @@ class Meeting {
   public:
     bool open = true;
     u32 members = 0;
+    u32 lanes = 0;
     uint64_t values[32] = {};
 
-    u32 join() {
-        return members++;
+    void join(u32 lane) {
+        ++members;
+        lanes |= 1u << lane;
     }
 
     void barrier() {
@@ -194,15 +287,16 @@ class Meeting {
 class Warp {
     std::mutex lock;
     std::condition_variable closed;
-    std::shared_ptr<Meeting> meeting;
+    std::map<int, std::shared_ptr<Meeting>> meetings;  // by line
 
   public:
-    std::shared_ptr<Meeting> meet(u32& rank) {
+    std::shared_ptr<Meeting> meet(int line) {
         std::unique_lock<std::mutex> guard(lock);
+        std::shared_ptr<Meeting>& meeting = meetings[line];
         if (meeting == nullptr) {
             const auto mine = std::make_shared<Meeting>();
             meeting = mine;
-            rank = mine->join();
+            mine->join(self.lane);
             guard.unlock();
             if (self.turns == nullptr) {
                 std::this_thread::sleep_for(std::chrono::microseconds(self.next() & 127));
@@ -218,44 +312,64 @@ class Warp {
             return mine;
         }
         const auto theirs = meeting;
-        rank = theirs->join();
+        theirs->join(self.lane);
         await(guard, closed, [&] { return !theirs->open; });
         return theirs;
     }
 };
 
-class Group {
-    std::shared_ptr<Meeting> meeting;
-    u32 mine = 0;
+// Of a caller.
+struct Line {
+    int number;
+};
 
-    template <class T>
-    T exchange(T value, bool sum, u32 rank) const {
-        meeting->values[mine] = static_cast<uint64_t>(value);
+class Group {
+    std::shared_ptr<Meeting> owned;
+    Meeting* meeting;
+
+    // What `result` makes of all members' values.
+    template <class Result>
+    u32 exchange(u32 value, const Result& result) const {
+        meeting->values[self.lane] = value;
         meeting->barrier();
-        uint64_t result = 0;
-        if (sum) {
-            for (u32 i = 0; i < mine; ++i) {
-                result += meeting->values[i];
-            }
-        } else {
-            result = meeting->values[rank];
-        }
+        const u32 found = result(meeting->values);
         meeting->barrier();
-        return static_cast<T>(result);
+        return found;
     }
 
   public:
-    Group() {
+    Group(Line line = {__builtin_LINE()}) {
         if (self.warp != nullptr) {
-            meeting = self.warp->meet(mine);
+            owned = self.warp->meet(line.number);
         } else {
-            meeting = std::make_shared<Meeting>();
-            meeting->join();
+            owned = std::make_shared<Meeting>();
+            owned->join(self.lane);
         }
+        meeting = owned.get();
+        self.meeting = meeting;
+    }
+
+    // The thread's last one.
+    explicit Group(u32) : meeting(self.meeting) {}
+
+    u32 lanes() const {
+        return meeting->lanes;
+    }
+
+    u32 lane() const {
+        return self.lane;
+    }
+
+    bool isFull() const {
+        return meeting->members == WARP_LANES;
+    }
+
+    u32 lowerLanes() const {
+        return meeting->lanes & ((1u << self.lane) - 1);
     }
 
     u32 rank() const {
-        return mine;
+        return countOf(lowerLanes());
     }
 
     u32 size() const {
@@ -263,15 +377,57 @@ class Group {
     }
 
     u32 sumOfLowerRanks(u32 value) const {
-        return exchange(value, true, 0);
+        return exchange(value, [&](const uint64_t* values) {
+            uint64_t sum = 0;
+            for (u32 left = lowerLanes(); left != 0; left &= left - 1) {
+                sum += values[lowestBit(left)];
+            }
+            return static_cast<u32>(sum);
+        });
     }
 
     u32 fromFirst(u32 value) const {
-        return exchange(value, false, 0);
+        return fromLane(value, lowestBit(lanes()));
     }
 
     u32 fromLast(u32 value) const {
-        return exchange(value, false, size() - 1);
+        return fromLane(value, highestBit(lanes()));
+    }
+
+    u32 fromLane(u32 value, u32 lane) const {
+        return exchange(value, [&](const uint64_t* values) { return static_cast<u32>(values[lane]); });
+    }
+
+    u32 fromDistance(u32 value, u32 distance) const {
+        return fromLane(value, self.lane >= distance ? self.lane - distance : self.lane);
+    }
+
+    u32 lanesWhere(bool condition) const {
+        return exchange(condition ? 1 : 0, [&](const uint64_t* values) {
+            u32 found = 0;
+            for (u32 left = lanes(); left != 0; left &= left - 1) {
+                found |= static_cast<u32>(values[lowestBit(left)]) << lowestBit(left);
+            }
+            return found;
+        });
+    }
+
+    bool any(bool condition) const {
+        return lanesWhere(condition) != 0;
+    }
+
+    bool all(bool condition) const {
+        return lanesWhere(condition) == lanes();
+    }
+
+    u32 unionOf(u32 word) const {
+        return exchange(word, [&](const uint64_t* values) {
+            u32 all = 0;
+            for (u32 left = lanes(); left != 0; left &= left - 1) {
+                all |= static_cast<u32>(values[lowestBit(left)]);
+            }
+            return all;
+        });
     }
 
     void sync() const {

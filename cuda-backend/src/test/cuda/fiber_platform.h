@@ -11,15 +11,18 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "bits.h"
 
 #define OUTBOARD_DEVICE inline
+#define OUTBOARD_SELDOM
 
 namespace outboard {
 
@@ -56,6 +59,7 @@ inline Chance chance;
 
 class Fibers {
     static constexpr size_t STACK_BYTES = 1 << 16;
+    static constexpr uint64_t WHEN_ALL_OTHERS_END = 1ull << 62;
 
     struct Fiber {
         ucontext_t context;
@@ -63,6 +67,7 @@ class Fibers {
         std::unique_ptr<char[]> stack{new char[STACK_BYTES]};
         u32 number = 0;
         uint64_t wakes = 0;
+        uint64_t accesses = 0;
         bool done = true;
     };
 
@@ -72,6 +77,7 @@ class Fibers {
     Fiber* current = nullptr;
     uint64_t time = 0;  // in accesses, and on to the next waking while all sleep
     uint64_t accessesLeft = 0;
+    uint64_t outside = 0;
 
     static void enter();
 
@@ -81,6 +87,7 @@ class Fibers {
         fiber.context.uc_stack.ss_size = STACK_BYTES;
         fiber.context.uc_link = &scheduler;
         fiber.wakes = 0;
+        fiber.accesses = 0;
         fiber.done = false;
         makecontext(&fiber.context, enter, 0);
     }
@@ -110,6 +117,9 @@ class Fibers {
     u32 sleeps = 0;       // of 256 accesses, so many wait for a sleep
     u32 changes = 0;      // of 256 accesses, so many let another fiber go first
     u32 longestLog2 = 0;  // the longest sleep, in accesses of the others
+    uint64_t stopsAt = 0;  // at this access the first fiber stops, until all others have ended
+    u32 warps = 1;        // so many fibers share a multiprocessor
+    u32 apart = 1;        // from one multiprocessor that has fibers to the next
 
     // Runs all to their ends. False if that needs more accesses than this; they can't go on then.
     bool run(const std::vector<std::function<void()>>& bodies, uint64_t mostAccesses) {
@@ -130,18 +140,38 @@ class Fibers {
         return accessesLeft != 0;
     }
 
+    // Lets another fiber go on until a condition holds.
+    template <class Condition>
+    void await(const Condition& condition) {
+        while (!condition()) {
+            Fiber* const self = current;
+            ++time;
+            if (--accessesLeft == 0) {
+                swapcontext(&self->context, &scheduler);  // for good
+            }
+            current = choose();
+            if (current != self) {
+                swapcontext(&self->context, &current->context);
+            }
+        }
+    }
+
     // Before every access to shared memory.
     void pause() {
         if (current == nullptr) {
+            ++outside;
             return;
         }
         ++time;
         Fiber* const self = current;
+        ++self->accesses;
         if (--accessesLeft == 0) {
             swapcontext(&self->context, &scheduler);  // for good
         }
         const u32 dice = chance.next();
-        if ((dice & 255) < sleeps) {
+        if (self->number == 0 && self->accesses == stopsAt) {
+            self->wakes = WHEN_ALL_OTHERS_END;
+        } else if ((dice & 255) < sleeps) {
             // As many short sleeps as long ones: some bugs need a few accesses between, some many calls.
             self->wakes = time + chance.below(1u << chance.below(longestLog2 + 1));
         } else if ((dice >> 8 & 255) >= changes) {
@@ -155,6 +185,11 @@ class Fibers {
 
     u32 number() const {
         return current == nullptr ? 0 : current->number;
+    }
+
+    // To shared memory: of the fiber that runs, since `run` began; else of who runs them.
+    uint64_t accesses() const {
+        return current == nullptr ? outside : current->accesses;
     }
 };
 
@@ -234,14 +269,97 @@ class Atomic {
     }
 };
 
+template <class T>
+class GlobalAtomic {
+    T& word;
+
+    T exchanged(T value) const {
+        const T before = word;
+        word = value;
+        return before;
+    }
+
+  public:
+    explicit GlobalAtomic(T& shared) : word(shared) {}
+
+    T load() const {
+        fibers.pause();
+        return word;
+    }
+
+    void store(T value) const {
+        fibers.pause();
+        word = value;
+    }
+
+    u64 fetchAndAcquire(u64 mask) const {
+        fibers.pause();
+        return exchanged(word & mask);
+    }
+
+    u64 fetchOrAcquire(u64 mask) const {
+        fibers.pause();
+        return exchanged(word | mask);
+    }
+
+    u64 compareAndSwap(u64 expected, u64 desired) const {
+        fibers.pause();
+        return exchanged(word == expected ? desired : word);
+    }
+
+    u32 exchange(u32 value) const {
+        fibers.pause();
+        return exchanged(value);
+    }
+
+    void setBits(u64 mask) const {
+        fibers.pause();
+        word |= mask;
+    }
+
+    void clearBits(u64 mask) const {
+        fibers.pause();
+        word &= ~mask;
+    }
+
+    void increment() const {
+        fibers.pause();
+        ++word;
+    }
+};
+
+struct FourWords {
+    u32 a, b, c, d;
+};
+
+inline FourWords loadFour(const u32* words) {
+    fibers.pause();
+    return {words[0], words[1], words[2], words[3]};
+}
+
 inline void fullFence() {}
 
+inline void releaseFence() {}
+
+[[noreturn]] inline void stop() {
+    std::abort();
+}
+
+constexpr u32 WARP_LANES = 4;
+
+// Fibers side by side are a warp, of so many lanes; 1: each is a warp of its own.
+inline u32 lanesOfWarp = 1;
+
 inline u32 multiprocessor() {
-    return fibers.number();
+    return fibers.number() / lanesOfWarp / fibers.warps * fibers.apart;
 }
 
 inline u32 threadOfMultiprocessor() {
-    return chance.below(32);
+    return fibers.warps == 1 ? chance.below(32) : fibers.number() % fibers.warps;
+}
+
+inline u32 warpOfMultiprocessor() {
+    return fibers.number() / lanesOfWarp / 3 + chance.below(2);
 }
 
 inline u64 addTogether(u64& word, u64 value) {
@@ -252,30 +370,164 @@ inline u32 scatter() {
     return chance.next();
 }
 
-// Each thread is a warp of its own.
+// Fibers of a warp that come to the same line while the first one waits, a random time. So groups are any part of a warp,
+// as they may be on a GPU.
+struct Meeting {
+    bool open = true;
+    u32 lanes = 0;
+    u32 waiting = 0;
+    u64 round = 0;
+    u32 values[32] = {};
+};
+
+// Of a caller.
+struct Line {
+    int number;
+};
+
 class Group {
+    static inline std::map<std::pair<u32, int>, std::shared_ptr<Meeting>> gathering;  // by warp and line
+    static inline std::vector<std::shared_ptr<Meeting>> latest;                        // by fiber
+    std::shared_ptr<Meeting> meeting;
+    u32 mine = fibers.number() % lanesOfWarp;
+
+    void barrier() const {
+        const u64 round = meeting->round;
+        if (++meeting->waiting == size()) {
+            meeting->waiting = 0;
+            ++meeting->round;
+        } else {
+            fibers.await([&] { return meeting->round != round; });
+        }
+    }
+
+    template <class Result>
+    u32 exchange(u32 value, const Result& result) const {
+        if (size() == 1) {
+            meeting->values[mine] = value;
+            return result(meeting->values);
+        }
+        meeting->values[mine] = value;
+        barrier();
+        const u32 found = result(meeting->values);
+        barrier();
+        return found;
+    }
+
   public:
+    Group(Line line = {__builtin_LINE()}) {
+        const std::pair<u32, int> place(fibers.number() / lanesOfWarp, line.number);
+        latest.resize(std::max<size_t>(latest.size(), fibers.number() + 1));
+        if (lanesOfWarp == 1) {
+            meeting = std::make_shared<Meeting>();
+            meeting->lanes = 1;
+        } else if (gathering[place] == nullptr) {
+            meeting = std::make_shared<Meeting>();
+            meeting->lanes = 1u << mine;
+            gathering[place] = meeting;
+            u32 patience = chance.below(8);
+            fibers.await([&] { return patience-- == 0; });
+            meeting->open = false;
+            gathering[place] = nullptr;
+        } else {
+            meeting = gathering[place];
+            meeting->lanes |= 1u << mine;
+            fibers.await([&] { return !meeting->open; });
+        }
+        latest[fibers.number()] = meeting;
+    }
+
+    // The fiber's last one.
+    explicit Group(u32) : meeting(latest[fibers.number()]) {}
+
+    static void forgetAll() {
+        gathering.clear();
+        latest.clear();
+    }
+
+    u32 lanes() const {
+        return meeting->lanes;
+    }
+
+    u32 lane() const {
+        return mine;
+    }
+
+    bool isFull() const {
+        return size() == WARP_LANES;
+    }
+
+    u32 lowerLanes() const {
+        return meeting->lanes & ((1u << mine) - 1);
+    }
+
     u32 rank() const {
-        return 0;
+        return countOf(lowerLanes());
     }
 
     u32 size() const {
-        return 1;
+        return countOf(meeting->lanes);
     }
 
-    u32 sumOfLowerRanks(u32) const {
-        return 0;
+    u32 sumOfLowerRanks(u32 value) const {
+        return exchange(value, [&](const u32* values) {
+            u32 sum = 0;
+            for (u32 left = lowerLanes(); left != 0; left &= left - 1) {
+                sum += values[lowestBit(left)];
+            }
+            return sum;
+        });
     }
 
     u32 fromFirst(u32 value) const {
-        return value;
+        return fromLane(value, lowestBit(lanes()));
     }
 
     u32 fromLast(u32 value) const {
-        return value;
+        return fromLane(value, highestBit(static_cast<u64>(lanes())));
     }
 
-    void sync() const {}
+    u32 fromLane(u32 value, u32 lane) const {
+        return exchange(value, [&](const u32* values) { return values[lane]; });
+    }
+
+    u32 fromDistance(u32 value, u32 distance) const {
+        return fromLane(value, mine >= distance ? mine - distance : mine);
+    }
+
+    u32 lanesWhere(bool condition) const {
+        return exchange(condition ? 1 : 0, [&](const u32* values) {
+            u32 found = 0;
+            for (u32 left = lanes(); left != 0; left &= left - 1) {
+                found |= values[lowestBit(left)] << lowestBit(left);
+            }
+            return found;
+        });
+    }
+
+    bool any(bool condition) const {
+        return lanesWhere(condition) != 0;
+    }
+
+    bool all(bool condition) const {
+        return lanesWhere(condition) == lanes();
+    }
+
+    u32 unionOf(u32 word) const {
+        return exchange(word, [&](const u32* values) {
+            u32 all = 0;
+            for (u32 left = lanes(); left != 0; left &= left - 1) {
+                all |= values[lowestBit(left)];
+            }
+            return all;
+        });
+    }
+
+    void sync() const {
+        if (size() > 1) {
+            barrier();
+        }
+    }
 };
 
 }  // namespace outboard

@@ -6,23 +6,25 @@
 //   mix          Blocks of random sizes.
 //   double-free  Two threads free the same block while others allocate and free. Needs -DOUTBOARD_CHECKED.
 //   null         One thread has rows of free memory that all others ask too much for. It must never be refused.
-//   joined, emptied   Nor where it is hard to see: orders of accesses that once hid it.
+//   joined, emptied, moved   Nor where it is hard to see: orders of accesses that once hid it, or could.
+//   stalled      AtomicMalloc, AWMalloc: one thread stops anywhere in a call. All others' calls end.
+//   fill         A large heap that only fills: a call needs no more accesses in the end than in the beginning.
 //
 // In all of them no two blocks overlap, every call ends, no request is refused that would have fitted in memory which
 // was free all the time and that nobody else got, and when all is freed the heap can be had as one chunk. What is freed
 // twice and handed out between is the exception: the second free may be its next owner's.
 //
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <numeric>
-#include <string>
-#include <type_traits>
-#include <vector>
+#include <sys/mman.h>
 
-#define OUTBOARD_PLATFORM "fiber_platform.h"
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+
+#include "trials.h"
+
+#include "outboard/atomic_malloc.cuh"
+#include "outboard/aw_malloc.cuh"
 #include "outboard/c_malloc.cuh"
 #include "outboard/cf_malloc.cuh"
 #include "outboard/cfm_malloc.cuh"
@@ -34,25 +36,9 @@ using namespace outboard;
 
 namespace {
 
-std::string command;
-uint64_t seed;
-
-[[noreturn]] void fail(const std::string& what) {
-    std::printf("%s\nagain with: %s %llu %llu\n", what.c_str(), command.c_str(), static_cast<u64>(seed),
-                static_cast<u64>(seed));
-    std::fflush(stdout);
-    std::_Exit(1);  // fibers haven't ended
-}
-
 [[noreturn]] void usage() {
     std::printf("interleavings ALLOCATOR SCENARIO FIRST_SEED LAST_SEED, see interleavings.cpp\n");
     std::exit(2);
-}
-
-void require(bool condition, const char* what) {
-    if (!condition) {
-        fail(what);
-    }
 }
 
 struct Block {
@@ -78,10 +64,21 @@ std::vector<Row> randomRows(u32 number) {
 }
 
 template <class A>
+constexpr bool START_BITS = std::is_same<A, CMalloc>::value || std::is_same<A, CMMalloc>::value;
+
+template <class A>
+constexpr bool MANY_STARTS = std::is_same<A, CMMalloc>::value || std::is_same<A, CFMMalloc>::value;
+
+constexpr u32 ALIGNMENT = 512;
+
+// Where a heap starts in memory that is larger than it by ALIGNMENT.
+Heap* alignedHeap(std::vector<unsigned char>& memory) {
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(memory.data());
+    return reinterpret_cast<Heap*>((begin + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+template <class A>
 class Trial {
-    static constexpr bool START_BITS = std::is_same<A, CMalloc>::value || std::is_same<A, CMMalloc>::value;
-    static constexpr bool MANY_STARTS = std::is_same<A, CMMalloc>::value || std::is_same<A, CFMMalloc>::value;
-    static constexpr u32 ALIGNMENT = 512;
     // Far more than any seed needs.
     static constexpr uint64_t MOST_ACCESSES = 2000000;
 
@@ -118,7 +115,7 @@ class Trial {
     }
 
     void together(const std::vector<std::function<void()>>& bodies) {
-        require(fibers.run(bodies, MOST_ACCESSES), "a call never ends");
+        outboard::together(bodies, MOST_ACCESSES);
     }
 
     void mark(u32 from, u32 to, u64 what) {
@@ -297,10 +294,9 @@ class Trial {
   public:
     Trial()
         : memory(randomBytes() + ALIGNMENT, 0xA5),
-          heap(reinterpret_cast<Heap*>(
-                  (reinterpret_cast<uintptr_t>(memory.data()) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)),
+          heap(alignedHeap(memory)),
           allocator{heap} {
-        format(heap, memory.size() - ALIGNMENT, MANY_STARTS ? threads : 0, 256, START_BITS ? FLAG_START_BITS : 0);
+        format(heap, memory.size() - ALIGNMENT, MANY_STARTS<A> ? threads : 0, 256, START_BITS<A> ? FLAG_START_BITS : 0);
         clearTables(heap, 0, 1);
         preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
         freeSince.resize(heap->units);
@@ -411,6 +407,46 @@ class Trial {
         requireWhole();
     }
 
+    // A word whose bit in level 1 a thread clears, since it uses up what was open there last, while others free blocks
+    // of it.
+    void moved() {
+        constexpr u32 UNITS = 9;
+        Block one;
+        Block two;
+        Block last;
+        together({[&] {
+            const auto keep = [&](u32 units) { kept.push_back(malloc(units)); };
+            keep(40 * WORD_UNITS);
+            one = malloc(UNITS);
+            keep(1);
+            two = malloc(UNITS);
+            keep(1);
+            // What is left of it in the next word is too small for the others.
+            last = malloc(WORD_UNITS - 2 * UNITS - 2 + UNITS - 1);
+            keep(heap->units - last.unit - last.units);
+            free(last);
+        }});
+        startAt([&] { return last.unit; });
+        const auto freeAndUse = [&](const Block& block) {
+            free(block);
+            // The oracle knows whether it may be refused.
+            for (u32 i = 0; i < 2; ++i) {
+                const Block again = malloc(UNITS);
+                if (again.units != 0) {
+                    kept.push_back(again);
+                }
+            }
+        };
+        together({[&] {
+                      const Block end = malloc(WORD_UNITS - 2 * UNITS - 2);
+                      if (end.units != 0) {
+                          kept.push_back(end);
+                      }
+                  },
+                  [&] { freeAndUse(one); }, [&] { freeAndUse(two); }});
+        requireWhole();
+    }
+
     // What is always there, as nobody else asks for as much or for as little.
     void mallocThrice(Block block, u32 units) {
         for (u32 i = 0; i < 3; ++i) {
@@ -424,8 +460,96 @@ class Trial {
     }
 };
 
+// A heap that only fills, to three quarters, by warps that ask for 64 bytes a thread, on a third of all
+// multiprocessors. Their own parts of the heap are full soon, and they search where others have been. No call may cost
+// many times what the first ones do: what is used up mustn't wait for one search to find that out.
+template <class A>
+void fill() {
+    constexpr size_t BYTES = 128 << 20;
+    constexpr u32 WARPS = 40;
+    constexpr u32 UNITS = 128;
+    constexpr uint64_t MOST_ACCESSES = 400;
+    fibers.sleeps = 0;
+    fibers.warps = 8;
+    fibers.apart = 3;
+    void* const memory =
+            mmap(nullptr, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    require(memory != MAP_FAILED, "no address space");
+    Heap* const heap = static_cast<Heap*>(memory);
+    format(heap, BYTES, MANY_STARTS<A> ? 16 : 0, 256, START_BITS<A> ? FLAG_START_BITS : 0);
+    preSplit(heap, SPLIT_BINARY_HEAP, 64 << 10, 0, 0, 1);
+    uint64_t most = 0;
+    const auto use = [&] {
+        const Chunk chunk = A{heap}.take(UNITS);
+        most = std::max(most, fibers.accesses());
+        require(chunk.unit != NO_UNIT, "null, though there is room");
+    };
+    for (u32 round = heap->units / 4 * 3 / UNITS / WARPS; round != 0; --round) {
+        fibers.run(std::vector<std::function<void()>>(WARPS, use), ~0ull);
+    }
+    munmap(memory, BYTES);
+    if (most > MOST_ACCESSES) {
+        fail("a call needs " + std::to_string(most) + " accesses");
+    }
+}
+
+// Threads with a bump pointer, of which the first stops at some access until the others have ended. In a heap so large
+// that nobody can touch it: the pointer's adds are in vain only if much is taken at a time.
+template <class A>
+void stalled() {
+    constexpr u32 THREADS = 4;
+    constexpr u32 MOST_UNITS = 1 << 14;
+    constexpr uint64_t MOST_ACCESSES = 200000;
+    std::vector<unsigned char> memory(sizeof(Heap) + sizeof(Counters) + ALIGNMENT);
+    Heap* const heap = alignedHeap(memory);
+    format(heap, 4 << 20, 0, 256, FLAG_BUMP);
+    heap->counters->bump = 0;
+    std::vector<Block> blocks;
+    fibers.stopsAt = 1 + chance.below(40);
+    const auto use = [&] {
+        u32 refused = 0;
+        for (u32 i = 0; i < 100 && refused < 3; ++i) {
+            const u32 units = 1 + chance.below(MOST_UNITS);
+            void* const pointer = A{heap}.malloc(units * UNIT_BYTES);
+            if (pointer == nullptr) {
+                ++refused;
+            } else {
+                blocks.push_back({heap->unitAt(pointer), units});
+            }
+        }
+    };
+    const bool ended = fibers.run(std::vector<std::function<void()>>(THREADS, use), MOST_ACCESSES);
+    require(ended, "a call waits for a stalled thread");
+    fibers.stopsAt = 0;
+    for (const Block& block : blocks) {
+        require(block.unit != NO_UNIT && block.unit + block.units <= heap->units, "a block outside the heap");
+    }
+    if (std::is_same<A, AtomicMalloc>::value) {
+        // One after another, from the heap's begin up to the counter.
+        std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.unit < b.unit; });
+        u32 unit = 0;
+        for (const Block& block : blocks) {
+            require(block.unit == unit, "blocks overlap, or leave a gap");
+            unit += block.units;
+        }
+        require(heap->counters->bump == unit, "the counter isn't where the blocks end");
+    }
+}
+
+template <class A>
+void runBump(const std::string& scenario) {
+    if (scenario != "stalled") {
+        usage();
+    }
+    stalled<A>();
+}
+
 template <class A>
 void run(const std::string& scenario) {
+    if (scenario == "fill") {
+        fill<A>();
+        return;
+    }
     Trial<A> trial;
     if (scenario == "mix") {
         trial.mix();
@@ -437,6 +561,8 @@ void run(const std::string& scenario) {
         trial.joined();
     } else if (scenario == "emptied") {
         trial.emptied();
+    } else if (scenario == "moved") {
+        trial.moved();
     } else {
         usage();
     }
@@ -446,23 +572,16 @@ void run(const std::string& scenario) {
 
 int main(int count, char** arguments) {
     const std::string allocator = count == 5 ? arguments[1] : "";
-    const std::string scenario = count == 5 ? arguments[2] : "";
     void (*const once)(const std::string&) = allocator == "CMalloc" ? run<CMalloc>
             : allocator == "CFMalloc"                               ? run<CFMalloc>
             : allocator == "CMMalloc"                               ? run<CMMalloc>
             : allocator == "CFMMalloc"                              ? run<CFMMalloc>
+            : allocator == "AtomicMalloc"                           ? runBump<AtomicMalloc>
+            : allocator == "AWMalloc"                               ? runBump<AWMalloc>
                                                                     : nullptr;
     if (once == nullptr) {
         usage();
     }
-    command = std::string(arguments[0]) + " " + allocator + " " + scenario;
-    const uint64_t last = std::strtoull(arguments[4], nullptr, 10);
-    for (seed = std::strtoull(arguments[3], nullptr, 10); seed <= last; ++seed) {
-        chance.seed(seed);
-        fibers.sleeps = 1u << chance.below(6);
-        fibers.changes = 1u << chance.below(8);
-        fibers.longestLog2 = 5 + chance.below(7);
-        once(scenario);
-    }
+    runTrials(arguments, once);
     return 0;
 }

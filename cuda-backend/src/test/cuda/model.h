@@ -137,6 +137,52 @@ inline void requireSplit(const Settings& settings, const TestHeap& made, const S
     }
 }
 
+// The same for BitMalloc's tables; and all is free, as large as it can be.
+inline void requireBits(const Settings& settings, const TestHeap& made) {
+    const Heap* const heap = made.heap;
+    const BitTables& bits = heap->bits;
+    uintptr_t at = reinterpret_cast<uintptr_t>(heap + 1);
+    const auto table = [&](const void* place, u64 bytes, uintptr_t alignment) {
+        const uintptr_t from = reinterpret_cast<uintptr_t>(place);
+        require(settings, from >= at && from % alignment == 0, "a table overlaps another, or isn't aligned");
+        at = from + bytes;
+    };
+    table(heap->counters, sizeof(Counters), alignof(Counters));
+    table(bits.hopeless, 2 * sizeof(u64), alignof(u64));
+    table(bits.frees, detail::FREE_COUNTERS * sizeof(Frees), alignof(Frees));
+    table(bits.slots, bits.slotCount * sizeof(Slot), alignof(Slot));
+    const u64 words[] = {bits.words[1] * 64ull, bits.words[1], bits.words[2]};
+    for (u32 level = 0; level < 3; ++level) {
+        // A word more, for slots that have none.
+        table(bits.free[level], 8 * (words[level] + 1), 8);
+        table(bits.hints[level], 8 * (words[level] / 64 + 1), 8);
+        if (level < 2) {
+            table(bits.own[level], 8 * (words[level] / 64 + 1), 8);
+        }
+    }
+    table(bits.claims, 8ull * bits.words[2], 8);
+    table(bits.ends, 8 * (bits.words[0] + 1ull), 8);
+    table(bits.wholes, bits.words[0] + 1ull, 1);
+    if ((heap->flags & FLAG_START_BITS) != 0) {
+        table(bits.starts, 8ull * bits.words[0], 8);
+    }
+    if ((heap->flags & FLAG_TRACK) != 0) {
+        table(heap->slack, 4ull * heap->units, 4);
+    }
+    table(heap->area, static_cast<u64>(heap->units) * UNIT_BYTES, 256);
+    const uintptr_t end = reinterpret_cast<uintptr_t>(heap) + heap->bytes;
+    require(settings, heap->units == bits.words[0] * 64ull && at <= end, "the area leaves the memory");
+    const bool all = bits.words[2] * 4096ull >= bits.words[0] / 64 * 64 && bits.words[1] * 64ull >= bits.words[0];
+    require(settings, all, "a level ends early");
+    Heap more = *heap;
+    const u64 tables = placeBits(&more, bits.words[0] + 1) - reinterpret_cast<uintptr_t>(&more);
+    require(settings, tables + heap->units * 16ull + 1024 + AREA_ALIGNMENT > heap->bytes, "there is room for more");
+    if (heap->bytes < 1 << 27) {
+        const FreeBits free(heap);
+        require(settings, free.wrong.empty() && free.rows == std::vector<Range>{{0, heap->units}}, "not all is free");
+    }
+}
+
 // Fresh heaps of many sizes, divided in many ways.
 template <class A>
 void split(const Settings& settings) {
@@ -152,6 +198,10 @@ void split(const Settings& settings) {
                     const u32 multiprocessors = multiprocessorsOf<A>() * (end == 0 ? 44 : 1);
                     const Split way = {scheme, chunk, end};
                     const TestHeap heap(bytes, multiprocessors, 256, flagsOf<A>() | track, way);
+                    if (USES_BITS<A>) {
+                        requireBits(settings, heap);
+                        continue;
+                    }
                     requireLayout(settings, heap.heap);
                     requireSplit(settings, heap, way);
                 }
@@ -203,6 +253,26 @@ class Model {
 
     void remove(u32 unit) {
         used.erase(unit);
+    }
+
+    // The most units that must be found.
+    template <class A>
+    u32 most() const {
+        if (!USES_BITS<A>) {
+            return longestRow();
+        }
+        Promise promise;
+        u32 from = 0;
+        for (const auto& chunk : used) {
+            if (from < chunk.first) {
+                promise.add({from, chunk.first}, heap->units);
+            }
+            from = chunk.second.end;
+        }
+        if (from < heap->units) {
+            promise.add({from, heap->units}, heap->units);
+        }
+        return promise.largest();
     }
 
     // Of the free units in a row.
@@ -265,11 +335,11 @@ void model(const Settings& settings) {
             const u32 unit = model.size() == 0 ? 0 : model.any();
             if (grow || model.size() == 0) {
                 const u32 kind = self.next() & 15;
-                const u32 row = kind < 2 ? model.longestRow() : 0;
+                const u32 row = kind < 2 ? model.most<A>() : 0;
                 const size_t size = kind == 0 ? row * 16ull + 1 : kind == 1 ? row * 16ull : randomSize();
                 void* const pointer = allocator.malloc(size);
                 if (pointer == nullptr) {
-                    require(settings, size == 0 || model.longestRow() * 16ull < size, "null, though there is room");
+                    require(settings, size == 0 || model.most<A>() * 16ull < size, "null, though there is room");
                     continue;
                 }
                 const u32 first = heap.heap->unitAt(pointer);
@@ -282,7 +352,8 @@ void model(const Settings& settings) {
             } else if ((self.next() & 7) == 0) {
                 // What is no chunk, or none any more, most of the time.
                 const u32 wrong = (self.next() & 1) == 0 ? unit + 1 : self.next() % (2 * heap.heap->units);
-                if (!model.isUsed(wrong)) {
+                // Without OUTBOARD_CHECKED, BitMalloc knows only what is outside of the heap.
+                if (!model.isUsed(wrong) && (!USES_BITS<A> || CHECKED || wrong >= heap.heap->units)) {
                     allocator.free(heap.heap->address(wrong));
                     ++model.misuses;
                 }

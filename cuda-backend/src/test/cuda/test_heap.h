@@ -12,16 +12,20 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <vector>
 
 #define OUTBOARD_PLATFORM "cpu_platform.h"
 #include "outboard/atomic_malloc.cuh"
 #include "outboard/aw_malloc.cuh"
+#include "outboard/bit_malloc.cuh"
 #include "outboard/c_malloc.cuh"
 #include "outboard/cf_malloc.cuh"
 #include "outboard/cfm_malloc.cuh"
 #include "outboard/cm_malloc.cuh"
 #include "outboard/heap_scan.cuh"
 #include "outboard/heap_setup.cuh"
+
+#include "bit_promise.h"
 
 using namespace outboard;
 
@@ -147,11 +151,23 @@ struct Traits<Coalesced<A>> {
     using Plain = A;
 };
 
+#ifdef OUTBOARD_CHECKED
+constexpr bool CHECKED = true;
+#else
+constexpr bool CHECKED = false;
+#endif
+
+template <class A>
+constexpr bool USES_BITS = std::is_same<typename Traits<A>::Plain, BitMalloc>::value;
+
 template <class A>
 u32 flagsOf() {
     using Plain = typename Traits<A>::Plain;
     if (!A::CAN_FREE) {
         return FLAG_BUMP;
+    }
+    if (USES_BITS<A>) {
+        return FLAG_FREE_BITS | (CHECKED ? FLAG_START_BITS : 0);
     }
     return std::is_same<Plain, CMalloc>::value || std::is_same<Plain, CMMalloc>::value ? FLAG_START_BITS : 0;
 }
@@ -159,7 +175,8 @@ u32 flagsOf() {
 template <class A>
 u32 multiprocessorsOf() {
     using Plain = typename Traits<A>::Plain;
-    return std::is_same<Plain, CMMalloc>::value || std::is_same<Plain, CFMMalloc>::value ? 3 : 0;
+    const bool some = std::is_same<Plain, CMMalloc>::value || std::is_same<Plain, CFMMalloc>::value || USES_BITS<A>;
+    return some ? 3 : 0;
 }
 
 inline size_t randomSize() {
@@ -168,8 +185,25 @@ inline size_t randomSize() {
     return 1 + self.next() % limit;
 }
 
+// Bytes of the largest requests that a fresh heap serves all at once: but for BitMalloc the capacity.
+template <class A>
+std::vector<u64> largestOf(const Heap* heap) {
+    const u64 capacity = static_cast<u64>(heap->units) * UNIT_BYTES;
+    const u64 granules = USES_BITS<A> ? capacity >> 16 << 16 : capacity;
+    std::vector<u64> sizes{granules, capacity - granules};
+    sizes.erase(std::remove(sizes.begin(), sizes.end(), 0), sizes.end());
+    return sizes;
+}
+
 // While no thread works on the heap, every word with open chunks is known to all levels above it.
 inline void requireLevels(const Settings& settings, const Heap* heap) {
+    if ((heap->flags & FLAG_FREE_BITS) != 0) {
+        const FreeBits free(heap);
+        if (!free.wrong.empty()) {
+            fail(settings, free.wrong);
+        }
+        return;
+    }
     u64 entries = heap->words;
     for (u32 level = 0; level < heap->top; ++level) {
         for (u64 i = 0; i < entries; ++i) {
@@ -192,9 +226,14 @@ void requireWhole(const Settings& settings, const TestHeap& heap, u64 misuses) {
     require(settings, statistics.misuses() == misuses, "misuses aren't counted as they were");
     requireLevels(settings, heap.heap);
     typename Traits<A>::Plain allocator{heap.heap};
-    void* const whole = allocator.malloc(capacity);
-    require(settings, whole != nullptr, "the whole heap can't be allocated as one chunk");
+    std::vector<void*> parts;
+    for (const u64 bytes : largestOf<A>(heap.heap)) {
+        parts.push_back(allocator.malloc(bytes));
+        require(settings, parts.back() != nullptr, "the whole heap can't be allocated as one chunk");
+    }
     require(settings, allocator.malloc(1) == nullptr, "memory was handed out twice");
-    allocator.free(whole);
+    for (void* const part : parts) {
+        allocator.free(part);
+    }
     require(settings, heap.statistics().freeBytes() == capacity, "the whole heap wasn't freed");
 }

@@ -16,9 +16,23 @@ static Dimension blockIdx;
 static Dimension blockDim;
 static Dimension threadIdx;
 
-static void atomicAdd(unsigned long long* counter, unsigned long long amount) {
+static unsigned long long atomicAdd(unsigned long long* counter, unsigned long long amount) {
+    const unsigned long long before = *counter;
     *counter += amount;
+    return before;
 }
+
+static void atomicMax(unsigned long long* word, unsigned long long value) {
+    *word = value > *word ? value : *word;
+}
+
+// Each thread is a warp.
+static const unsigned warpSize = 1;
+
+static unsigned __ballot_sync(unsigned, bool mine) { return mine ? 1 : 0; }
+static unsigned long long __shfl_sync(unsigned, unsigned long long mine, int) { return mine; }
+static int __ffs(int word) { return __builtin_ffs(word); }
+static void __syncwarp() {}
 
 static void __nanosleep(unsigned) {}
 static long long clock64() { return 0; }

@@ -3,6 +3,7 @@
 
 #include "atomic_malloc.cuh"
 #include "aw_malloc.cuh"
+#include "bit_malloc.cuh"
 #include "c_malloc.cuh"
 #include "cf_malloc.cuh"
 #include "cfm_malloc.cuh"

@@ -7,6 +7,6 @@
 
 namespace outboard {
 
-using CMalloc = CircularMalloc<SeparateState, SharedStart>;
+using CMalloc = detail::CircularMalloc<detail::SeparateState, detail::SharedStart>;
 
 }  // namespace outboard

@@ -7,6 +7,6 @@
 
 namespace outboard {
 
-using CFMalloc = CircularMalloc<FusedState, SharedStart>;
+using CFMalloc = detail::CircularMalloc<detail::FusedState, detail::SharedStart>;
 
 }  // namespace outboard

@@ -8,6 +8,6 @@
 
 namespace outboard {
 
-using CFMMalloc = CircularMalloc<FusedState, StartPerMultiprocessor>;
+using CFMMalloc = detail::CircularMalloc<detail::FusedState, detail::StartPerMultiprocessor>;
 
 }  // namespace outboard

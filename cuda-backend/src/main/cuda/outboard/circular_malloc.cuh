@@ -17,7 +17,7 @@
 #include "levels.cuh"
 #include "state.cuh"
 
-namespace outboard {
+namespace outboard::detail {
 
 // CMalloc, CFMalloc: one start offset.
 struct SharedStart {
@@ -42,6 +42,7 @@ struct CircularMalloc {
 
     // Memory for a number of bytes, 16-byte aligned, or nullptr if no chunk is large enough (or bytes is 0).
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
+        requireLayout();
         const u32 units = heap->unitsFor(bytes);
         if (units == 0) {
             return nullptr;
@@ -58,6 +59,7 @@ struct CircularMalloc {
     // changes nothing; a second free that other threads' calls come between is told apart only with OUTBOARD_CHECKED,
     // and not even then once the block was handed out again.
     OUTBOARD_DEVICE void free(void* pointer) {
+        requireLayout();
         if (pointer == nullptr) {
             return;
         }
@@ -70,45 +72,54 @@ struct CircularMalloc {
         }
     }
 
+    OUTBOARD_DEVICE void requireLayout() const {
+        heap->requireLayout(State::LAYOUT);
+    }
+
     // Bytes of the chunk that malloc gave for this pointer: the request rounded up, or more (maximum fragmentation).
     OUTBOARD_DEVICE size_t chunkBytes(const void* pointer) const {
         const u32 unit = heap->unitAt(pointer);
         return static_cast<size_t>(endOf(unit, state(wordOf(unit))) - unit) << UNIT_LOG2;
     }
 
-    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after as many chunks that
-    // were too small, or never before it is sure that there is none (0).
+    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after it has come as often
+    // to a chunk that is too small, or to the heap's end; or never before it is sure that there is none (0).
     template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
         u32 at = Atomic<u32>(*Start::mine(heap)).load(RELAXED);
+        u32 looks = LOOKS;
         u32 changes = 0;
-        // What happened on the way, and above that the looks that are left: in one register.
-        u32 way = LOOKS * LOOK | DISTURBED;
+        // Whether what was passed since the heap's begin may hold more than was seen there.
+        bool disturbed = true;
+        // Whether a chunk was lost to another thread.
+        bool lost = false;
         while (true) {
             Sight sight = nextOpen(heap, at);
             if (sight.unit == NO_UNIT) {
-                if ((way & DISTURBED) == 0 && !mayHaveMissed(heap, changes)) {
+                if (LOOKS != 0 ? --looks == 0 : !disturbed && !mayHaveMissed(heap, changes)) {
                     return none();
                 }
                 // Once more, from the begin: what others leave of a chunk lies after its start, so a search upwards
                 // that comes to it while they hold it meets that.
-                changes = changesSoFar(heap);
-                way &= ~DISTURBED;
+                if (LOOKS == 0) {
+                    changes = changesSoFar(heap);
+                    disturbed = false;
+                }
                 at = 0;
                 continue;
             }
-            at = endOfFree(sight.unit, units, sight.state, way);
+            at = endOfFree(sight.unit, units, sight.state, disturbed);
             if (at - sight.unit < units && at != sight.unit) {
-                if (LOOKS != 0 && (way -= LOOK) < LOOK) {
+                if (LOOKS != 0 && --looks == 0) {
                     return none();
                 }
                 continue;
             }
-            way |= DISTURBED;
+            disturbed = true;
             if (at == sight.unit || State::claim(heap, wordOf(sight.unit), bitOf(sight.unit), sight.state) == 0) {
                 // Another thread holds it. Elsewhere there are fewer: at a multiple of the request's power of two, so
                 // that requests of round sizes leave no gaps.
-                way |= LOST;
+                lost = true;
                 at = scaled(scatter(), heap->units) & (~0u << highestBit(units));
                 continue;
             }
@@ -121,7 +132,7 @@ struct CircularMalloc {
             if (chunk.end - chunk.unit >= units) {
                 // Within the loop: after it, threads of a warp may wait for one another, and one that still searches
                 // may wait for this chunk.
-                divide(chunk, units, (way & LOST) != 0);
+                divide(chunk, units, lost);
                 return chunk;
             }
             // Another thread took what seemed free.
@@ -145,9 +156,8 @@ struct CircularMalloc {
     }
 
   private:
-    static constexpr u32 DISTURBED = 1;
-    static constexpr u32 LOST = 2;
-    static constexpr u32 LOOK = 4;
+    // One in eight of these chunks at most leaves a word of level 1.
+    static constexpr u32 SMALL_UNITS = WORD_UNITS * WORD_UNITS / 8;
 
     OUTBOARD_DEVICE u64 state(u32 word) const {
         return Atomic<u64>(heap->level[0][word]).load(RELAXED);
@@ -175,30 +185,33 @@ struct CircularMalloc {
                 // Too few chunks for so many threads. At a multiple of a power of two near the middle, one not smaller
                 // than the request's, so that requests of round sizes still leave no gaps.
                 const u32 middle = (rest + half) & (~0u << (highestBit(half) - 1));
-                publish(middle, chunk.end);
-                chunk.end = middle;
+                opened(heap, wordOf(middle), publish(middle, chunk));
             }
-            publish(rest, chunk.end);
-            chunk.end = rest;
+            openedInstead(heap, chunk.unit, wordOf(rest), publish(rest, chunk));
             // After what is left has been published: a search that comes by the new end must find a chunk there.
             setEnd(chunk.unit, rest);
         } else {
             setEnd(chunk.unit, chunk.end);
         }
         State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
-        // Found again, which costs no two registers during the search.
-        Atomic<u32>(*Start::mine(heap)).store(chunk.end, RELAXED);
+        // The next search begins after it; or with it, where it leaves a word of level 1: so what is used up there is
+        // closed now and then, not by one search for all of it. The start offset is found again, which costs no two
+        // registers during the search.
+        const bool leaves =
+                wordOf(wordOf(chunk.unit)) != wordOf(wordOf(chunk.end)) && chunk.end - chunk.unit <= SMALL_UNITS;
+        Atomic<u32>(*Start::mine(heap)).store(leaves ? chunk.unit : chunk.end, RELAXED);
     }
 
-    // Makes a free chunk of a part of one that the caller has claimed.
-    OUTBOARD_DEVICE void publish(u32 unit, u32 end) {
-        setEnd(unit, end);
-        opened(heap, wordOf(unit), State::publish(heap, wordOf(unit), bitOf(unit)));
+    // Makes a free chunk of the last part of one that the caller has claimed. The state before of the part's word.
+    OUTBOARD_DEVICE u64 publish(u32 unit, Chunk& chunk) {
+        setEnd(unit, chunk.end);
+        chunk.end = unit;
+        return State::publish(heap, wordOf(unit), bitOf(unit));
     }
 
     // The end of the free chunks in a row from this one on, or a unit beyond the wanted number. A guess: others change
-    // what is read here; `way` says that they did. The unit itself if its chunk isn't free.
-    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units, u64 seen, u32& way) const {
+    // what is read here; `disturbed` says that they did. The unit itself if its chunk isn't free.
+    OUTBOARD_DEVICE u32 endOfFree(u32 unit, u32 units, u64 seen, bool& disturbed) const {
         u32 end = unit;
         while (true) {
             const u32 word = wordOf(end);
@@ -206,13 +219,13 @@ struct CircularMalloc {
             if (others != 0) {
                 // Claimed by another, or no longer as it was: there may be more than this.
                 if ((low(seen) & others & (0u - others)) != 0 || state(word) != seen) {
-                    way |= DISTURBED;
+                    disturbed = true;
                 }
                 return (word << WORD_LOG2) + lowestBit(others);
             }
             const u32 next = Atomic<u32>(heap->ends[word]).load(RELAXED);
             if (next <= end || next > heap->units) {
-                way |= DISTURBED;
+                disturbed = true;
                 return end;
             }
             end = next;
@@ -269,4 +282,4 @@ struct CircularMalloc {
     }
 };
 
-}  // namespace outboard
+}  // namespace outboard::detail

@@ -7,6 +7,6 @@
 
 namespace outboard {
 
-using CMMalloc = CircularMalloc<SeparateState, StartPerMultiprocessor>;
+using CMMalloc = detail::CircularMalloc<detail::SeparateState, detail::StartPerMultiprocessor>;
 
 }  // namespace outboard

@@ -6,6 +6,31 @@
 
 namespace outboard {
 
+namespace detail {
+
+// For allocators that need to know nothing of a chunk: the first unit of so many for the calling thread, or NO_UNIT.
+// One claim serves all threads of a warp that ask together, if there is room for all of them; else each asks for itself.
+template <class Allocator>
+OUTBOARD_DEVICE u32 takeTogether(Allocator& allocator, u32 units) {
+    // The sum of a warp's fits in 32 bits.
+    constexpr u32 LIMIT_UNITS = 1u << 26;
+    const Group group;
+    const u32 joined = units <= LIMIT_UNITS ? units : 0;
+    const u32 before = group.sumOfLowerRanks(joined);
+    const u32 total = group.fromLast(before + joined);
+    u32 unit = NO_UNIT;
+    if (group.rank() == 0 && total != 0) {
+        unit = allocator.take(total).unit;
+    }
+    unit = group.fromFirst(unit);
+    if (unit != NO_UNIT && joined != 0) {
+        return unit + before;
+    }
+    return units == 0 ? NO_UNIT : allocator.take(units).unit;
+}
+
+}  // namespace detail
+
 // An allocator that takes one chunk for all threads of a warp that allocate together. Those of large requests go alone,
 // since a chunk for all of them is hard to find, and all do where none is found soon.
 template <class Allocator>
@@ -14,6 +39,7 @@ struct Coalesced : Allocator {
     static constexpr u32 LOOKS = 4;
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
+        this->requireLayout();
         const Group group;
         u32 units = this->heap->unitsFor(bytes);
         if (units > LIMIT_UNITS) {

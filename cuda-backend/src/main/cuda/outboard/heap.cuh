@@ -32,6 +32,14 @@ constexpr u32 NO_UNIT = ~0u;
 constexpr u32 FLAG_START_BITS = 1;
 constexpr u32 FLAG_TRACK = 2;
 constexpr u32 FLAG_BUMP = 4;
+constexpr u32 FLAG_FREE_BITS = 8;
+
+// How a heap is laid out, and so which allocators it serves: an allocator stops when it is given another's heap.
+constexpr u32 LAYOUT_BUMP = 0xB0B0;
+constexpr u32 LAYOUT_SEPARATE = 0xC0C0;
+constexpr u32 LAYOUT_FUSED = 0xCFCF;
+constexpr u32 LAYOUT_BITS = 0xB175;
+constexpr u32 LAYOUT_BITS_CHECKED = 0xB1CC;
 
 // In a word of level 1 or above: it became empty, and since then nobody has set a bit in it knowing that. Who sets one
 // tells the next level himself, whatever he finds there.
@@ -58,6 +66,40 @@ struct alignas(32) Counters {
     u64 joins;         // of chunks, each counted between the claim of its first one and the end of any other
 };
 
+// BitMalloc: what a warp's place on a multiprocessor remembers, so that its warps claim where no other does. One sector
+// of the L2 cache.
+struct alignas(32) Slot {
+    u32 word[2];              // its own words of levels 0 and 1, where it looks first; only exchanged
+    u32 granule;              // of level 2, the one that it took last
+    unsigned short place[2];  // guesses, in units: where the next free one is in its own words
+    u32 unused[4];
+};
+
+// BitMalloc: how often memory has become free on some of the multiprocessors (bit_search.cuh). One sector, too.
+struct alignas(32) Frees {
+    u64 frees;
+    u64 rests;  // of what was claimed
+    u64 unused[2];
+};
+
+// BitMalloc: where its tables are (bit_levels.cuh).
+struct BitTables {
+    u64* free[3];
+    u64* hints[3];
+    u64* own[2];
+    u64* ends;
+    u64* claims;
+    u64* starts;  // null unless the heap is for the checked build
+    unsigned char* wholes;
+    Slot* slots;
+    Frees* frees;
+    u64* hopeless;  // what isn't there
+    u32 words[3];  // of each level
+    u32 slotCount;
+    u32 multiprocessors;
+    u32 unused;
+};
+
 // The control block: where everything is. It never changes while the heap lives, so kernels take it by value, as a
 // `const __grid_constant__ Heap` parameter, and read it from constant memory; a pointer to it in the heap serves too.
 struct alignas(32) Heap {
@@ -75,6 +117,9 @@ struct alignas(32) Heap {
     u32 startCount;
     u32 maxFragmentation;  // times 256
     u32 flags;
+    u32 layout;
+    u32 unused;
+    BitTables bits;
 
     // Units for a request, or 0 if it is for nothing or for more than the heap has.
     OUTBOARD_DEVICE u32 unitsFor(size_t requested) const {
@@ -95,12 +140,19 @@ struct alignas(32) Heap {
                 : static_cast<u32>(offset >> UNIT_LOG2);
     }
 
+    // Ends the kernel, and its CUDA context with an error, if the heap was made for an allocator with another layout.
+    OUTBOARD_DEVICE void requireLayout(u32 wanted) const {
+        if (layout != wanted) {
+            stop();
+        }
+    }
+
     OUTBOARD_DEVICE void countMisuse() const {
         Atomic<u64>(counters->misuses).fetch_add(1, RELAXED);
     }
 };
 
-static_assert(sizeof(Heap) == 160, "the host copies the control block");
+static_assert(sizeof(Heap) == 288, "the host copies the control block");
 
 OUTBOARD_DEVICE u32 wordOf(u32 unit) {
     return unit >> WORD_LOG2;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bit_malloc.cuh"
 #include "heap.cuh"
 
 namespace outboard {
@@ -44,9 +45,68 @@ OUTBOARD_DEVICE void scanChunk(const Heap* heap, Segment& segment, u32 unit, u32
     }
 }
 
+// BitMalloc: whether a block may begin at a granule's first unit: where a claim does, or after what is free.
+OUTBOARD_DEVICE bool beginsClaim(const Heap* heap, u32 granule) {
+    const BitTables& bits = heap->bits;
+    const u32 granules = bits.words[0] >> detail::RADIX_LOG2;
+    return granule >= granules
+            || ((bits.free[2][granule >> detail::RADIX_LOG2] | bits.claims[granule >> detail::RADIX_LOG2])
+                & detail::bit64(granule))
+            != 0;
+}
+
+// BitMalloc: the end of the free units at this one that stand on one level, or the unit itself if it is used.
+OUTBOARD_DEVICE u32 endOfFreeBits(const Heap* heap, u32 unit) {
+    const BitTables& bits = heap->bits;
+    const u32 word = unit >> detail::RADIX_LOG2;
+    const u32 granule = word >> detail::RADIX_LOG2;
+    if ((bits.free[2][granule >> detail::RADIX_LOG2] & detail::bit64(granule)) != 0) {
+        return (granule + 1) << (2 * detail::RADIX_LOG2);
+    }
+    if ((bits.free[1][granule] & detail::bit64(word)) != 0) {
+        return (word + 1) << detail::RADIX_LOG2;
+    }
+    const u64 used = ~bits.free[0][word] & detail::highBits(unit);
+    return used == 0 ? (word + 1) << detail::RADIX_LOG2 : (word << detail::RADIX_LOG2) + lowestBit(used);
+}
+
+// BitMalloc: from the first claim of a thread's granules to the first one of the next thread's.
+OUTBOARD_DEVICE void scanBits(const Heap* heap, Segment& segment, u32 index, u32 count) {
+    const u32 granules = heap->bits.words[1];
+    const u32 length = granules / count + 1;
+    const u64 first = static_cast<u64>(index) * length;
+    u64 granule = first;
+    while (granule < granules && granule < first + length && !beginsClaim(heap, static_cast<u32>(granule))) {
+        ++granule;
+    }
+    if (granule >= first + length) {
+        return;
+    }
+    u64 end = first + length;
+    while (end < granules && !beginsClaim(heap, static_cast<u32>(end))) {
+        ++end;
+    }
+    u32 unit = static_cast<u32>(granule) << (2 * detail::RADIX_LOG2);
+    const u64 endUnit = end << (2 * detail::RADIX_LOG2);
+    while (unit < heap->units && unit < endUnit) {
+        const u32 endOfFree = endOfFreeBits(heap, unit);
+        const u32 next = endOfFree != unit ? endOfFree : detail::endOfBlock(heap, unit);
+        if (next <= unit) {
+            break;  // not a heap as it should be: what is missing shows
+        }
+        scanChunk(heap, segment, unit, next - unit, endOfFree != unit);
+        unit = next;
+    }
+}
+
 // Thread `index` of `count` reads its part of the words.
 OUTBOARD_DEVICE void scanSegment(const Heap* heap, Segment* segments, u32 index, u32 count) {
     Segment segment = {};
+    if ((heap->flags & FLAG_FREE_BITS) != 0) {
+        scanBits(heap, segment, index, count);
+        segments[index] = segment;
+        return;
+    }
     const u32 length = heap->words / count + 1;
     const u64 from = static_cast<u64>(index) * length;
     for (u64 word = from; word < from + length && word < heap->words; ++word) {

@@ -1,6 +1,7 @@
 // Making a heap: its layout, its tables, and the chunks that it is divided into at first (pre-splitting).
 #pragma once
 
+#include "bit_levels.cuh"
 #include "heap.cuh"
 
 namespace outboard {
@@ -45,6 +46,62 @@ OUTBOARD_DEVICE u64 place(Heap* heap, u32 words) {
     return (reinterpret_cast<u64>(dealer.next) + AREA_ALIGNMENT - 1) & ~(AREA_ALIGNMENT - 1);
 }
 
+// The same for BitMalloc's tables, for a number of words of level 0.
+OUTBOARD_DEVICE u64 placeBits(Heap* heap, u32 words) {
+    BitTables& bits = heap->bits;
+    Dealer dealer{reinterpret_cast<unsigned char*>(heap + 1)};
+    heap->counters = dealer.table<Counters>(1);
+    bits.hopeless = dealer.table<u64>(4);
+    bits.frees = dealer.table<Frees>(detail::FREE_COUNTERS);
+    bits.slots = dealer.table<Slot>(bits.slotCount);
+    bits.words[0] = words;
+    bits.words[1] = detail::ceilingOf(words, detail::RADIX_LOG2);
+    const u32 granules = words >> detail::RADIX_LOG2;
+    bits.words[2] = granules == 0 ? 1 : detail::ceilingOf(granules, detail::RADIX_LOG2);
+    // A word more on each level, which a slot without one takes for its own. What a word of level 1 covers is all there.
+    const u64 levels[] = {static_cast<u64>(bits.words[1]) * detail::RADIX, bits.words[1], bits.words[2]};
+    for (u32 level = 0; level <= detail::TOP_LEVEL; ++level) {
+        bits.free[level] = dealer.table<u64>(levels[level] + 1);
+        bits.hints[level] = dealer.table<u64>((levels[level] >> detail::RADIX_LOG2) + 1);
+        if (level < detail::TOP_LEVEL) {
+            bits.own[level] = dealer.table<u64>((levels[level] >> detail::RADIX_LOG2) + 1);
+        }
+    }
+    bits.claims = dealer.table<u64>(bits.words[2]);
+    // A word more, as free reads two.
+    bits.ends = dealer.table<u64>(words + 1ull);
+    bits.wholes = dealer.table<unsigned char>(words + 1ull);
+    bits.starts = (heap->flags & FLAG_START_BITS) != 0 ? dealer.table<u64>(words) : nullptr;
+    heap->slack = (heap->flags & FLAG_TRACK) != 0 ? dealer.table<u32>(static_cast<u64>(words) * detail::RADIX) : nullptr;
+    return (reinterpret_cast<u64>(dealer.next) + AREA_ALIGNMENT - 1) & ~(AREA_ALIGNMENT - 1);
+}
+
+// A slot keeps a granule of level 2 to itself, so there are no more than for a part of the heap.
+constexpr u64 BYTES_PER_SLOT = 256 << 10;
+
+OUTBOARD_DEVICE void formatBits(Heap* heap, u64 bytes, u32 multiprocessors) {
+    BitTables& bits = heap->bits;
+    heap->layout = (heap->flags & FLAG_START_BITS) != 0 ? LAYOUT_BITS_CHECKED : LAYOUT_BITS;
+    bits.multiprocessors = multiprocessors == 0 ? 1 : multiprocessors;
+    const u64 slots = static_cast<u64>(bits.multiprocessors) * detail::SLOTS_PER_MULTIPROCESSOR;
+    const u64 mostSlots = bytes / BYTES_PER_SLOT;
+    bits.slotCount = static_cast<u32>(slots <= mostSlots ? slots : mostSlots == 0 ? 1 : mostSlots);
+    const u64 end = reinterpret_cast<u64>(heap) + bytes;
+    const u64 wordBytes = detail::RADIX * UNIT_BYTES;
+    u64 words = bytes / wordBytes;
+    // As many words as fit together with their tables; each step takes away what is too much, counted without tables.
+    while (true) {
+        heap->area = reinterpret_cast<unsigned char*>(placeBits(heap, static_cast<u32>(words)));
+        const u64 needed = reinterpret_cast<u64>(heap->area) + words * wordBytes;
+        if (needed <= end) {
+            break;
+        }
+        words -= (needed - end + 2 * wordBytes - 1) / (2 * wordBytes);
+    }
+    heap->words = static_cast<u32>(words);
+    heap->units = static_cast<u32>(words * detail::RADIX);
+}
+
 // A start offset for so many bytes of the heap at least.
 constexpr u64 BYTES_PER_START = 128 << 10;
 
@@ -57,6 +114,11 @@ OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxF
     heap->startCount = starts <= mostStarts ? starts : mostStarts == 0 ? 1 : static_cast<u32>(mostStarts);
     heap->maxFragmentation = maxFragmentation;
     heap->flags = flags;
+    if ((flags & FLAG_FREE_BITS) != 0) {
+        formatBits(heap, bytes, multiprocessors);
+        return;
+    }
+    heap->layout = (flags & FLAG_BUMP) != 0 ? LAYOUT_BUMP : (flags & FLAG_START_BITS) != 0 ? LAYOUT_SEPARATE : LAYOUT_FUSED;
     const u64 end = reinterpret_cast<u64>(heap) + bytes;
     if ((flags & FLAG_BUMP) != 0) {
         heap->counters = reinterpret_cast<Counters*>(heap + 1);
@@ -161,8 +223,39 @@ struct PreSplit {
     }
 };
 
+// Makes all of it free, and gives each slot a granule to begin with, far from the others'. After clearTables.
+OUTBOARD_DEVICE void freeAllBits(Heap* heap, u64 index, u64 count) {
+    BitTables& bits = heap->bits;
+    const u32 granules = bits.words[0] >> detail::RADIX_LOG2;
+    for (u64 word = index; word < bits.words[2]; word += count) {
+        const u64 before = word << detail::RADIX_LOG2;
+        const u32 left = before >= granules ? 0 : granules - static_cast<u32>(before);
+        if (left != 0) {
+            bits.free[2][word] = detail::lowBits(left);
+            Atomic<u64>(bits.hints[2][word >> detail::RADIX_LOG2])
+                    .fetch_or(detail::bit64(static_cast<u32>(word)), RELAXED);
+        }
+    }
+    const u32 rest = bits.words[0] & (detail::RADIX - 1);
+    if (index == 0 && rest != 0) {
+        bits.free[1][granules] = detail::lowBits(rest);
+        Atomic<u64>(bits.hints[1][granules >> detail::RADIX_LOG2]).fetch_or(detail::bit64(granules), RELAXED);
+        bits.claims[granules >> detail::RADIX_LOG2] = 0;
+    }
+    for (u64 slot = index; slot < bits.slotCount; slot += count) {
+        bits.slots[slot].word[0] = bits.words[1] << detail::RADIX_LOG2;
+        bits.slots[slot].word[1] = bits.words[1];
+        // By the golden ratio (Knuth, section 6.4): far apart for any number of slots.
+        bits.slots[slot].granule = scaled(static_cast<u32>(slot) * 0x9E3779B9u, granules);
+    }
+}
+
 // Makes the first chunks, and the start offsets, one to a region. Thread `index` of `count`, after clearTables.
 OUTBOARD_DEVICE void preSplit(Heap* heap, u32 scheme, u64 chunkBytes, u64 endBytes, u64 index, u64 count) {
+    if ((heap->flags & FLAG_FREE_BITS) != 0) {
+        freeAllBits(heap, index, count);
+        return;
+    }
     if (heap->words == 0) {
         return;
     }

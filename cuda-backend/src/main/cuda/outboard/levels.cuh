@@ -1,11 +1,12 @@
 // Levels 1 and above of the heap's tables: which words may have open chunks (the hierarchical bitmaps of Springer 2019,
-// section 4). A bit may be set for nothing; who finds that out clears it. A bit is clear while it should be set only
-// while who opened the chunk is about to set it, or who cleared it to look again.
+// section 4). A bit may be set for nothing; who finds that out clears it, and so may who uses up a word's last open
+// chunk. A bit is clear while it should be set only while who opened the chunk is about to set it, or who cleared it to
+// look again.
 #pragma once
 
 #include "heap.cuh"
 
-namespace outboard {
+namespace outboard::detail {
 
 // To be taken before a search of all of the heap, and given to mayHaveMissed after it.
 OUTBOARD_DEVICE u32 changesSoFar(const Heap* heap) {
@@ -64,13 +65,43 @@ OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
     }
 }
 
+// Whether level 1, whose word is `above`, knows of a word in which the caller has opened a chunk, so that he needn't
+// tell it. `others` were open there before, and of these other threads have claimed those in `claimed`.
+//
+// If there are others, then level 1 knows, or another thread is about to tell it. That one may be stalled, so the bit
+// is looked at; it is there nearly always. But who has claimed one may be about to clear the bit, see openedInstead.
+OUTBOARD_DEVICE bool isKnown(u64 above, u32 word, u32 others, u32 claimed) {
+    return others != 0 && claimed == 0 && (low(above) & bitOf(word)) != 0 && isKnownAbove(above);
+}
+
 // To be called by who has opened a chunk in a word, with the word's state before.
 OUTBOARD_DEVICE void opened(const Heap* heap, u32 word, u64 before) {
-    // If others are open in the word, then level 1 knows, or another thread is about to tell it. That one may be
-    // stalled, so look; the bit is there nearly always.
-    if (low(before) != 0) {
-        const u64 above = Atomic<u64>(heap->level[1][word >> WORD_LOG2]).load(RELAXED);
-        if ((low(above) & bitOf(word)) != 0 && isKnownAbove(above)) {
+    const u32 claimed = low(before) & ~high(before);
+    if (low(before) == 0
+        || !isKnown(Atomic<u64>(heap->level[1][wordOf(word)]).load(RELAXED), word, low(before), claimed)) {
+        openAbove(heap, 1, word);
+    }
+}
+
+// The same where the caller has opened, in `word`, what is left of the chunk at `unit`, which he has claimed and is
+// about to use. If nothing else is open in that one's word, and the same word of level 1 has both bits, its bit is
+// cleared together with the setting of the other, by one access more; else a search would have to find out.
+//
+// Nobody misses an open chunk by that. If another is opened in the claimed one's word before level 1 is read here, it
+// is seen here. If later, then by a thread that sees the claimed one, and changes the count of level 1's word or finds
+// the bit cleared.
+OUTBOARD_DEVICE void openedInstead(const Heap* heap, u32 unit, u32 word, u64 before) {
+    const u32 usedUp = wordOf(unit);
+    const Atomic<u64> above(heap->level[1][wordOf(word)]);
+    u64 seen = above.load(ACQUIRE);
+    const u32 own = word == usedUp ? bitOf(unit) : 0;
+    if (isKnown(seen, word, low(before), low(before) & ~high(before) & ~own)) {
+        return;
+    }
+    if (word != usedUp && wordOf(word) == wordOf(usedUp) && isKnownAbove(seen)) {
+        const u32 open = low(Atomic<u64>(heap->level[0][usedUp]).load(RELAXED));
+        const u64 moved = ((seen & ~static_cast<u64>(bitOf(usedUp))) | bitOf(word)) + (1ull << 32);
+        if ((open & (open - 1)) == 0 && above.compare_exchange_strong(seen, moved, ACQ_REL, RELAXED)) {
             return;
         }
     }
@@ -136,4 +167,4 @@ OUTBOARD_DEVICE Sight nextOpen(const Heap* heap, u32 unit) {
     }
 }
 
-}  // namespace outboard
+}  // namespace outboard::detail

@@ -17,11 +17,13 @@
 
 #include "heap.cuh"
 
-namespace outboard {
+namespace outboard::detail {
 
 // CMalloc: flags and starts in words of their own, as the paper's flag and next pointer. Two accesses, but a claim
 // needs no loop, and never fails because of a neighbour.
 struct SeparateState {
+    static constexpr u32 LAYOUT = LAYOUT_SEPARATE;
+
 #ifdef OUTBOARD_CHECKED
     // Who finds a chunk closed, then finds out whether it still starts there.
     static constexpr auto ERASED = RELEASE;
@@ -95,6 +97,8 @@ struct SeparateState {
 // CFMalloc: all in one word, as the paper's fused flag and pointer. A quarter less of tables and one access less, but a
 // claim has to be tried again when a neighbour in the word changes.
 struct FusedState {
+    static constexpr u32 LAYOUT = LAYOUT_FUSED;
+
     static OUTBOARD_DEVICE u32 starts(const Heap*, u32, u64 state) {
         return low(state) | high(state);
     }
@@ -146,4 +150,4 @@ struct FusedState {
     }
 };
 
-}  // namespace outboard
+}  // namespace outboard::detail

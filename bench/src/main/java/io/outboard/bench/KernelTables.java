@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.report.KernelResult;
+import io.outboard.bench.report.PeerComparison;
 import io.outboard.bench.report.Units;
 import java.io.PrintWriter;
 import java.util.List;
@@ -30,13 +31,31 @@ final class KernelTables {
             print(
                     "Microseconds for allocate/free, or for both in one kernel; ! some requests failed, ? a check failed"
                             + how,
-                    result -> result.isCoalesced() == coalesced && !isOther(result),
+                    result -> result.isCoalesced() == coalesced && result.isTimed(),
                     KernelResult::cell,
                     out);
             print(
                     "Out of memory: fraction of the heap that was served" + how,
                     result -> result.isCoalesced() == coalesced && result.test().equals("OOM"),
                     KernelResult::servedCell,
+                    out);
+            print(
+                    "Aged heaps: microseconds after a thousand launches of mixed sizes, 4 bytes to 64 KiB, with all freed at"
+                            + " the end, and how many times those of a fresh heap; (launches, if two seconds were over"
+                            + " before)" + how,
+                    result -> result.isCoalesced() == coalesced && !Double.isNaN(result.number("agedRatio")),
+                    KernelResult::agedCell,
+                    out);
+            print(
+                    "Hopeless requests: until each thread has its first null; then each request of a million" + how,
+                    result -> result.isCoalesced() == coalesced && !Double.isNaN(result.number("hopelessNs")),
+                    KernelResult::hopelessCell,
+                    out);
+            print(
+                    "A heap that only fills: microseconds of the first and of the last twelfth of the rounds, and their"
+                            + " ratio" + how,
+                    result -> result.isCoalesced() == coalesced && result.test().equals("FILL"),
+                    KernelResult::fillCell,
                     out);
         }
         print(
@@ -47,12 +66,10 @@ final class KernelTables {
                         + fraction(result, "externalFragmentation") + " "
                         + fraction(result, "externalFragmentationOfChunks"),
                 out);
+        PeerComparison.of(results).forEach(comparison -> print(comparison, out));
+        printChurn(out);
         printRegisters(out);
         printFailures(out);
-    }
-
-    private static boolean isOther(final KernelResult result) {
-        return result.test().equals("OOM") || result.test().equals("REGISTERS");
     }
 
     private void print(
@@ -81,6 +98,42 @@ final class KernelTables {
                 .filter(result ->
                         result.name().equals(name) && result.contender().equals(contender))
                 .findFirst();
+    }
+
+    private static void print(final PeerComparison comparison, final PrintWriter out) {
+        out.println("\n" + comparison.contender() + " beside the best published code. " + PeerComparison.ABOUT + "\n");
+        final TextTable<List<String>> table = new TextTable<>();
+        final List<String> headings =
+                List.of("case", "ours", "net", "best published", "measured", "net", "ours/theirs");
+        for (int i = 0; i < headings.size(); i++) {
+            final int column = i;
+            table.column(headings.get(i), row -> row.get(column));
+        }
+        table.print(comparison.cells(), out);
+        out.println("\n" + comparison.contender() + ": " + comparison.summary());
+    }
+
+    private void printChurn(final PrintWriter out) {
+        final List<KernelResult> churns =
+                results.stream().filter(result -> result.test().equals("CHURN")).toList();
+        if (churns.isEmpty()) {
+            return;
+        }
+        out.println(
+                "\nChurn: all sizes at once, up to 95 % in use; nulls of small requests below that, and others; external"
+                        + " fragmentation in use and freed; whether the largest request is served again at the end:\n");
+        new TextTable<KernelResult>()
+                .column("allocator", KernelResult::contender)
+                .column("case", KernelResult::name)
+                .column("operations/s", result -> Units.count(result.operationsPerSecond()))
+                .column("most in use", result -> Units.percent(result.number("peak")))
+                .column("false nulls", result -> count(result, "falseNulls"))
+                .column("others", result -> count(result, "otherNulls"))
+                .column("in use", result -> fraction(result, "fullExternalFragmentation"))
+                .column("freed", result -> fraction(result, "externalFragmentation"))
+                .column("largest", result -> Units.bytes(result.number("largestBytes")))
+                .column("served", result -> result.text("largestServed"))
+                .print(churns, out);
     }
 
     private void printRegisters(final PrintWriter out) {

@@ -9,6 +9,7 @@ import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.kernels.CasePlan;
 import io.outboard.bench.kernels.Contender;
 import io.outboard.bench.kernels.KernelCase;
+import io.outboard.bench.kernels.PlanPart;
 import io.outboard.bench.kernels.PreSplits;
 import io.outboard.bench.kernels.TestKind;
 import io.outboard.bench.kernels.Watchdog;
@@ -22,12 +23,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,12 +43,13 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Measures and checks the allocators that kernels can call, by the tests of Vinkler and Havran (2014). Needs a"
-                    + " GPU. Without options, a table and the points of the paper's figures, in some minutes.",
+                    + " GPU. Without options, tables and the points of the paper's figures, in some minutes: see --part.",
             "Cases run in a process of their own; one that hangs is ended, and the next goes on."
         })
 final class KernelsCommand implements Callable<Integer> {
 
     private static final int MOST_RUNS = 1000;
+    private static final int MOST_ITERATIONS = 10_000;
     private static final int MOST_SECONDS = 3600;
     private static final long LEAST_HEAP = 64L << 10;
     private static final long MOST_HEAP = 64L << 30;
@@ -72,13 +76,24 @@ final class KernelsCommand implements Callable<Integer> {
     private String coalesced = "both";
 
     @Option(
+            names = "--linked",
+            paramLabel = "no|yes|both",
+            defaultValue = "no",
+            description =
+                    "Whether kernels are linked with the allocator, as KernelModule.link does, and call it; else it is"
+                            + " compiled into them. Default: ${DEFAULT-VALUE}.")
+    private String linked = "no";
+
+    @Option(
             names = "--case",
-            paramLabel = "AD,ADF,ACD,P,MIX,OOM",
+            paramLabel = "AD,ADF,ACD,P,MIX,OOM,FILL,CHURN",
             split = ",",
             description =
                     "AD: allocate in one kernel, free in the next. ADF: both in one. ACD: several allocations, then"
                             + " as many frees. P: ten launches, each thread acts with probability 0.75. MIX: AD with sizes"
-                            + " uniform in a range. OOM: allocate until the first failure.")
+                            + " uniform in a range. OOM: allocate until the first failure. FILL and CHURN, only if they are"
+                            + " named: allocate round after round, and free nothing; mallocs and frees of 4 bytes to 1 MiB"
+                            + " at once, every block checked, in a heap that is nearly full half of the time.")
     private List<String> tests = List.of();
 
     @Option(
@@ -102,8 +117,23 @@ final class KernelsCommand implements Callable<Integer> {
             names = "--iterations",
             paramLabel = "N,...",
             split = ",",
-            description = "Allocations of a thread before it frees, for ACD; launches, for P.")
+            description = "Allocations of a thread before it frees, for ACD; launches, for P; rounds, for FILL.")
     private List<Integer> iterations = List.of();
+
+    @Option(
+            names = "--churn-seconds",
+            paramLabel = "SECONDS",
+            defaultValue = "10",
+            description = "How long CHURN lasts. Default: ${DEFAULT-VALUE}.")
+    private int churnSeconds = KernelCase.SECONDS;
+
+    @Option(
+            names = "--aged",
+            negatable = true,
+            description =
+                    "Measure AD, ADF, ACD, P and MIX a second time, each on a heap that has been used for a thousand"
+                            + " launches of mixed sizes, or for two seconds. Default: for the table of a run without options.")
+    private @Nullable Boolean aged;
 
     @Option(
             names = "--pre-split",
@@ -113,6 +143,16 @@ final class KernelsCommand implements Callable<Integer> {
                     "Chunks that a heap starts with: default; none, one chunk; heap:SIZE, the paper's equation 1"
                             + " down to this size; uniform:SIZE; and, but for the first, +end:SIZE, a large chunk kept at the end.")
     private List<String> preSplits = List.of();
+
+    @Option(
+            names = "--part",
+            paramLabel = "main,family,figures",
+            split = ",",
+            description =
+                    "Parts of the run without options. main: all sizes and numbers of threads, for the newest allocator"
+                            + " and the best of the paper's family. family: the table that published code was measured by, for all."
+                            + " figures: the points of the paper's figures. Default: all.")
+    private List<String> parts = List.of();
 
     @Option(
             names = "--quick",
@@ -171,6 +211,7 @@ final class KernelsCommand implements Callable<Integer> {
     List<KernelCase> cases() {
         checkRange("--runs", runs, MOST_RUNS);
         checkRange("--limit", limitSeconds, MOST_SECONDS);
+        checkRange("--churn-seconds", churnSeconds, MOST_SECONDS);
         final List<Contender> contenders = contenders();
         final boolean chosen = !(tests.isEmpty()
                 && threads.isEmpty()
@@ -178,6 +219,9 @@ final class KernelsCommand implements Callable<Integer> {
                 && heaps.isEmpty()
                 && iterations.isEmpty()
                 && preSplits.isEmpty());
+        if (!parts.isEmpty() && (quick || chosen)) {
+            throw new WrongUseException("--part must stand without --quick and without what chooses cases");
+        }
         if (quick) {
             if (chosen) {
                 throw new WrongUseException(
@@ -186,12 +230,21 @@ final class KernelsCommand implements Callable<Integer> {
             return CasePlan.quick(contenders);
         }
         if (!chosen) {
-            return CasePlan.usual(contenders, runs);
+            return CasePlan.usual(contenders, runs, aged == null || aged, churnSeconds, planParts());
         }
-        iterations.forEach(count -> checkRange("--iterations", count, MOST_RUNS));
+        iterations.forEach(count -> checkRange("--iterations", count, MOST_ITERATIONS));
         final List<TestKind> kinds = testKinds();
         final List<KernelCase> cases = CasePlan.combinations(
-                contenders, kinds, threadCounts(), sizes(kinds), heapSizes(), iterations, splits(), runs);
+                contenders,
+                kinds,
+                threadCounts(),
+                sizes(kinds),
+                heapSizes(),
+                iterations,
+                churnSeconds,
+                splits(),
+                runs,
+                aged != null && aged);
         if (cases.stream().allMatch(work -> work.test() == TestKind.REGISTERS)) {
             throw new WrongUseException("--bytes=" + String.join(",", bytes)
                     + " must have a range such as 4..1024 for MIX, and a size for other cases");
@@ -199,25 +252,44 @@ final class KernelsCommand implements Callable<Integer> {
         return cases;
     }
 
+    private Set<PlanPart> planParts() {
+        final Set<PlanPart> chosen = EnumSet.noneOf(PlanPart.class);
+        for (final String part : parts) {
+            chosen.add(Arrays.stream(PlanPart.values())
+                    .filter(each -> each.name().equalsIgnoreCase(part))
+                    .findFirst()
+                    .orElseThrow(
+                            () -> new WrongUseException("--part=" + part + " must be one of: main, family, figures")));
+        }
+        return parts.isEmpty() ? EnumSet.allOf(PlanPart.class) : chosen;
+    }
+
     private List<Contender> contenders() {
         final List<String> names = Contender.names();
         final Set<Contender> contenders = new LinkedHashSet<>();
-        if (!List.of("no", "yes", "both").contains(coalesced)) {
-            throw new WrongUseException("--coalesced=" + coalesced + " must be no, yes or both");
-        }
+        final List<Boolean> coalescing = choices("--coalesced", coalesced);
+        final List<Boolean> linking = choices("--linked", linked);
         for (final String name : allocators.isEmpty() ? names : allocators) {
             if (!names.contains(name)) {
                 throw new WrongUseException("--allocator=" + name + " must be one of: " + String.join(", ", names));
             }
-            final boolean isEmpty = name.equals(Contender.EMPTY);
-            if (isEmpty || !coalesced.equals("yes")) {
+            if (name.equals(Contender.EMPTY)) {
                 contenders.add(new Contender(name, false));
-            }
-            if (!isEmpty && !coalesced.equals("no")) {
-                contenders.add(new Contender(name, true));
+            } else {
+                linking.forEach(
+                        links -> coalescing.forEach(joins -> contenders.add(new Contender(name, joins, links))));
             }
         }
         return List.copyOf(contenders);
+    }
+
+    private static List<Boolean> choices(final String option, final String value) {
+        return switch (value) {
+            case "no" -> List.of(false);
+            case "yes" -> List.of(true);
+            case "both" -> List.of(false, true);
+            default -> throw new WrongUseException(option + "=" + value + " must be no, yes or both");
+        };
     }
 
     private List<TestKind> testKinds() {
@@ -225,15 +297,17 @@ final class KernelsCommand implements Callable<Integer> {
                 .filter(kind -> kind != TestKind.REGISTERS)
                 .toList();
         if (tests.isEmpty()) {
-            return all;
+            return all.stream()
+                    .filter(kind -> kind != TestKind.FILL && kind != TestKind.CHURN)
+                    .toList();
         }
         final List<TestKind> kinds = new ArrayList<>();
         for (final String test : tests) {
             kinds.add(all.stream()
                     .filter(kind -> kind.name().equalsIgnoreCase(test))
                     .findFirst()
-                    .orElseThrow(() ->
-                            new WrongUseException("--case=" + test + " must be one of: AD, ADF, ACD, P, MIX, OOM")));
+                    .orElseThrow(() -> new WrongUseException(
+                            "--case=" + test + " must be one of: AD, ADF, ACD, P, MIX, OOM, FILL, CHURN")));
         }
         return kinds;
     }
@@ -258,8 +332,9 @@ final class KernelsCommand implements Callable<Integer> {
             if (size[0] > size[1] || (dots >= 0 && size[0] == size[1])) {
                 throw new WrongUseException("--bytes=" + text + " must rise from the first to the second");
             }
-            if (size[0] < Long.BYTES && kinds.contains(TestKind.OOM)) {
-                throw new WrongUseException("--bytes=" + text + " must be >= 8 for OOM, which links the blocks");
+            if (size[0] < Long.BYTES && (kinds.contains(TestKind.OOM) || kinds.contains(TestKind.FILL))) {
+                throw new WrongUseException(
+                        "--bytes=" + text + " must be >= 8 for OOM and FILL, which link the blocks");
             }
             sizes.add(size);
         }

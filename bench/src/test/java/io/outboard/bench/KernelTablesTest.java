@@ -33,6 +33,48 @@ class KernelTablesTest {
     }
 
     @Test
+    void shouldPrintHopelessRequestsAndHeapsThatOnlyFill() {
+        final List<String> lines = print(KernelResultFiles.sample());
+
+        assertTrue(
+                lines.stream()
+                        .anyMatch(line -> line.replaceAll("[ \u00A0]+", " ").equals("OOM T10k 1 KiB 5.70 ms, 12.3 ns")),
+                lines.toString());
+        assertEquals("FILL T10k 64 B 812/1015, 1.25", squeezed(lines, "FILL"));
+    }
+
+    @Test
+    void shouldPrintAgedHeapsAndChurn() {
+        final List<String> lines = print(KernelResultFiles.sample());
+
+        assertTrue(
+                lines.stream().anyMatch(line -> line.replaceAll(" +", " ").equals("AD T10k 16 B 66/22, 1.10 (310)")),
+                lines.toString());
+        assertEquals(
+                "CFMMalloc coalesced CHURN T10k 4..1048576 2,600,000 96.1 % 0 17 0.85 0.25 1.00 GiB false",
+                squeezed(lines, "CFMMalloc coalesced  CHURN"));
+    }
+
+    /** 60 and 20 over 6 and 5.04 of ours; 6.9 and 7.0 over 5.9 and 5.9 of the peer's harness. */
+    @Test
+    void shouldPrintThePeersBesideOurs() {
+        final List<String> lines = print(KernelResultFiles.sample());
+
+        assertEquals(
+                "AD T10k 16 B 60/20 54/15 Halloc 6.9/7.0 1.0/1.1 32.84 trails",
+                lines.stream()
+                        .filter(line -> line.contains("Halloc"))
+                        .findFirst()
+                        .orElseThrow()
+                        .replaceAll(" +", " "));
+        assertTrue(
+                lines.contains(
+                        "CFMMalloc coalesced: ahead in 0 of 1 cases (allocate + free, net); allocate behind by at most"
+                                + " 54.00 times (AD T10k 16 B, 54.0 \u00B5s over 1.0)"),
+                lines.toString());
+    }
+
+    @Test
     void shouldPrintFragmentationAndRegisters() {
         final List<String> lines = print(KernelResultFiles.sample());
 

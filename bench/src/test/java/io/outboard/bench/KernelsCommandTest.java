@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.kernels.KernelCase;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,18 +21,21 @@ class KernelsCommandTest {
             value = {
                 "--allocator  | Gallatin   | --allocator=Gallatin must be one of: Empty, AtomicMalloc, AWMalloc,",
                 "--coalesced  | maybe      | --coalesced=maybe must be no, yes or both",
-                "--case       | DS         | --case=DS must be one of: AD, ADF, ACD, P, MIX, OOM",
-                "--case       | REGISTERS  | --case=REGISTERS must be one of: AD, ADF, ACD, P, MIX, OOM",
+                "--part       | paper      | --part=paper must be one of: main, family, figures",
+                "--linked     | maybe      | --linked=maybe must be no, yes or both",
+                "--case       | DS         | --case=DS must be one of: AD, ADF, ACD, P, MIX, OOM, FILL, CHURN",
+                "--case       | REGISTERS  | --case=REGISTERS must be one of: AD, ADF, ACD, P, MIX, OOM, FILL, CHURN",
                 "--threads    | 1024       | --threads=1024 must be T or W and a number from 1 to 67108864",
                 "--threads    | T0         | --threads=T0 must be T or W and a number from 1 to 67108864",
                 "--bytes      | many       | --bytes=many must be a size",
                 "--bytes      | 64..4      | --bytes=64..4 must rise from the first to the second",
-                "--bytes      | 4          | --bytes=4 must be >= 8 for OOM",
+                "--bytes      | 4          | --bytes=4 must be >= 8 for OOM and FILL",
                 "--heap       | 1KiB       | --heap=1KiB must be from 64KiB to 64GiB",
-                "--iterations | 0          | --iterations=0 must be >= 1 and <= 1000",
+                "--iterations | 0          | --iterations=0 must be >= 1 and <= 10000",
                 "--pre-split  | buddy:64   | --pre-split=buddy:64 must be default, none, heap:SIZE or uniform:SIZE",
                 "--pre-split  | heap:x     | --pre-split=x must be a size",
                 "--runs       | 0          | --runs=0 must be >= 1 and <= 1000",
+                "--churn-seconds | 0       | --churn-seconds=0 must be >= 1 and <= 3600",
                 "--limit      | 0          | --limit=0 must be >= 1 and <= 3600",
                 "--device     | none       | --device=none must be a GPU: device=none was asked for",
                 "--device     | first      | device=first must be auto, none or a number >= 0",
@@ -59,6 +63,18 @@ class KernelsCommandTest {
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains("--quick must stand without --case, --threads"), outcome.err());
+    }
+
+    @Test
+    void shouldTakePartsOfTheUsualRunAlone() {
+        final Outcome outcome = Outcome.of("kernels", "--part", "main", "--threads", "T1024");
+
+        assertEquals(2, outcome.exitCode());
+        assertTrue(outcome.err().contains("--part must stand without --quick and"), outcome.err());
+        final List<String> figures = cases("--part", "FIGURES", "--allocator", "CFMMalloc");
+        assertTrue(figures.contains("CFMMalloc ACD W30k 4 B, 128 KiB heap"));
+        assertTrue(figures.size()
+                < cases("--part", "main,figures", "--allocator", "CFMMalloc").size());
     }
 
     @Test
@@ -103,14 +119,90 @@ class KernelsCommandTest {
                         "uniform:4k+end:64KiB"));
     }
 
+    @Test
+    void shouldFillHeapsOnlyIfAsked() {
+        assertTrue(cases("--allocator", "CMalloc", "--threads", "T1024").stream()
+                .noneMatch(name -> name.contains("FILL")));
+        assertEquals(
+                List.of("CMalloc FILL T1k 64 B, 240 iterations"),
+                cases(
+                        "--allocator",
+                        "CMalloc",
+                        "--coalesced",
+                        "no",
+                        "--case",
+                        "fill",
+                        "--threads",
+                        "T1024",
+                        "--bytes",
+                        "64",
+                        "--iterations",
+                        "240"));
+    }
+
+    @Test
+    void shouldAgeHeapsUnlessToldNotTo() {
+        final String[] some = {"--allocator", "CMalloc", "--coalesced", "no", "--case", "AD", "--threads", "T1024"};
+
+        assertEquals(0, agedCases(some));
+        assertEquals(1, agedCases(with(some, "--aged")));
+        assertEquals(0, agedCases(with(some, "--no-aged")));
+        assertTrue(agedCases("--allocator", "CMalloc") > 10);
+        assertEquals(0, agedCases("--allocator", "CMalloc", "--no-aged"));
+    }
+
+    @Test
+    void shouldLinkOnlyIfAsked() {
+        final String[] some = {"--allocator", "CMalloc,Empty", "--case", "AD", "--bytes", "16", "--threads", "T1024"};
+
+        assertEquals(List.of("CMalloc AD T1k 16 B", "CMalloc coalesced AD T1k 16 B", "Empty AD T1k 16 B"), cases(some));
+        assertEquals(
+                List.of("CMalloc linked AD T1k 16 B", "CMalloc coalesced linked AD T1k 16 B", "Empty AD T1k 16 B"),
+                cases(with(some, "--linked=yes")));
+        assertEquals(5, cases(with(some, "--linked=both")).size());
+    }
+
+    @Test
+    void shouldChurnOnlyIfAsked() {
+        assertTrue(cases("--allocator", "CMalloc", "--threads", "T1024").stream()
+                .noneMatch(name -> name.contains("CHURN")));
+        assertEquals(
+                List.of("CMalloc coalesced CHURN T1k 4..1048576, 480 s"),
+                cases(
+                        "--allocator",
+                        "CMalloc",
+                        "--coalesced",
+                        "yes",
+                        "--case",
+                        "churn",
+                        "--threads",
+                        "T1024",
+                        "--churn-seconds",
+                        "480"));
+    }
+
+    private static String[] with(final String[] arguments, final String one) {
+        final String[] all = Arrays.copyOf(arguments, arguments.length + 1);
+        all[arguments.length] = one;
+        return all;
+    }
+
+    private static long agedCases(final String... arguments) {
+        return command(arguments).cases().stream().filter(KernelCase::aged).count();
+    }
+
     /** Its registers apart. */
     private static List<String> cases(final String... arguments) {
-        final KernelsCommand command = new KernelsCommand();
-        new CommandLine(command).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
-        return command.cases().stream()
+        return command(arguments).cases().stream()
                 .filter(work -> !work.name().equals("registers"))
                 .map(KernelsCommandTest::label)
                 .toList();
+    }
+
+    private static KernelsCommand command(final String... arguments) {
+        final KernelsCommand command = new KernelsCommand();
+        new CommandLine(command).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
+        return command;
     }
 
     private static String label(final KernelCase work) {

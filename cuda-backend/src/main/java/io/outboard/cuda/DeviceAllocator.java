@@ -7,10 +7,17 @@ import java.util.Objects;
  * The allocators that kernels can call in an in-kernel heap. Each is a header of CUDA C++, see {@link DeviceHeaders}, and
  * PTX to link kernels with, see {@link KernelModule#link}; with and without requests of one warp served by one claim.
  *
- * <p>From Vinkler and Havran 2014, sections 4 and 5; the headers say where they deviate. Immutable, so safe for any number
+ * <p>All but the first are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they deviate. Immutable, so safe for any number
  * of threads.
  */
 public enum DeviceAllocator {
+
+    /**
+     * Free memory in bitmaps on three levels: the default, and the one to take unless another is known to suit. Every call
+     * ends after a number of steps that the heap's size limits, whatever other threads do. Ours; {@code bit_malloc.cuh} says
+     * after whom.
+     */
+    BIT_MALLOC("BitMalloc", true, Flag.FREE_BITS, true),
 
     /** A bump pointer; nothing is ever freed. */
     ATOMIC_MALLOC("AtomicMalloc", false, Flag.BUMP_ONLY, false),
@@ -45,6 +52,9 @@ public enum DeviceAllocator {
         /** No chunks. */
         static final int BUMP_ONLY = 4;
 
+        /** Free memory in bitmaps. */
+        static final int FREE_BITS = 8;
+
         private Flag() {}
     }
 
@@ -62,7 +72,7 @@ public enum DeviceAllocator {
     }
 
     /**
-     * The allocator's name in the paper, in the headers and in file names.
+     * The allocator's name in the headers and in file names, which is the paper's where it is from there.
      *
      * @return for example {@code CFMMalloc}
      */
@@ -110,6 +120,11 @@ public enum DeviceAllocator {
     /** {@link Flag}s. */
     int flags() {
         return flags;
+    }
+
+    /** Those of a heap for the checked build. */
+    int checkedFlags() {
+        return (flags & Flag.FREE_BITS) != 0 ? flags | Flag.START_BITS : flags;
     }
 
     boolean isBumpOnly() {

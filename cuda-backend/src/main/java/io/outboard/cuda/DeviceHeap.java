@@ -21,20 +21,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Kernels get {@link #address} or {@link #parameter} as an argument and allocate through {@code outboardMalloc}, see
  * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that the
- * heap was made for. Where nothing fits they get a null pointer. The allocators are those of Vinkler and Havran 2014; the
- * headers say where they deviate. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one raises the driver's limit and uses
+ * heap was made for. Where nothing fits they get a null pointer. {@link DeviceAllocator} lists the allocators; the
+ * headers say where they are from. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one raises the driver's limit and uses
  * no memory of ours; it has no {@link #statistics} and no {@link #reset}.
  *
  * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: to make, {@link #reset} or ask a heap
  * waits for all work in its context before and after, so not while a stream is captured into a graph; so does {@link #close}
- * for a block of a pool. Of the memory 3 % are tables, with requests tracked 22 %.
+ * for a block of a pool. Of the memory 2 to 3 % are tables, with requests tracked 22 %.
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
 public final class DeviceHeap implements AutoCloseable {
 
     /** Bytes of what {@link #parameter} points to: {@code outboard::Heap}. */
-    public static final int CONTROL_BYTES = 160;
+    public static final int CONTROL_BYTES = 288;
 
     private static final int BLOCK_THREADS = 256;
     private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
@@ -71,7 +71,8 @@ public final class DeviceHeap implements AutoCloseable {
         allocator = builder.allocator;
         preSplit = builder.preSplit;
         fragmentationUnits = builder.fragmentationUnits();
-        flags = allocator.flags() | (builder.trackRequests ? DeviceAllocator.Flag.TRACK_REQUESTS : 0);
+        flags = (builder.checked ? allocator.checkedFlags() : allocator.flags())
+                | (builder.trackRequests ? DeviceAllocator.Flag.TRACK_REQUESTS : 0);
     }
 
     /**

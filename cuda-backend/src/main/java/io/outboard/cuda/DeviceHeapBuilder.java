@@ -25,9 +25,10 @@ public final class DeviceHeapBuilder {
     final @Nullable Pool pool;
     final long address;
     final long sizeBytes;
-    DeviceAllocator allocator = DeviceAllocator.CFM_MALLOC;
+    DeviceAllocator allocator = DeviceAllocator.BIT_MALLOC;
     PreSplit preSplit = PreSplit.binaryHeap(64L << 10);
     boolean trackRequests;
+    boolean checked;
     private double maximumFragmentation = 1;
 
     DeviceHeapBuilder(final @Nullable Pool pool, final long address, final long sizeBytes) {
@@ -49,7 +50,8 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * The allocator that kernels are to call. By default {@link DeviceAllocator#CFM_MALLOC}.
+     * The allocator that kernels are to call. By default {@link DeviceAllocator#BIT_MALLOC}. A kernel that calls another one
+     * that lays its heap out in another way is stopped at once, which ends its CUDA context with an error.
      *
      * @param newAllocator the allocator
      * @return this builder
@@ -61,7 +63,7 @@ public final class DeviceHeapBuilder {
 
     /**
      * Into which chunks the heap is divided at first. By default a binary heap with a smallest chunk of 64 KiB (the
-     * fastest in most cases of the test bench). No matter for allocators that have no chunks.
+     * fastest in most cases of the test bench). No matter for allocators that have no list of chunks, the default among them.
      *
      * @param newPreSplit the scheme
      * @return this builder
@@ -96,7 +98,7 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Whether the heap keeps the size of each request, for {@link DeviceHeapStatistics#internalFragmentation}. Costs a quarter
+     * Whether the heap keeps the size of each request, for {@link DeviceHeapStatistics#internalFragmentation}. Costs a fifth
      * of the heap. Off by default.
      *
      * @param newTrackRequests true to do so
@@ -104,6 +106,20 @@ public final class DeviceHeapBuilder {
      */
     public DeviceHeapBuilder trackRequests(final boolean newTrackRequests) {
         trackRequests = newTrackRequests;
+        return this;
+    }
+
+    /**
+     * Whether kernels use the allocator's checked build ({@link KernelModule#linkChecked}, or {@code OUTBOARD_CHECKED} with the
+     * headers), which counts each second free and each pointer that isn't a block's, and changes nothing then. {@link
+     * DeviceAllocator#BIT_MALLOC} needs a bit a unit more for that, 0.8 % of the heap, and stops a kernel of the other build at
+     * once; other allocators' heaps are the same in both. Off by default.
+     *
+     * @param newChecked true if they do
+     * @return this builder
+     */
+    public DeviceHeapBuilder checked(final boolean newChecked) {
+        checked = newChecked;
         return this;
     }
 

@@ -61,6 +61,25 @@ class DeviceAllocatorInterleavingsTest {
         run(unchecked, allocator, "emptied", 100_000);
     }
 
+    /** Free memory of a word whose bit above a thread clears, since it uses up what was open there. */
+    @TestOfEachList
+    void shouldFindWhatIsOpenedInAWordThatIsUsedUp(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "moved", 100_000);
+    }
+
+    /** Once a single call found out that thousands of words had been used up: 8,000 accesses and more. */
+    @TestOfEachList
+    void shouldNotNeedMoreAccessesWhileAHeapFills(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "fill", 5);
+    }
+
+    /** Once all threads waited for one that had added too much and not taken it back. */
+    @ParameterizedTest
+    @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC"})
+    void shouldNotWaitForAStalledThread(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "stalled", 20_000);
+    }
+
     /** Once a search came by a chunk's new end before the chunk there was in sight. */
     @ParameterizedTest
     @CsvSource({"C_MALLOC, 151472", "CM_MALLOC, 309718"})

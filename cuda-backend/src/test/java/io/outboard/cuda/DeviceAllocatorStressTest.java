@@ -71,7 +71,8 @@ class DeviceAllocatorStressTest {
         MODEL("1, 3, 4, 6, 8", 50_000, 0),
         SPLIT("4", 1, 0),
         BUMP("3, 5, 7", 1500, 20),
-        WRAP("3, 5, 7", 500, 100);
+        WRAP("3, 5, 7", 500, 100),
+        TOGETHER("7", 500, 100);
 
         private final String faults;
         private final int operations;
@@ -87,17 +88,25 @@ class DeviceAllocatorStressTest {
             if (coalesced && coalescedOperations == 0) {
                 return false;
             }
-            // DeviceAllocatorInterleavingsTest tries far more orders of these.
+            // DeviceAllocatorInterleavingsTest and BitMallocInterleavingsTest try far more orders of these.
             if (build == Build.PLAIN && order.equals(IN_TURNS) && !coalesced && allocator.canFree()) {
                 return false;
             }
             final boolean oneThread = this == LARGE || this == MODEL || this == SPLIT;
-            if ((oneThread && build.has("thread")) || (this == CARELESS && !build.has("OUTBOARD_CHECKED"))) {
+            if (this == TOGETHER && !order.equals(IN_TURNS)) {
+                return false;
+            }
+            // Only its checked build knows a second free. And it may refuse what fits, for a moment (bit_search.cuh).
+            final boolean bits = allocator.paperName().equals("BitMalloc");
+            final boolean needsChecks = this == CARELESS || (this == MISUSE && bits);
+            if ((oneThread && build.has("thread")) || (needsChecks && !build.has("OUTBOARD_CHECKED"))) {
                 return false;
             }
             return switch (this) {
+                case ROOM -> allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC && !bits;
                 case BUMP -> allocator == DeviceAllocator.ATOMIC_MALLOC;
                 case WRAP -> allocator == DeviceAllocator.AW_MALLOC;
+                case TOGETHER -> allocator == DeviceAllocator.ATOMIC_MALLOC || allocator == DeviceAllocator.AW_MALLOC;
                 default -> allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC;
             };
         }

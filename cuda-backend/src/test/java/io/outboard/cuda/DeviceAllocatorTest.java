@@ -24,7 +24,7 @@ class DeviceAllocatorTest {
                 assertThrows(IllegalArgumentException.class, () -> DeviceAllocator.named("cfmmalloc"));
 
         assertEquals(
-                "paperName=cfmmalloc must be one of [AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc,"
+                "paperName=cfmmalloc must be one of [BitMalloc, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc,"
                         + " CudaMalloc]",
                 thrown.getMessage());
     }
@@ -42,6 +42,7 @@ class DeviceAllocatorTest {
     void shouldSayWhichHaveACheckedBuild() {
         assertEquals(
                 List.of(
+                        DeviceAllocator.BIT_MALLOC,
                         DeviceAllocator.C_MALLOC,
                         DeviceAllocator.CF_MALLOC,
                         DeviceAllocator.CM_MALLOC,

@@ -57,6 +57,16 @@ class DeviceHeapGpuTest {
         return all().filter(Variant::isList);
     }
 
+    /** Those that tell a second free, and a pointer into a block. */
+    static Stream<Variant> strict() {
+        return lists().filter(each -> each.allocator() != DeviceAllocator.BIT_MALLOC || each.checked());
+    }
+
+    /** The default allocator. */
+    static Stream<Variant> bits() {
+        return lists().filter(each -> each.allocator() == DeviceAllocator.BIT_MALLOC);
+    }
+
     /** Those that say when there is no more. */
     static Stream<Variant> bounded() {
         return all().filter(each -> each.isList() || each.allocator() == DeviceAllocator.ATOMIC_MALLOC);
@@ -76,7 +86,9 @@ class DeviceHeapGpuTest {
     }
 
     private DeviceHeapBuilder over(final Variant variant) {
-        return DeviceHeap.over(DevicePointers.address(memory), HEAP_BYTES).allocator(variant.allocator());
+        return DeviceHeap.over(DevicePointers.address(memory), HEAP_BYTES)
+                .allocator(variant.allocator())
+                .checked(variant.checked());
     }
 
     private static void assertServedWell(final HeapKernels.Counts counts, final long served) {
@@ -123,6 +135,7 @@ class DeviceHeapGpuTest {
         final long smallBytes = 1 << 20;
         try (DeviceHeap heap = DeviceHeap.over(DevicePointers.address(memory), smallBytes)
                         .allocator(variant.allocator())
+                        .checked(variant.checked())
                         .preSplit(PreSplit.binaryHeap(64))
                         .build();
                 HeapKernels kernels = variant.kernels()) {
@@ -131,6 +144,47 @@ class DeviceHeapGpuTest {
             final HeapKernels.Counts counts = kernels.counts();
             assertAll(
                     () -> assertTrue(counts.served() > counts.nulls(), counts::toString),
+                    () -> assertEquals(0, counts.misaligned(), counts::toString),
+                    () -> assertEquals(0, counts.overwritten(), counts::toString));
+            assertAllFree(heap.statistics(), 0);
+        }
+    }
+
+    /** What is freed joins, whatever was there before: the whole of a fresh heap can be had again. */
+    @ParameterizedTest
+    @MethodSource("bits")
+    void shouldServeTheLargestRequestAfterAnyHistory(final Variant variant) {
+        final CUdeviceptr blocks = HeapKernels.pointers(1);
+        try (DeviceHeap heap = over(variant).build();
+                HeapKernels kernels = variant.kernels()) {
+            final long capacityBytes = heap.statistics().capacityBytes();
+            kernels.partWays(heap, 16 * THREADS, 4 * LARGEST_BYTES, 200);
+            kernels.useAndFree(heap, 4 * THREADS, 2 * LARGEST_BYTES, 20);
+            kernels.exhaust(heap, THREADS, 48);
+            assertAllFree(heap.statistics(), 0);
+            final HeapKernels.Counts before = kernels.counts();
+
+            kernels.hold(heap, (int) (capacityBytes >> 16 << 16), blocks, 1);
+
+            final HeapKernels.Counts counts = kernels.counts();
+            assertAll(
+                    () -> assertEquals(before.served() + 1, counts.served(), counts::toString),
+                    () -> assertEquals(0, counts.overwritten(), counts::toString));
+        } finally {
+            succeed(JCudaDriver.cuMemFree(blocks));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("bits")
+    void shouldServeAlignments(final Variant variant) {
+        try (DeviceHeap heap = over(variant).build();
+                HeapKernels kernels = variant.kernels()) {
+            kernels.holdAligned(heap, 256, LARGEST_BYTES, 50);
+
+            final HeapKernels.Counts counts = kernels.counts();
+            assertAll(
+                    () -> assertEquals(256 * 50, counts.served(), counts::toString),
                     () -> assertEquals(0, counts.misaligned(), counts::toString),
                     () -> assertEquals(0, counts.overwritten(), counts::toString));
             assertAllFree(heap.statistics(), 0);
@@ -147,6 +201,7 @@ class DeviceHeapGpuTest {
                         .build()) {
             try (DeviceHeap heap = DeviceHeap.in(pool, HEAP_BYTES)
                             .allocator(variant.allocator())
+                            .checked(variant.checked())
                             .build();
                     HeapKernels kernels = variant.kernels()) {
                 kernels.useAndFree(heap, THREADS, LARGEST_BYTES, 3);
@@ -205,7 +260,7 @@ class DeviceHeapGpuTest {
     }
 
     @ParameterizedTest
-    @MethodSource("lists")
+    @MethodSource("strict")
     void shouldRefuseASecondFreeAndForeignPointers(final Variant variant) {
         final CUdeviceptr blocks = HeapKernels.pointers(THREADS);
         try (DeviceHeap heap = over(variant).build();
@@ -267,6 +322,7 @@ class DeviceHeapGpuTest {
         final CUdeviceptr blocks = HeapKernels.pointers(count);
         try (DeviceHeap heap = DeviceHeap.over(DevicePointers.address(large), largeBytes)
                         .allocator(variant.allocator())
+                        .checked(variant.checked())
                         .preSplit(PreSplit.binaryHeap(blockBytes))
                         .build();
                 HeapKernels kernels = variant.kernels()) {

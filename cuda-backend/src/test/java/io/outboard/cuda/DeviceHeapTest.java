@@ -79,6 +79,7 @@ class DeviceHeapTest {
 
     @ParameterizedTest
     @CsvSource({
+        "BIT_MALLOC, 7, 8",
         "ATOMIC_MALLOC, 0, 4",
         "AW_MALLOC, 0, 4",
         "C_MALLOC, 0, 1",
@@ -101,6 +102,23 @@ class DeviceHeapTest {
                                 + (flags + 2) + "]"),
                 kernels.launches().stream()
                         .filter(launch -> launch.startsWith("outboardHeapFormat"))
+                        .toList());
+    }
+
+    /** The last argument of the format, as bits: free memory in bitmaps, and where blocks start. */
+    @Test
+    void shouldBeForTheDefaultAllocatorAndItsCheckedBuild() {
+        final DeviceHeapBuilder builder = DeviceHeap.over(MEMORY, HEAP_BYTES);
+
+        builder.build(driver).close();
+        builder.checked(true).build(driver).close();
+        builder.allocator(DeviceAllocator.CFM_MALLOC).build(driver).close();
+
+        assertEquals(
+                List.of("256, 8]", "256, 9]", "256, 0]"),
+                kernels.launches().stream()
+                        .filter(launch -> launch.startsWith("outboardHeapFormat"))
+                        .map(launch -> launch.substring(launch.indexOf("256, ")))
                         .toList());
     }
 
@@ -174,7 +192,8 @@ class DeviceHeapTest {
     void shouldGiveKernelsTheControlBlockByValue() {
         kernels.leaveStatistics(11, 22, 33, 44);
         try (DeviceHeap heap = inPool().build(driver)) {
-            final ByteBuffer control = heap.parameter().getByteBuffer(0, 160).order(ByteOrder.nativeOrder());
+            final ByteBuffer control =
+                    heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
             assertEquals(22, control.getLong(8));
 

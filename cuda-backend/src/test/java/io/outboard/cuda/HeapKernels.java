@@ -54,6 +54,10 @@ final class HeapKernels implements AutoCloseable {
         run("partWays", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
     }
 
+    void holdAligned(final DeviceHeap heap, final int threads, final int largestBytes, final int rounds) {
+        run("holdAligned", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
+    }
+
     void exhaust(final DeviceHeap heap, final int threads, final int bytes) {
         run("exhaust", threads, word(heap.address()), word(bytes), Pointer.to(counts));
     }

@@ -1,6 +1,7 @@
 // Kernels that try an in-kernel heap out. Each block is filled with a tag of its own and read back, so that blocks that
 // overlap are found. Made into PTX by cuda-backend/ptx.sh.
 extern "C" __device__ void* outboardMalloc(void* heap, size_t bytes);
+extern "C" __device__ void* outboardAlignedMalloc(void* heap, size_t alignment, size_t bytes);
 extern "C" __device__ void outboardFree(void* heap, void* pointer);
 
 namespace {
@@ -103,6 +104,28 @@ extern "C" __global__ void partWays(void* heap, unsigned largestBytes, unsigned 
             check(block, bytes, tag, counts);
             outboardFree(heap, block);
         }
+    }
+}
+
+// Each thread holds a block of an alignment from 16 bytes to 64 KiB at a time.
+extern "C" __global__ void holdAligned(void* heap, unsigned largestBytes, unsigned rounds, Counts* counts) {
+    for (unsigned round = 0; round < rounds; ++round) {
+        const unsigned tag = thread() * rounds + round;
+        const unsigned bytes = 4 + mixed(tag) % (largestBytes - 3);
+        const unsigned long long alignment = 16ull << mixed(tag + 1) % 13;
+        void* block = outboardAlignedMalloc(heap, alignment, bytes);
+        if (block == nullptr) {
+            atomicAdd(&counts->nulls, 1);
+            continue;
+        }
+        atomicAdd(&counts->served, 1);
+        if (reinterpret_cast<unsigned long long>(block) % alignment != 0) {
+            atomicAdd(&counts->misaligned, 1);
+        }
+        fill(block, bytes, tag);
+        __nanosleep(mixed(~tag) % 256);
+        check(block, bytes, tag, counts);
+        outboardFree(heap, block);
     }
 }
 

@@ -15,11 +15,13 @@ final class BenchHeap implements AutoCloseable {
 
     private final Contender contender;
     private final long memory;
+    private final long sizeBytes;
     private final @Nullable DeviceHeap heap;
 
     BenchHeap(final KernelCase work, final long memory, final boolean trackRequests) {
         this.contender = work.contender();
         this.memory = memory;
+        this.sizeBytes = work.heapBytes();
         this.heap = contender
                 .allocator()
                 .filter(allocator -> contender.hasBounds())
@@ -38,6 +40,11 @@ final class BenchHeap implements AutoCloseable {
         return memory;
     }
 
+    /** Its size, from where it begins; 0 where blocks lie elsewhere. */
+    long boundBytes() {
+        return contender.hasBounds() ? sizeBytes : 0;
+    }
+
     /** What kernels are told of it: its control block, zeroes where it has none. */
     ByteBuffer control() {
         return heap == null
@@ -47,7 +54,14 @@ final class BenchHeap implements AutoCloseable {
 
     /** Makes it empty, if frees don't. */
     void resetUnlessFreed() {
-        if (heap != null && !contender.canFree()) {
+        if (!contender.canFree()) {
+            reset();
+        }
+    }
+
+    /** Makes it as it was at first; the driver's heap stays as it is. */
+    void reset() {
+        if (heap != null) {
             heap.reset();
         }
     }

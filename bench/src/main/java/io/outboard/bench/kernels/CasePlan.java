@@ -1,15 +1,14 @@
 package io.outboard.bench.kernels;
 
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
-/**
- * Which cases a run consists of. The usual run is the table that published allocators were measured by, and the points of
- * the figures of Vinkler and Havran (2014).
- */
+/** Which cases a run consists of. The usual run has the parts that {@link PlanPart} names. */
 public final class CasePlan {
 
     /** Sizes of figures 3(a), 4 and 5: 4 bytes to 128 KiB. */
@@ -23,14 +22,18 @@ public final class CasePlan {
     private static final int BLOCK = 256;
     private static final int MILLION = 1 << 20;
     private static final long SMALL_HEAP = 64L << 20;
+    private static final int FEW_ROUNDS = 24;
 
     private final List<Contender> contenders;
     private final int runs;
-    private final Set<KernelCase> cases = new LinkedHashSet<>();
+    private final Predicate<Contender> aged;
+    /** By the same on a fresh heap alone: what was first asked for stays, aged or not. */
+    private final Map<KernelCase, KernelCase> cases = new LinkedHashMap<>();
 
-    private CasePlan(final List<Contender> contenders, final int runs) {
+    private CasePlan(final List<Contender> contenders, final int runs, final Predicate<Contender> aged) {
         this.contenders = contenders;
         this.runs = runs;
+        this.aged = aged;
     }
 
     /**
@@ -38,12 +41,27 @@ public final class CasePlan {
      *
      * @param contenders what to measure
      * @param runs how many runs medians are taken of
+     * @param aged whether those of tables are measured on aged heaps as well, but for CUDA's own, which takes seconds to age
+     * @param churnSeconds how long each {@link TestKind#CHURN} lasts
+     * @param parts what of it
      * @return the cases, those of a row of a table together
      */
-    public static List<KernelCase> usual(final List<Contender> contenders, final int runs) {
-        final CasePlan plan = new CasePlan(contenders, runs);
-        plan.addTable();
-        plan.addFigures();
+    public static List<KernelCase> usual(
+            final List<Contender> contenders,
+            final int runs,
+            final boolean aged,
+            final int churnSeconds,
+            final Set<PlanPart> parts) {
+        final CasePlan plan = new CasePlan(contenders, runs, contender -> aged && !contender.isCuda());
+        if (parts.contains(PlanPart.MAIN)) {
+            plan.addMain(churnSeconds);
+        }
+        if (parts.contains(PlanPart.FAMILY)) {
+            plan.addTable();
+        }
+        if (parts.contains(PlanPart.FIGURES)) {
+            plan.addFigures();
+        }
         return plan.result();
     }
 
@@ -54,7 +72,7 @@ public final class CasePlan {
      * @return the cases
      */
     public static List<KernelCase> quick(final List<Contender> contenders) {
-        final CasePlan plan = new CasePlan(contenders, 1);
+        final CasePlan plan = new CasePlan(contenders, 1, CasePlan::never);
         for (final boolean perWarp : new boolean[] {false, true}) {
             for (final long bytes : new long[] {16, 1001}) {
                 for (final TestKind test : List.of(TestKind.AD, TestKind.ADF, TestKind.ACD, TestKind.P, TestKind.OOM)) {
@@ -62,7 +80,9 @@ public final class CasePlan {
                 }
             }
             plan.addSmall(TestKind.MIX, perWarp, 4, 1024);
+            plan.addSmall(TestKind.FILL, perWarp, 64, 64);
         }
+        plan.addSmall(TestKind.CHURN, false, MainCases.LEAST_MIXED, KernelCase.CHURN_BYTES);
         return plan.result();
     }
 
@@ -72,11 +92,14 @@ public final class CasePlan {
      * @param contenders what to measure
      * @param tests what is done
      * @param threads numbers of threads, as {@link #threads} reads them
-     * @param sizes {@code {least, most}} bytes of a request; {@link TestKind#MIX} takes those that differ, others the rest
+     * @param sizes {@code {least, most}} bytes of a request; {@link TestKind#MIX} takes those that differ, {@link
+     *     TestKind#CHURN} none, others the rest
      * @param heapBytes sizes of the heap
-     * @param iterations of {@link TestKind#ACD} and {@link TestKind#P}; empty: the usual number
+     * @param iterations of {@link TestKind#ACD}, {@link TestKind#P} and {@link TestKind#FILL}; empty: the usual number
+     * @param churnSeconds how long each {@link TestKind#CHURN} lasts
      * @param preSplits see {@link PreSplits}
      * @param runs how many runs medians are taken of
+     * @param aged whether to measure on aged heaps as well
      * @return the cases, those of a row of a table together
      */
     public static List<KernelCase> combinations(
@@ -86,31 +109,45 @@ public final class CasePlan {
             final List<long[]> sizes,
             final List<Long> heapBytes,
             final List<Integer> iterations,
+            final int churnSeconds,
             final List<String> preSplits,
-            final int runs) {
-        final CasePlan plan = new CasePlan(contenders, runs);
+            final int runs,
+            final boolean aged) {
+        final CasePlan plan = new CasePlan(contenders, runs, contender -> aged);
         for (final TestKind test : tests) {
-            final boolean repeats = KernelCase.usualIterations(test) > 1;
-            final List<Integer> counts =
-                    repeats && !iterations.isEmpty() ? iterations : List.of(KernelCase.usualIterations(test));
+            final List<Integer> counts = counts(test, iterations, churnSeconds);
             for (final String text : threads) {
-                for (final long[] size : sizes) {
-                    if (size[0] < size[1] == (test == TestKind.MIX)) {
-                        for (final long heap : heapBytes) {
-                            for (final int count : counts) {
-                                preSplits.forEach(split -> plan.add(
-                                        test,
-                                        text,
-                                        size[0],
-                                        size[1],
-                                        each -> each.withHeap(heap, split).withIterations(count)));
-                            }
+                for (final long[] size : sizesOf(test, sizes)) {
+                    for (final long heap : heapBytes) {
+                        for (final int count : counts) {
+                            preSplits.forEach(split -> plan.add(
+                                    test,
+                                    text,
+                                    size[0],
+                                    size[1],
+                                    each -> each.withHeap(heap, split).withIterations(count)));
                         }
                     }
                 }
             }
         }
         return plan.result();
+    }
+
+    private static List<Integer> counts(final TestKind test, final List<Integer> iterations, final int churnSeconds) {
+        if (test == TestKind.CHURN) {
+            return List.of(churnSeconds);
+        }
+        final int usual = KernelCase.usualIterations(test);
+        return usual > 1 && !iterations.isEmpty() ? iterations : List.of(usual);
+    }
+
+    private static List<long[]> sizesOf(final TestKind test, final List<long[]> sizes) {
+        return test == TestKind.CHURN
+                ? List.of(new long[] {MainCases.LEAST_MIXED, KernelCase.CHURN_BYTES})
+                : sizes.stream()
+                        .filter(size -> size[0] < size[1] == (test == TestKind.MIX))
+                        .toList();
     }
 
     /**
@@ -125,6 +162,15 @@ public final class CasePlan {
         }
         final int threads = Integer.parseInt(text.substring(1));
         return threads <= 1 << 26 ? threads : 0;
+    }
+
+    private void addMain(final int churnSeconds) {
+        final CasePlan main = with(Contender::isMain, aged);
+        for (final MainCases.Row row : MainCases.rows()) {
+            final int count = row.test() == TestKind.CHURN ? churnSeconds : KernelCase.usualIterations(row.test());
+            main.add(row.test(), row.threads(), row.leastBytes(), row.mostBytes(), each -> each.withIterations(count));
+        }
+        addAll(main);
     }
 
     /** The rows of the table in which published allocators were measured. */
@@ -148,19 +194,20 @@ public final class CasePlan {
         add(TestKind.ACD, "T102400", 16);
         add(TestKind.P, "T102400", 16);
         // CUDA's own takes minutes for the millions of blocks that the smaller sizes come to.
-        final CasePlan others = with(each -> !each.isCuda());
+        final CasePlan others = with(each -> !each.isCuda(), aged);
         others.add(TestKind.OOM, "T10240", 64);
         others.add(TestKind.OOM, "T10240", 1024);
-        cases.addAll(others.cases);
+        others.add(TestKind.FILL, "T10240", 64);
+        addAll(others);
         add(TestKind.OOM, "T10240", 65536);
     }
 
-    /** One allocating thread a warp, for which coalescing changes nothing: only without. */
+    /** One allocating thread a warp, for which coalescing changes nothing: only without, and only as the paper does. */
     private void addFigures() {
-        final CasePlan plain = with(each -> !each.coalesced());
+        final CasePlan plain = with(each -> !each.coalesced() && !each.linked(), CasePlan::never);
         plain.addFigure3();
         plain.addFigures4And5();
-        cases.addAll(plain.cases);
+        addAll(plain);
     }
 
     private void addFigure3() {
@@ -180,8 +227,8 @@ public final class CasePlan {
 
     private void addFigures4And5() {
         final String threads = "W" + PAPER_THREADS;
-        final CasePlan lists = with(Contender::hasChunks);
-        final CasePlan fused = with(each -> each.name().equals("CFMMalloc"));
+        final CasePlan lists = with(Contender::hasChunks, CasePlan::never);
+        final CasePlan fused = with(each -> each.name().equals("CFMMalloc"), CasePlan::never);
         for (final long bytes : FIGURE_BYTES) {
             lists.add(TestKind.ACD, threads, bytes);
             lists.add(TestKind.AD, threads, bytes);
@@ -189,8 +236,8 @@ public final class CasePlan {
                 fused.add(TestKind.ACD, threads, bytes, bytes, each -> each.withHeap(KernelCase.HEAP_BYTES, split));
             }
         }
-        cases.addAll(lists.cases);
-        cases.addAll(fused.cases);
+        addAll(lists);
+        addAll(fused);
     }
 
     private void addSmall(final TestKind test, final boolean perWarp, final long least, final long most) {
@@ -199,11 +246,20 @@ public final class CasePlan {
                 (perWarp ? "W" : "T") + 1024,
                 least,
                 most,
-                each -> each.withHeap(SMALL_HEAP >> (test == TestKind.OOM ? 4 : 0), PreSplits.DEFAULT));
+                each -> each.withHeap(SMALL_HEAP >> (test == TestKind.OOM ? 4 : 0), PreSplits.DEFAULT)
+                        .withIterations(quickIterations(test)));
+    }
+
+    private static int quickIterations(final TestKind test) {
+        return switch (test) {
+            case FILL -> FEW_ROUNDS;
+            case CHURN -> 1;
+            default -> KernelCase.usualIterations(test);
+        };
     }
 
     private void addMix(final String threads, final long most) {
-        add(TestKind.MIX, threads, 4, most, each -> each);
+        add(TestKind.MIX, threads, MainCases.LEAST_MIXED, most, each -> each);
     }
 
     private void add(final TestKind test, final String threads, final long bytes) {
@@ -218,29 +274,49 @@ public final class CasePlan {
             final UnaryOperator<KernelCase> change) {
         for (final Contender contender : contenders) {
             if (isPossible(test, contender)) {
-                cases.add(change.apply(new KernelCase(
-                        contender,
-                        test,
-                        threads.startsWith("W"),
-                        threads(threads),
-                        least,
-                        most,
-                        KernelCase.usualIterations(test),
-                        KernelCase.HEAP_BYTES,
-                        PreSplits.DEFAULT,
-                        runs)));
+                put(change.apply(new KernelCase(
+                                contender,
+                                test,
+                                threads.startsWith("W"),
+                                threads(threads),
+                                least,
+                                most,
+                                KernelCase.usualIterations(test),
+                                KernelCase.HEAP_BYTES,
+                                PreSplits.DEFAULT,
+                                runs))
+                        .withAged(aged.test(contender)));
             }
         }
     }
 
-    /** Who never fails can't be exhausted: no allocator at all, and the one that wraps. */
+    private void put(final KernelCase work) {
+        cases.putIfAbsent(work.withAged(false), work);
+    }
+
+    private void addAll(final CasePlan other) {
+        other.cases.values().forEach(this::put);
+    }
+
+    /**
+     * Who never fails can't be exhausted, and blocks that are a list must be memory that is in no other use: not with no
+     * allocator at all, and not with the one that wraps. How full a heap is must be known to keep it so.
+     */
     private static boolean isPossible(final TestKind test, final Contender contender) {
-        return test != TestKind.OOM || !(contender.isEmpty() || contender.overwrites());
+        return switch (test) {
+            case OOM, FILL -> !(contender.isEmpty() || contender.overwrites());
+            case CHURN -> contender.hasChunks();
+            default -> true;
+        };
+    }
+
+    private static boolean never(final Contender contender) {
+        return false;
     }
 
     /** An empty plan for some of the contenders. */
-    private CasePlan with(final Predicate<Contender> filter) {
-        return new CasePlan(contenders.stream().filter(filter).toList(), runs);
+    private CasePlan with(final Predicate<Contender> filter, final Predicate<Contender> ages) {
+        return new CasePlan(contenders.stream().filter(filter).toList(), runs, ages);
     }
 
     /** With the registers of each contender, and of none, against which they are compared. */
@@ -248,7 +324,7 @@ public final class CasePlan {
         final Set<KernelCase> all = new LinkedHashSet<>();
         all.add(KernelCase.registers(Contender.empty()));
         contenders.forEach(contender -> all.add(KernelCase.registers(contender)));
-        all.addAll(cases);
+        all.addAll(cases.values());
         return List.copyOf(all);
     }
 }

@@ -12,13 +12,34 @@ import java.util.Optional;
  *
  * @param name the paper's name of the allocator, or {@link #EMPTY}
  * @param coalesced whether one claim serves a warp
+ * @param linked whether the kernels call functions that they were linked with, and have nothing of the allocator inlined
  */
-public record Contender(String name, boolean coalesced) {
+public record Contender(String name, boolean coalesced, boolean linked) {
 
     /** The name of no allocator at all. */
     public static final String EMPTY = "Empty";
 
     private static final String COALESCED = " coalesced";
+    private static final String LINKED = " linked";
+
+    /** In names of resources, in the place of an allocator. */
+    private static final String ANY = "Linked";
+
+    /**
+     * One whose allocator was compiled into the kernels.
+     *
+     * @param name the paper's name of the allocator, or {@link #EMPTY}
+     * @param coalesced whether one claim serves a warp
+     */
+    public Contender(final String name, final boolean coalesced) {
+        this(name, coalesced, false);
+    }
+
+    /** The best of the paper's family, which others are compared with. */
+    private static final String FAMILY = "CFMMalloc";
+
+    /** The allocator that heaps have by default, as soon as there is it: else that of the family. */
+    private static final String NEWEST = "BitMalloc";
 
     /** No allocator at all. */
     static Contender empty() {
@@ -37,12 +58,23 @@ public record Contender(String name, boolean coalesced) {
     }
 
     /**
+     * Whether it is one by which the project is judged: the newest allocator in every form, the best of the paper's family,
+     * coalesced, and none, to see what the kernels take by themselves.
+     *
+     * @return whether it is one of these
+     */
+    boolean isMain() {
+        final String newest = names().contains(NEWEST) ? NEWEST : FAMILY;
+        return isEmpty() || name.equals(newest) || (name.equals(FAMILY) && coalesced);
+    }
+
+    /**
      * How tables name it.
      *
      * @return for example {@code CFMMalloc coalesced}
      */
     public String label() {
-        return coalesced ? name + COALESCED : name;
+        return name + (coalesced ? COALESCED : "") + (linked ? LINKED : "");
     }
 
     /** The allocator; nothing if there is none. */
@@ -78,6 +110,11 @@ public record Contender(String name, boolean coalesced) {
     /** Whether memory that is freed can be had again, or none is ever taken. */
     boolean canFree() {
         return allocator().map(DeviceAllocator::canFree).orElse(true);
+    }
+
+    /** The resource of kernels that can be linked with any allocator. */
+    static String linkedResource() {
+        return new Contender(ANY, false).resource();
     }
 
     /** The resource beside this class that holds its kernels as PTX, packed. */

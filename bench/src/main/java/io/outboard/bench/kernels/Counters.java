@@ -2,6 +2,7 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.report.JsonLine;
 import io.outboard.cuda.memory.DevicePointers;
+import java.util.Locale;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
@@ -9,11 +10,31 @@ import jcuda.driver.JCudaDriver;
 /** What kernels count while they check, in device memory: {@code Counters} of {@code kernels.cu}. */
 final class Counters {
 
-    private static final String[] NAMES = {"nulls", "misaligned", "outside", "mismatches"};
-    private static final int SERVED = NAMES.length;
+    /** The fields of {@code Counters} in {@code kernels.cu}. */
+    enum Key {
+        NULLS(0),
+        MISALIGNED(1),
+        OUTSIDE(2),
+        MISMATCHES(3),
+        SERVED(4),
+        REPEATS(5),
+        LATE(6),
+        LIVE(7),
+        PEAK(8),
+        OPERATIONS(9),
+        FALSE_NULLS(10),
+        OTHER_NULLS(11),
+        LARGEST(12);
+
+        private final int index;
+
+        Key(final int index) {
+            this.index = index;
+        }
+    }
 
     /** Size in device memory. */
-    static final long BYTES = (SERVED + 1) * (long) Long.BYTES;
+    static final long BYTES = (long) Key.values().length * Long.BYTES;
 
     private final CUdeviceptr pointer = new CUdeviceptr();
 
@@ -29,15 +50,37 @@ final class Counters {
         KernelBench.check("cuMemsetD8", JCudaDriver.cuMemsetD8(pointer, (byte) 0, BYTES));
     }
 
-    /** Adds them to a result; for {@link TestKind#OOM} with the fraction of the heap that was handed out. */
-    void addTo(final JsonLine json, final KernelCase work) {
-        final long[] counts = new long[SERVED + 1];
-        KernelBench.check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(counts), pointer, BYTES));
-        for (int i = 0; i < SERVED; i++) {
-            json.put(NAMES[i], counts[i]);
+    /** What has been counted so far. */
+    Counts read() {
+        final long[] words = new long[Key.values().length];
+        KernelBench.check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(words), pointer, BYTES));
+        return new Counts(words);
+    }
+
+    /** A key of a result: {@code leakedChunks}, or {@code agedLeakedChunks}. */
+    static String named(final String prefix, final String name) {
+        return prefix.isEmpty() ? name : prefix + name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+    }
+
+    /** Numbers as they were when they were read. Immutable. */
+    static final class Counts {
+
+        private final long[] words;
+
+        private Counts(final long... words) {
+            this.words = words;
         }
-        if (work.test() == TestKind.OOM) {
-            json.put("served", (double) counts[SERVED] / work.heapBytes(), 4);
+
+        long get(final Key key) {
+            return words[key.index];
+        }
+
+        /** Adds what checks count to a result; {@code prefix} begins the names, as in {@code agedNulls}. */
+        void addTo(final JsonLine json, final String prefix) {
+            json.put(named(prefix, "nulls"), get(Key.NULLS))
+                    .put(named(prefix, "misaligned"), get(Key.MISALIGNED))
+                    .put(named(prefix, "outside"), get(Key.OUTSIDE))
+                    .put(named(prefix, "mismatches"), get(Key.MISMATCHES));
         }
     }
 }

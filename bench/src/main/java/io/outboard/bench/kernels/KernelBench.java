@@ -3,12 +3,15 @@ package io.outboard.bench.kernels;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.core.Region;
 import io.outboard.cuda.CudaMemorySource;
+import io.outboard.cuda.DeviceAllocator;
 import io.outboard.cuda.KernelModule;
 import io.outboard.cuda.kernels.TextResource;
 import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.DevicePointers;
 import java.util.HashMap;
 import java.util.Map;
 import jcuda.Pointer;
+import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUlimit;
 import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
@@ -26,6 +29,7 @@ final class KernelBench implements AutoCloseable {
     private final Map<Contender, KernelModule> modules = new HashMap<>();
     private final Stopwatch stopwatch;
     private final Counters counters;
+    private final Ageing ageing;
     private @Nullable Region memory;
     private boolean driverHeapIsSet;
 
@@ -36,6 +40,7 @@ final class KernelBench implements AutoCloseable {
         checkRuntime("cudaFree", JCuda.cudaFree(new Pointer()));
         stopwatch = new Stopwatch();
         counters = new Counters(source.take(Counters.BYTES).address());
+        ageing = new Ageing(source.take(Ageing.BYTES), stopwatch, counters);
     }
 
     /**
@@ -50,16 +55,18 @@ final class KernelBench implements AutoCloseable {
             check("cuCtxSetLimit", JCudaDriver.cuCtxSetLimit(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, work.heapBytes()));
             driverHeapIsSet = true;
         }
-        final KernelModule module = module(work.contender());
+        final KernelModule module = work.contender().linked() ? linked(work.contender()) : module(work.contender());
         if (work.test() == TestKind.REGISTERS) {
             return work.json()
                     .put("status", "ok")
                     .put("registers", (long) module.registers("registers"))
                     .put("cycleRegisters", (long) module.registers("cycle"));
         }
-        final Region blocks = source.take((long) work.slots() * work.iterations() * Long.BYTES);
+        final Region blocks = source.take(work.pointers() * Long.BYTES);
         final long heap = memory(work.contender().hasBounds() ? work.heapBytes() : 1);
-        final JsonLine result = new CaseRun(work, module, heap, blocks, stopwatch, counters).measure();
+        final JsonLine result = work.test() == TestKind.CHURN
+                ? new ChurnRun(work, module, heap, blocks, stopwatch, counters).measure()
+                : new CaseRun(work, module, heap, blocks, stopwatch, counters, ageing).measure();
         // Not after a failure: then the context may be broken, and the failure would be hidden by the next one.
         source.giveBack(blocks);
         return result;
@@ -69,6 +76,16 @@ final class KernelBench implements AutoCloseable {
         return modules.computeIfAbsent(
                 contender,
                 key -> KernelModule.load(key.resource(), TextResource.read(KernelBench.class, key.resource())));
+    }
+
+    private KernelModule linked(final Contender contender) {
+        return modules.computeIfAbsent(contender, key -> {
+            final DeviceAllocator allocator = DeviceAllocator.named(key.name());
+            final String kernels = TextResource.read(KernelBench.class, Contender.linkedResource());
+            return key.coalesced()
+                    ? KernelModule.linkCoalesced(allocator, kernels)
+                    : KernelModule.link(allocator, kernels);
+        });
     }
 
     /** Memory for heaps: one region, the largest that was asked for so far. */
@@ -90,6 +107,13 @@ final class KernelBench implements AutoCloseable {
         stopwatch.close();
         modules.values().forEach(KernelModule::close);
         source.close();
+    }
+
+    /** Zeroes memory, after what was launched before. */
+    static void clear(final Region region) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, region.address());
+        check("cuMemsetD8", JCudaDriver.cuMemsetD8(pointer, (byte) 0, region.sizeBytes()));
     }
 
     static void check(final String call, final int result) {

@@ -1,7 +1,9 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.bench.report.JsonLine;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * One thing to measure. Immutable, so safe for any number of threads.
@@ -12,10 +14,12 @@ import java.util.List;
  * @param threads threads to launch, in blocks of 256, {@code 0 < threads}
  * @param leastBytes smallest request
  * @param mostBytes largest request; sizes are uniform between the two
- * @param iterations allocations of a thread before it frees, or launches of {@link TestKind#P}
+ * @param iterations allocations of a thread before it frees, launches of {@link TestKind#P}, rounds of {@link
+ *     TestKind#FILL}, or seconds of {@link TestKind#CHURN}
  * @param heapBytes size of the heap
  * @param preSplit how the heap is pre-split, see {@link PreSplits}
  * @param runs how many runs the median is taken of, {@code 0 < runs}; one, if one takes longer than a second
+ * @param aged whether to measure a second time, on an aged heap
  */
 public record KernelCase(
         Contender contender,
@@ -27,7 +31,8 @@ public record KernelCase(
         int iterations,
         long heapBytes,
         String preSplit,
-        int runs) {
+        int runs,
+        boolean aged) {
 
     /** Allocations of a thread in {@link TestKind#ACD}, and launches in {@link TestKind#P}, unless a case says otherwise. */
     public static final int ITERATIONS = 10;
@@ -35,7 +40,38 @@ public record KernelCase(
     /** The paper's heap: 2 GiB. */
     public static final long HEAP_BYTES = 2L << 30;
 
+    /** Rounds of {@link TestKind#FILL}, unless a case says otherwise. */
+    public static final int ROUNDS = 2400;
+
+    /** Seconds of {@link TestKind#CHURN}, unless a case says otherwise. */
+    public static final int SECONDS = 10;
+
+    /** Largest request of {@link TestKind#CHURN}. */
+    static final long CHURN_BYTES = 1L << 20;
+
+    /** What a request of {@link TestKind#CHURN} is for, in the mean: {@code stampedBytes} in {@code kernels.cu}. */
+    private static final int CHURN_MEAN_BYTES = 8 << 10;
+
+    /** Tests that are the same on an aged heap; others use all of the heap anyway. */
+    private static final Set<TestKind> AGEABLE =
+            EnumSet.of(TestKind.AD, TestKind.ADF, TestKind.ACD, TestKind.P, TestKind.MIX);
+
     private static final int WARP = 32;
+
+    /** A case on a fresh heap alone. */
+    KernelCase(
+            final Contender contender,
+            final TestKind test,
+            final boolean perWarp,
+            final int threads,
+            final long leastBytes,
+            final long mostBytes,
+            final int iterations,
+            final long heapBytes,
+            final String preSplit,
+            final int runs) {
+        this(contender, test, perWarp, threads, leastBytes, mostBytes, iterations, heapBytes, preSplit, runs, false);
+    }
 
     /** The case of how many registers the kernels of a contender take. */
     static KernelCase registers(final Contender contender) {
@@ -44,13 +80,21 @@ public record KernelCase(
 
     /** The same on another heap. */
     KernelCase withHeap(final long bytes, final String split) {
-        return new KernelCase(contender, test, perWarp, threads, leastBytes, mostBytes, iterations, bytes, split, runs);
+        return new KernelCase(
+                contender, test, perWarp, threads, leastBytes, mostBytes, iterations, bytes, split, runs, aged);
     }
 
     /** The same with other iterations. */
     KernelCase withIterations(final int count) {
         return new KernelCase(
-                contender, test, perWarp, threads, leastBytes, mostBytes, count, heapBytes, preSplit, runs);
+                contender, test, perWarp, threads, leastBytes, mostBytes, count, heapBytes, preSplit, runs, aged);
+    }
+
+    /** The same on an aged heap as well, if that makes a difference, or not. */
+    KernelCase withAged(final boolean newAged) {
+        final boolean ages = newAged && AGEABLE.contains(test) && contender.canFree() && !contender.isEmpty();
+        return new KernelCase(
+                contender, test, perWarp, threads, leastBytes, mostBytes, iterations, heapBytes, preSplit, runs, ages);
     }
 
     /** How many threads allocate. */
@@ -61,6 +105,26 @@ public record KernelCase(
     /** Most that can be requested without a free, padded as allocators do. */
     long demandBytes() {
         return (long) slots() * iterations * ((mostBytes + 15) / 16 * 16);
+    }
+
+    /** How many pointers the kernels keep beside the heap. */
+    long pointers() {
+        return switch (test) {
+            case ACD -> (long) slots() * iterations;
+            // And what stands in the block.
+            case CHURN -> 2L * slots() * places();
+            default -> slots();
+        };
+    }
+
+    /** Blocks that a thread of {@link TestKind#CHURN} can hold: half as many again as fill the heap. */
+    long places() {
+        return heapBytes * 3 / 2 / ((long) CHURN_MEAN_BYTES * slots()) + 1;
+    }
+
+    /** For how long it runs by itself, however fast the allocator is. */
+    int seconds() {
+        return test == TestKind.CHURN ? iterations : 0;
     }
 
     /** Every so many threads, one allocates. */
@@ -79,14 +143,21 @@ public record KernelCase(
         }
         final String size = leastBytes == mostBytes ? bytes(leastBytes) : leastBytes + ".." + mostBytes;
         return test.label() + " " + threads(perWarp, threads) + " " + size
-                + (iterations == usualIterations(test) ? "" : ", " + iterations + " iterations")
+                + (iterations == usualIterations(test)
+                        ? ""
+                        : ", " + iterations + (test == TestKind.CHURN ? " s" : " iterations"))
                 + (heapBytes == HEAP_BYTES ? "" : ", " + bytes(heapBytes) + " heap")
                 + (preSplit.equals(PreSplits.DEFAULT) ? "" : ", " + preSplit);
     }
 
     /** Iterations of a test, unless a case says otherwise. */
     static int usualIterations(final TestKind test) {
-        return test == TestKind.ACD || test == TestKind.P ? ITERATIONS : 1;
+        return switch (test) {
+            case ACD, P -> ITERATIONS;
+            case FILL -> ROUNDS;
+            case CHURN -> SECONDS;
+            case AD, ADF, MIX, OOM, REGISTERS -> 1;
+        };
     }
 
     /** What was asked for, by the keys of a result. */
@@ -95,6 +166,7 @@ public record KernelCase(
                 .put("name", name())
                 .put("allocator", contender.name())
                 .put("coalesced", contender.coalesced() ? "yes" : "no")
+                .put("linked", contender.linked() ? "yes" : "no")
                 .put("case", test.name())
                 .put("threads", (long) threads)
                 .put("allocatingThreads", (long) slots())
@@ -120,14 +192,16 @@ public record KernelCase(
                         String.valueOf(iterations),
                         String.valueOf(heapBytes),
                         preSplit,
-                        String.valueOf(runs)));
+                        String.valueOf(runs),
+                        String.valueOf(aged),
+                        String.valueOf(contender.linked())));
     }
 
     /** Reads what {@link #line} wrote. */
     static KernelCase parse(final String line) {
         final String[] words = line.split(" ", -1);
         return new KernelCase(
-                new Contender(words[0], Boolean.parseBoolean(words[1])),
+                new Contender(words[0], Boolean.parseBoolean(words[1]), Boolean.parseBoolean(words[12])),
                 TestKind.valueOf(words[2]),
                 Boolean.parseBoolean(words[3]),
                 Integer.parseInt(words[4]),
@@ -136,7 +210,8 @@ public record KernelCase(
                 Integer.parseInt(words[7]),
                 Long.parseLong(words[8]),
                 words[9],
-                Integer.parseInt(words[10]));
+                Integer.parseInt(words[10]),
+                Boolean.parseBoolean(words[11]));
     }
 
     /** Powers of 1024, exactly. */

@@ -1,6 +1,6 @@
 package io.outboard.bench.kernels;
 
-/** The generic tests of Vinkler and Havran (2014), section 6, and two of ours. */
+/** The generic tests of Vinkler and Havran (2014), section 6, and some of ours. */
 public enum TestKind {
     /** Allocate in one kernel, free in the next. */
     AD("AD"),
@@ -12,8 +12,12 @@ public enum TestKind {
     P("P"),
     /** {@link #AD} with sizes uniform in a range. */
     MIX("MIX"),
-    /** Allocate until the first failure, then free. */
+    /** Allocate until the first failure, repeat the request that failed, then free. */
     OOM("OOM"),
+    /** Allocate round after round and free nothing: do the last rounds take longer than the first? */
+    FILL("FILL"),
+    /** For some seconds, mallocs and frees of all sizes at once, in a heap that is nearly full. */
+    CHURN("CHURN"),
     /** Nothing is run: how many registers the kernels take. */
     REGISTERS("registers");
 

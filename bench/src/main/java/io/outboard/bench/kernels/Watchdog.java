@@ -25,7 +25,8 @@ public final class Watchdog {
      * A watchdog without a process as yet.
      *
      * @param device number of the device to run on
-     * @param limit how long a case may take, its checks and the compilation of its kernels included
+     * @param limit how long a case may take, its checks and the compilation of its kernels included, but not the time that
+     *     {@link TestKind#CHURN} is given
      */
     public Watchdog(final int device, final Duration limit) {
         this(workerCommand(device), limit);
@@ -71,11 +72,12 @@ public final class Watchdog {
         if (worker == null) {
             worker = WorkerProcess.start(command);
         }
-        final WorkerProcess.Answer answer = worker.ask(work.line(), limit);
+        final Duration all = limit.plusSeconds(work.seconds());
+        final WorkerProcess.Answer answer = worker.ask(work.line(), all);
         final String result = switch (answer.outcome()) {
             case ANSWERED -> answer.text();
             case TIMED_OUT ->
-                KernelWorker.failed(work, "hang", "not done after " + limit.toSeconds() + " s")
+                KernelWorker.failed(work, "hang", "not done after " + all.toSeconds() + " s")
                         .toString();
             case ENDED ->
                 KernelWorker.failed(work, "crash", "the process ended: " + answer.text())

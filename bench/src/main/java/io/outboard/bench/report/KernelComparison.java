@@ -21,8 +21,7 @@ final class KernelComparison {
     }
 
     String html() {
-        final List<KernelResult> times =
-                select(result -> !result.test().equals("OOM") && !result.test().equals("REGISTERS"));
+        final List<KernelResult> times = select(KernelResult::isTimed);
         final List<KernelResult> oom = select(result -> result.test().equals("OOM"));
         return part(
                         "Microseconds for allocate/free",
@@ -47,7 +46,7 @@ final class KernelComparison {
         return results.stream().filter(filter).toList();
     }
 
-    private static String part(final String title, final String note, final String table) {
+    static String part(final String title, final String note, final String table) {
         return table.isEmpty()
                 ? ""
                 : "<h3>" + Html.escape(title) + "</h3>\n<p class=\"note\">" + Html.escape(note) + "</p>\n" + table
@@ -209,7 +208,7 @@ final class KernelComparison {
         return text.isEmpty() ? none() : new HtmlTable.Cell(published.number(name, column), text);
     }
 
-    private static boolean isBad(final KernelResult result) {
+    static boolean isBad(final KernelResult result) {
         return !result.isComplete()
                 || result.number("nulls") > 0
                 || !result.failedChecks().isEmpty();

@@ -51,7 +51,7 @@ final class KernelFigures {
             case "3(d)" ->
                 usualHeap()
                         .and(has("leastBytes", PAPER_BYTES))
-                        .and(result -> result.test().equals("P") && isPerWarp(result) && !result.isCoalesced());
+                        .and(result -> result.test().equals("P") && isPerWarp(result) && isPlain(result));
             case "4" ->
                 is("ACD")
                         .and(has("heapBytes", PAPER_HEAP))
@@ -214,7 +214,12 @@ final class KernelFigures {
         return result -> result.test().equals(test)
                 && isPerWarp(result)
                 && result.number("threads") == PAPER_THREADS
-                && !result.isCoalesced();
+                && isPlain(result);
+    }
+
+    /** As in the paper: each thread by itself, and the allocator compiled into the kernel. */
+    private static boolean isPlain(final KernelResult result) {
+        return !result.isCoalesced() && !result.isLinked();
     }
 
     private static boolean isPerWarp(final KernelResult result) {

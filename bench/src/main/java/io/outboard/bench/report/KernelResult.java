@@ -17,10 +17,25 @@ public final class KernelResult {
     static final String EMPTY = "Empty";
 
     private static final String COALESCED = " coalesced";
+    private static final String LINKED = " linked";
+    private static final double NS_A_MILLISECOND = 1e6;
+    private static final double AGEING_LAUNCHES = 1000;
+
+    /** Tests whose times stand in tables of their own. */
+    private static final List<String> APART = List.of("OOM", "FILL", "CHURN", "REGISTERS");
 
     /** Counts of which each must be 0. */
-    private static final List<String> CHECKS =
-            List.of("misaligned", "outside", "mismatches", "leakedChunks", "misuses");
+    private static final List<String> CHECKS = List.of(
+            "misaligned",
+            "outside",
+            "mismatches",
+            "leakedChunks",
+            "misuses",
+            "agedMisaligned",
+            "agedOutside",
+            "agedMismatches",
+            "agedLeakedChunks",
+            "agedMisuses");
 
     private final JsonObject values;
 
@@ -73,12 +88,21 @@ public final class KernelResult {
     }
 
     /**
-     * Allocator and coalescing in one.
+     * Whether the kernels called functions that they were linked with.
+     *
+     * @return false for those into which the allocator was compiled
+     */
+    public boolean isLinked() {
+        return values.text("linked").equals("yes");
+    }
+
+    /**
+     * Allocator, coalescing and linking in one.
      *
      * @return for example {@code CFMMalloc coalesced}
      */
     public String contender() {
-        return isCoalesced() ? allocator() + COALESCED : allocator();
+        return allocator() + (isCoalesced() ? COALESCED : "") + (isLinked() ? LINKED : "");
     }
 
     /**
@@ -88,6 +112,15 @@ public final class KernelResult {
      */
     public String test() {
         return values.text("case");
+    }
+
+    /**
+     * Whether it belongs among the times for allocate and free, and not into a table of its own.
+     *
+     * @return false for a heap that is exhausted, filled or churned, and for registers
+     */
+    public boolean isTimed() {
+        return !APART.contains(test());
     }
 
     /**
@@ -134,6 +167,11 @@ public final class KernelResult {
         return number("nulls") > 0 ? Double.NaN : microseconds();
     }
 
+    /** Each of the two; free is NaN where both are one kernel. */
+    KernelTimes times() {
+        return new KernelTimes(number("allocateUs"), number("freeUs"));
+    }
+
     /**
      * The result as tables show it: microseconds for {@code allocate/free}, or for both in one kernel, with {@code !} if
      * requests failed and {@code ?} if a check did; or {@code hang} or {@code crash}.
@@ -144,9 +182,7 @@ public final class KernelResult {
         if (!isComplete()) {
             return values.text("status");
         }
-        final double free = number("freeUs");
-        return digits(number("allocateUs"))
-                + (Double.isNaN(free) ? "" : "/" + digits(free))
+        return times("allocateUs", "freeUs")
                 + (number("nulls") > 0 ? "!" : "")
                 + (failedChecks().isEmpty() ? "" : "?");
     }
@@ -164,6 +200,54 @@ public final class KernelResult {
     }
 
     /**
+     * What requests cost that can't be served: milliseconds until each thread has its first null, and nanoseconds of a
+     * request, over all threads, when each goes on asking.
+     *
+     * @return for example {@code 5.7 ms, 12 ns}
+     */
+    public String hopelessCell() {
+        return isComplete()
+                ? Units.time(number("allNullMs") * NS_A_MILLISECOND) + ", " + Units.time(number("hopelessNs"))
+                : values.text("status");
+    }
+
+    /**
+     * Microseconds of the first and of the last rounds in a heap that only fills, and how many times longer the last take.
+     *
+     * @return for example {@code 812/830, 1.02}
+     */
+    public String fillCell() {
+        return isComplete()
+                ? digits(number("firstRoundsUs")) + "/" + digits(number("lastRoundsUs"))
+                        + String.format(Locale.ROOT, ", %.2f", number("lastOverFirst"))
+                        + (number("nulls") > 0 ? "!" : "")
+                : values.text("status");
+    }
+
+    /**
+     * Microseconds on an aged heap, and how many times those on a fresh one they are; how often the heap was used in between,
+     * if it took so long that it was less than usual.
+     *
+     * @return for example {@code 9.1/8.0, 1.05}
+     */
+    public String agedCell() {
+        final double launches = number("ageingLaunches");
+        return times("agedAllocateUs", "agedFreeUs")
+                + String.format(Locale.ROOT, ", %.2f", number("agedRatio"))
+                + (launches < AGEING_LAUNCHES ? " (" + Units.count(launches) + ")" : "")
+                + (number("agedNulls") > 0 ? "!" : "");
+    }
+
+    /**
+     * Mallocs and frees of a churn, over its time.
+     *
+     * @return a number, NaN if it wasn't measured
+     */
+    public double operationsPerSecond() {
+        return number("operations") / number("seconds");
+    }
+
+    /**
      * Which checks found something.
      *
      * @return for example {@code mismatches 12}; empty if none did
@@ -173,6 +257,11 @@ public final class KernelResult {
                 .filter(key -> number(key) > 0)
                 .map(key -> key + " " + Units.count(number(key)))
                 .collect(Collectors.joining(", "));
+    }
+
+    private String times(final String allocateKey, final String freeKey) {
+        final double free = number(freeKey);
+        return digits(number(allocateKey)) + (Double.isNaN(free) ? "" : "/" + digits(free));
     }
 
     private static String digits(final double microseconds) {

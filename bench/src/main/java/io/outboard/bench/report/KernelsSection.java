@@ -30,7 +30,11 @@ final class KernelsSection implements Section {
     @Override
     public String html() throws IOException {
         final List<KernelResult> results = read();
-        return checks(results) + new KernelComparison(results).html() + new KernelFigures(results).html();
+        return checks(results)
+                + new KernelComparison(results).html()
+                + PeerComparison.of(results).stream().map(PeerComparison::html).collect(Collectors.joining())
+                + new KernelEndurance(results).html()
+                + new KernelFigures(results).html();
     }
 
     private List<KernelResult> read() throws IOException {

@@ -43,6 +43,10 @@ class KernelBenchGpuTest {
             assertEquals("", result.failedChecks(), what);
             if (result.test().equals("REGISTERS")) {
                 assertTrue(result.number("registers") > 0, what);
+            } else if (result.test().equals("CHURN")) {
+                assertTrue(result.number("operations") > 0, what);
+                assertTrue(result.number("peak") > 0.9 && result.number("peak") < 1.1, what + result.number("peak"));
+                assertEquals(0, result.number("nulls"), what);
             } else {
                 assertTrue(result.microseconds() > 0, what);
                 assertEquals(0, result.number("nulls"), what);
@@ -50,6 +54,13 @@ class KernelBenchGpuTest {
             if (result.test().equals("OOM")) {
                 assertTrue(
                         result.number("served") > 0.1 && result.number("served") <= 1, what + result.number("served"));
+                assertTrue(result.number("allNullMs") > 0, what);
+                assertTrue(result.number("hopelessRequests") >= result.number("allocatingThreads"), what);
+                assertTrue(result.number("hopelessNs") > 0, what);
+            }
+            if (result.test().equals("FILL")) {
+                assertTrue(result.number("firstRoundsUs") > 0, what);
+                assertTrue(result.number("lastOverFirst") > 0, what);
             }
         }
     }
@@ -74,6 +85,35 @@ class KernelBenchGpuTest {
         assertTrue(result.isComplete(), result.text("message"));
         assertTrue(result.number("nulls") >= 2 * 600, "in two runs: " + result.number("nulls"));
         assertEquals("", result.failedChecks());
+    }
+
+    @Test
+    void shouldMeasureOnAgedHeaps() throws Exception {
+        final KernelCase work = new KernelCase(
+                        new Contender("CFMMalloc", true), TestKind.AD, false, 1024, 64, 64, 1, 1L << 30, "default", 3)
+                .withAged(true);
+
+        final KernelResult result = run(List.of(work)).get(0);
+
+        assertEquals("", result.failedChecks());
+        assertTrue(result.number("ageingLaunches") > 0);
+        assertTrue(result.number("agedRatio") > 0);
+        assertEquals(0, result.number("agedNulls"));
+    }
+
+    @Test
+    void shouldRunKernelsThatAreLinked() throws Exception {
+        final List<Contender> contenders = Contender.names().stream()
+                .filter(name -> !name.equals(Contender.EMPTY))
+                .flatMap(name -> Stream.of(new Contender(name, false, true), new Contender(name, true, true)))
+                .toList();
+
+        for (final KernelResult result : run(CasePlan.quick(contenders))) {
+            final String what = result.contender() + ", " + result.name() + ": " + result.text("message");
+            assertTrue(result.isComplete(), what);
+            assertEquals("", result.failedChecks(), what);
+            assertEquals(!result.allocator().equals("Empty"), result.isLinked(), what);
+        }
     }
 
     @Test

@@ -29,6 +29,19 @@ class KernelCaseTest {
                 7);
 
         assertEquals(work, KernelCase.parse(work.line()));
+        assertEquals(work.withAged(true), KernelCase.parse(work.withAged(true).line()));
+        assertTrue(work.withAged(true).aged());
+    }
+
+    @Test
+    void shouldSayThatKernelsAreLinked() {
+        final KernelCase work = KernelCase.registers(new Contender("CFMMalloc", true, true));
+
+        assertEquals(work, KernelCase.parse(work.line()));
+        assertEquals("CFMMalloc coalesced linked", work.contender().label());
+        assertEquals("CFMMalloc linked", new Contender("CFMMalloc", false, true).label());
+        assertTrue(work.json().toString().contains("\"linked\":\"yes\""));
+        assertTrue(Contender.linkedResource().startsWith("kernels-Linked.ptx"), Contender.linkedResource());
     }
 
     @ParameterizedTest
@@ -68,6 +81,36 @@ class KernelCaseTest {
         assertEquals(30720, all.slots());
         assertEquals(960, onePerWarp.slots());
         assertEquals(960 * 10 * 16, onePerWarp.demandBytes());
+    }
+
+    /** A thread's places together hold half as much again as fits. */
+    @Test
+    void shouldHaveMorePlacesForBlocksThanFillTheHeap() {
+        final KernelCase churn = new KernelCase(
+                new Contender("CFMMalloc", true),
+                TestKind.CHURN,
+                false,
+                10240,
+                4,
+                KernelCase.CHURN_BYTES,
+                10,
+                KernelCase.HEAP_BYTES,
+                PreSplits.DEFAULT,
+                5);
+
+        assertEquals("CHURN T10k 4..1048576", churn.name());
+        assertEquals(39, churn.places());
+        assertEquals(2 * 39 * 10240, churn.pointers(), "and a stamp each");
+        assertEquals(10, churn.seconds());
+    }
+
+    @Test
+    void shouldMakeLaunchesOfAChurnLongButNotTooLong() {
+        assertEquals(2, ChurnRun.nextSteps(1, 1_000_000));
+        assertEquals(8, ChurnRun.nextSteps(8, 5_000_000));
+        assertEquals(4, ChurnRun.nextSteps(8, 11_000_000));
+        assertEquals(1, ChurnRun.nextSteps(1, 50_000_000));
+        assertEquals(1024, ChurnRun.nextSteps(1024, 1_000_000));
     }
 
     @Test

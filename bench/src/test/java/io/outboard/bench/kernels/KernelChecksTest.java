@@ -50,7 +50,7 @@ class KernelChecksTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"AD", "MIX", "ADF", "ACD", "OOM"})
+    @ValueSource(strings = {"AD", "MIX", "ADF", "ACD", "OOM", "FILL"})
     void shouldFindNothingWhereNothingIsWrong(final String test) {
         assertEquals(List.of(0, 0, 0, 0), counts("none", test));
     }
@@ -58,6 +58,63 @@ class KernelChecksTest {
     @Test
     void shouldCountWhatTheHeapServes() {
         assertEquals(1 << 20, served("none"));
+    }
+
+    /** A thousand threads, ten times each; and what is served after all counts as well. */
+    @Test
+    void shouldRepeatWhatFails() {
+        assertEquals(List.of(10_000, 0), fields("none", "hopeless").subList(5, 7));
+        assertEquals(
+                List.of(10_000, 10_000), fields("none", "FILL then hopeless").subList(5, 7));
+    }
+
+    /** Sizes of 4 bytes to 64 KiB, a half of them in the lower seven of fourteen octaves. */
+    @Test
+    void shouldMixSizes() {
+        final List<Integer> sizes = fieldsOf("sizes ", 0);
+
+        assertEquals(4, sizes.get(0));
+        assertTrue(sizes.get(1) > 65000 && sizes.get(1) <= 65536, sizes.toString());
+        assertTrue(sizes.get(2) > 49_000 && sizes.get(2) < 51_000, sizes.toString());
+        assertEquals(List.of(16, 65536), sizes.subList(3, 5));
+    }
+
+    /** Operations, live bytes, their peak, false nulls, other nulls, mismatches. */
+    @Test
+    void shouldCountWhatIsInUseWhileItChurns() {
+        final List<Integer> used = fieldsOf("churn ", 0);
+        final List<Integer> drained = fieldsOf("churn ", 1);
+
+        assertTrue(used.get(0) > 1000, "two steps of a thousand threads, the second of them rarer: " + used);
+        assertTrue(used.get(1) > 0 && used.get(1) <= used.get(2), used.toString());
+        assertEquals(List.of(0, 0, 0), used.subList(3, 6));
+        assertEquals(0, drained.get(1), "all freed");
+        assertEquals(List.of(0, 0, 0), drained.subList(3, 6));
+    }
+
+    /** This heap takes back nothing, so that it fails though little is in use. */
+    @Test
+    void shouldTellFalseNullsFromOthers() {
+        final List<Integer> missed = fieldsOf("churn missed ", 0);
+        final List<Integer> full = fieldsOf("churn full ", 0);
+
+        assertTrue(missed.get(3) > 0, missed.toString());
+        assertEquals(0, missed.get(4));
+        assertEquals(0, full.get(3), "more than the limit is in use");
+        assertEquals(missed.get(3), full.get(4));
+    }
+
+    @Test
+    void shouldKeepAsMuchInUseAsIsAimedFor() {
+        final List<Integer> above = fieldsOf("churn above ", 0);
+        final List<Integer> below = fieldsOf("churn missed ", 0);
+
+        assertTrue(above.get(1) < below.get(1) / 2, "aim 1000 bytes: " + above + ", all: " + below);
+    }
+
+    @Test
+    void shouldFindOverlapsWhenBlocksAreFreed() {
+        assertTrue(fieldsOf("churn overlap ", 1).get(5) > 0);
     }
 
     @Test
@@ -105,9 +162,14 @@ class KernelChecksTest {
     }
 
     private static List<Integer> fields(final String fault, final String test) {
-        final String start = fault + " " + test + " ";
+        return fieldsOf(fault + " " + test + " ", 0);
+    }
+
+    /** The numbers of a line that begins so, after as many others. */
+    private static List<Integer> fieldsOf(final String start, final int others) {
         return lines.stream()
-                .filter(line -> line.startsWith(start))
+                .filter(line -> line.startsWith(start) && Character.isDigit(line.charAt(start.length())))
+                .skip(others)
                 .findFirst()
                 .map(line -> List.of(line.substring(start.length()).split(" ", -1)).stream()
                         .map(Integer::valueOf)

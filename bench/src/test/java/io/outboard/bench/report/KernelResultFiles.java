@@ -42,12 +42,24 @@ public final class KernelResultFiles {
                         Double.NaN));
             }
         }
-        lines.add(times(line("AD T10k 16 B", "CFMMalloc", "yes", "AD", 10240, 10240, 16, 1), 60, 20));
+        lines.add(times(line("AD T10k 16 B", "CFMMalloc", "yes", "AD", 10240, 10240, 16, 1), 60, 20)
+                .replace(
+                        "}",
+                        ",\"ageingLaunches\":310,\"agedAllocateUs\":66,\"agedFreeUs\":22,\"agedRatio\":1.1,"
+                                + "\"agedNulls\":0,\"agedMisuses\":0}"));
+        lines.add(line("CHURN T10k 4..1048576", "CFMMalloc", "yes", "CHURN", 10240, 10240, 4, 10)
+                + ",\"seconds\":10,\"nulls\":0,\"operations\":26000000,\"falseNulls\":0,\"otherNulls\":17,"
+                + "\"peak\":0.9612,\"fullExternalFragmentation\":0.85,\"externalFragmentation\":0.25,"
+                + "\"largestBytes\":1073741824,\"largestServed\":\"false\"}");
         lines.add(
                 line("MIX T1M 4..1024", "CudaMalloc", "no", "MIX", 1048576, 1048576, 4, 1)
                                 .replace("\"ok\"", "\"hang\"") + ",\"message\":\"not done after 20 s\"}");
         lines.add(line("OOM T10k 1 KiB", "CFMMalloc", "no", "OOM", 10240, 10240, 1024, 1)
-                + ",\"allocateUs\":10,\"freeUs\":20,\"nulls\":0,\"mismatches\":3,\"served\":0.9812}");
+                + ",\"allocateUs\":10,\"freeUs\":20,\"nulls\":0,\"mismatches\":3,\"served\":0.9812,\"allNullMs\":5.7,"
+                + "\"hopelessRequests\":1024000,\"hopelessServed\":0,\"hopelessNs\":12.34}");
+        lines.add(line("FILL T10k 64 B", "CFMMalloc", "no", "FILL", 10240, 10240, 64, 2400)
+                + ",\"allocateUs\":12000,\"freeUs\":900,\"nulls\":0,\"rounds\":200,\"firstRoundsUs\":812,"
+                + "\"lastRoundsUs\":1015,\"lastOverFirst\":1.25}");
         return lines;
     }
 

@@ -63,6 +63,45 @@ class KernelsSectionTest {
     }
 
     @Test
+    void shouldShowHopelessRequestsAndHeapsThatOnlyFill() throws IOException {
+        final String page = page(KernelResultFiles.sample());
+
+        final String hopeless = between(page, "<h3>Hopeless requests", "<h3>");
+        assertTrue(hopeless.contains("<data value=\"12.34\">5.70\u00A0ms, 12.3\u00A0ns</data>"), hopeless);
+        final String fill = between(page, "<h3>A heap that only fills", "<h3>");
+        assertTrue(fill.contains("<data value=\"1.25\">812/1015, 1.25</data>"), fill);
+        assertFalse(between(page, "Microseconds for allocate/free", "<h3>").contains("FILL"), "a table of its own");
+    }
+
+    @Test
+    void shouldShowAgedHeapsAndChurn() throws IOException {
+        final String page = page(KernelResultFiles.sample());
+
+        final String aged = between(page, "<h3>Aged heaps", "<h3>");
+        assertTrue(aged.contains("a thousand launches of 20,480 threads"), aged);
+        assertTrue(aged.contains("<data value=\"1.1\">66/22, 1.10 (310)</data>"), aged);
+        final String churn = between(page, "<h3>Churn", "<h3>");
+        assertTrue(churn.contains(">2,600,000</data>"), churn);
+        assertTrue(churn.contains("<data value=\"0\">0</data></td><td><data value=\"17\">17</data>"), churn);
+        assertTrue(churn.contains("remarkable none\">false</td>"), churn);
+    }
+
+    @Test
+    void shouldShowThePeersBesideOurs() throws IOException {
+        final String page = page(KernelResultFiles.sample());
+
+        final String peers = between(page, "<h3>CFMMalloc coalesced beside the best published", "<h3>");
+        assertTrue(peers.contains("an independent harness, November 2026"), peers);
+        assertTrue(peers.contains("ahead in 0 of 1 cases (allocate + free, net)"), peers);
+        assertTrue(
+                peers.contains("<td class=\"none\">2026-11, an independent harness</td>")
+                        || peers.contains(">2026-11, an independent harness</td>"),
+                peers);
+        assertTrue(peers.contains("remarkable\"><data value=\""), peers);
+        assertTrue(peers.contains(">32.84 trails</data>"), peers);
+    }
+
+    @Test
     void shouldDrawFigures3To5() throws IOException {
         final String page = page(KernelResultFiles.sample());
 

@@ -56,6 +56,7 @@ public class PtxTest {
         for (final Path source : files(BENCH, ".cu")) {
             all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source, false));
             all.add(new Made(KERNELS.resolve(stemOf(source) + "-Empty" + PACKED), source));
+            all.add(new Made(KERNELS.resolve(stemOf(source) + "-Linked" + PACKED), source));
         }
         return all;
     }

@@ -1,0 +1,45 @@
+// A program with names of its own that the allocators' parts have, too: of namespace outboard it sees only what is meant
+// for it. That it compiles is the test.
+#define OUTBOARD_PLATFORM "fiber_platform.h"
+#include "outboard/atomic_malloc.cuh"
+#include "outboard/aw_malloc.cuh"
+#include "outboard/c_malloc.cuh"
+#include "outboard/cf_malloc.cuh"
+#include "outboard/cfm_malloc.cuh"
+#include "outboard/cm_malloc.cuh"
+
+using namespace outboard;
+
+namespace {
+
+struct CircularMalloc {};
+struct SharedStart {};
+struct StartPerMultiprocessor {};
+struct SeparateState {};
+struct FusedState {};
+struct Sight {};
+
+template <class... Parts>
+constexpr int nextOpen(Parts...) {
+    return sizeof...(Parts);
+}
+
+constexpr int openAbove() { return 0; }
+constexpr int closeAbove() { return 0; }
+constexpr int opened() { return 0; }
+constexpr int openedInstead() { return 0; }
+constexpr int isKnown() { return 0; }
+constexpr int isKnownAbove() { return 0; }
+constexpr int changesSoFar() { return 0; }
+constexpr int mayHaveMissed() { return 0; }
+constexpr int takeTogether() { return 0; }
+
+}  // namespace
+
+int main() {
+    const int parts = nextOpen(
+            CircularMalloc(), SharedStart(), StartPerMultiprocessor(), SeparateState(), FusedState(), Sight());
+    const int results = openAbove() + closeAbove() + opened() + openedInstead() + isKnown() + isKnownAbove()
+            + changesSoFar() + mayHaveMissed() + takeTogether();
+    return parts == 6 && results == 0 ? 0 : 1;
+}

@@ -1,0 +1,118 @@
+package io.outboard.cuda;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * BitMalloc, for one thread and for those of a warp that come together, with the accesses of its threads in thousands of
+ * orders, each fixed by a seed ({@code bit_interleavings.cpp}). {@code -Doutboard.interleavings.times=100} tries a hundred
+ * times as many seeds.
+ */
+@Tag("cpu-program")
+class BitMallocInterleavingsTest {
+
+    private static final Path FOLDER = Path.of("target/bit-interleavings");
+    private static final String COALESCED = "BitMalloc-coalesced";
+    private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
+    private static final long LIMIT_SECONDS = 60;
+
+    private static CpuProgram unchecked;
+    private static CpuProgram checked;
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @ParameterizedTest
+    @ValueSource(strings = {"BitMalloc", COALESCED})
+    @interface TestOfBoth {}
+
+    @BeforeAll
+    static void compile() {
+        unchecked = new CpuProgram("bit_interleavings.cpp", FOLDER.resolve("unchecked"), "-O2");
+        checked = new CpuProgram("bit_interleavings.cpp", FOLDER.resolve("checked"), "-O2", "-DOUTBOARD_CHECKED");
+    }
+
+    @TestOfBoth
+    void shouldKeepBlocksApartAndLoseNothing(final String allocator) {
+        run(unchecked, allocator, "mix", 10_000, 3_000);
+    }
+
+    @TestOfBoth
+    void shouldAlign(final String allocator) {
+        run(unchecked, allocator, "aligned", 5_000, 1_500);
+        run(checked, allocator, "aligned", 2_000, 500);
+    }
+
+    @TestOfBoth
+    void shouldFindWhatIsFreeWhenAllIsQuiet(final String allocator) {
+        run(unchecked, allocator, "null", 2_000, 1_000);
+    }
+
+    /** What a search missed is found by the next, and not taken for hopeless. */
+    @TestOfBoth
+    void shouldNotRefuseForGoodWhatIsFreedBesideASearch(final String allocator) {
+        run(unchecked, allocator, "hopeless", 100_000, 15_000);
+    }
+
+    @TestOfBoth
+    void shouldNotTakeALostRowForNone(final String allocator) {
+        run(unchecked, allocator, "rows", 20_000, 2_000);
+    }
+
+    @TestOfBoth
+    void shouldEndThoughOthersNeverDo(final String allocator) {
+        run(unchecked, allocator, "bound", 2_000, 500);
+    }
+
+    @Test
+    void shouldSearchOnceForWhatIsNotThere() {
+        unchecked.run(LIMIT_SECONDS, "BitMalloc", "comb", "1", "10");
+    }
+
+    @TestOfBoth
+    void shouldRefuseTheSecondOfTwoFreesAtOnce(final String allocator) {
+        run(checked, allocator, "double-free", 1_000, 400);
+    }
+
+    @TestOfBoth
+    void shouldCountWhatIsNoBlock(final String allocator) {
+        run(unchecked, allocator, "misuse", 5_000, 1_500);
+        run(checked, allocator, "misuse", 5_000, 1_500);
+    }
+
+    /**
+     * Of bugs that were. In their order: units of a claim that was none; a search that hid a hint for a moment; one that
+     * ended early and noted that nothing was there; a lost row; a block over the end of a granule; a thread refused for what
+     * others wanted; the rest of a granule that nobody was told of.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "BitMalloc, mix, 1491",
+        "BitMalloc, hopeless, 6981",
+        "BitMalloc, hopeless, 1039445",
+        "BitMalloc, rows, 7843",
+        "BitMalloc-coalesced, mix, 21",
+        "BitMalloc-coalesced, null, 7475",
+        "BitMalloc-coalesced, bound, 4902"
+    })
+    void shouldPassSeedsThatFailed(final String allocator, final String scenario, final String seed) {
+        unchecked.run(LIMIT_SECONDS, allocator, scenario, seed, seed);
+        checked.run(LIMIT_SECONDS, allocator, scenario, seed, seed);
+    }
+
+    /** A warp's threads wait for each other on fibers, which takes its time: fewer seeds for them. */
+    private static void run(
+            final CpuProgram program,
+            final String allocator,
+            final String scenario,
+            final long seeds,
+            final long coalescedSeeds) {
+        final long last = TIMES * (allocator.equals(COALESCED) ? coalescedSeeds : seeds);
+        program.run(LIMIT_SECONDS * TIMES, allocator, scenario, "1", Long.toString(last));
+    }
+}
