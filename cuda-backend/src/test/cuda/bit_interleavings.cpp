@@ -10,6 +10,7 @@
 //   null         A few calls at once, again and again; between them, what must be found is asked for.
 //   hopeless     Requests that fail while others free; then what is free is asked for.
 //   rows         Of rows of granules of 64 KiB over several words some are free: no fewer than requests.
+//   promoted     One search promotes what another looks for.
 //   bound        Requests that nothing can serve, beside threads that allocate and free until these have ended.
 //   comb         Every other unit of a large heap is free. No trial of many: one is enough.
 //   double-free  Threads free the same block at once. Needs -DOUTBOARD_CHECKED.
@@ -22,6 +23,7 @@
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <type_traits>
 
 #include "trials.h"
@@ -514,6 +516,38 @@ class Trial {
         requireWhole();
     }
 
+    // A full word that stayed, as it is some slot's own, is promoted by one search while another looks for it, above before
+    // it is there, and below after it was.
+    void promoted() {
+        std::vector<Block> blocks;
+        alone([&] {
+            for (Block block = malloc(1); block.units != 0; block = malloc(1)) {
+                blocks.push_back(block);
+            }
+        });
+        const auto byUnit = [](const Block& a, const Block& b) { return a.unit < b.unit; };
+        std::sort(blocks.begin(), blocks.end(), byUnit);
+        const u32 word = chance.below(static_cast<u32>(blocks.size()) / 64);
+        const auto first = blocks.begin() + word * 64;
+        std::vector<Block> ofWord(first, first + 64);
+        blocks.erase(first, first + 64);
+        heap->bits.own[0][word / 64] |= 1ull << (word % 64);
+        const u32 units = chance.below(2) == 0 ? 65 : 4096;
+        std::vector<Block> found(3);
+        together({[&] { freeAll(ofWord); },
+                  [&] { found[0] = malloc(units); },
+                  [&] { found[1] = malloc(1); },
+                  [&] { found[2] = malloc(units); }});
+        requireServed();
+        for (const Block& block : found) {
+            if (block.units != 0) {
+                blocks.push_back(block);
+            }
+        }
+        alone([&] { freeAll(blocks); });
+        requireWhole();
+    }
+
     void doubleFree() {
         std::vector<Block> blocks = fill();
         const Block victim = blocks.back();
@@ -595,6 +629,10 @@ void run(const std::string& scenario) {
     }
     if (scenario == "hopeless") {
         Trial<A>(chance.below(8) == 0 ? 5 * MIB + chance.below(4 * MIB) : 64 * KIB + chance.below(64 * KIB)).hopeless();
+        return;
+    }
+    if (scenario == "promoted") {
+        Trial<A>(64 * KIB + chance.below(16 * KIB)).promoted();
         return;
     }
     if (scenario == "rows") {

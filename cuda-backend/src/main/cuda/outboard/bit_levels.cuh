@@ -26,9 +26,10 @@
 //   observes the one before. Who gives executes a fence between what its block's users did and the OR (a release
 //   pattern); who claims does an acquire AND, and observes that OR directly or through others': so whatever was done with
 //   a block happens before its next owner has it.
-// - Whoever changes free bits and then reads another word (hints, own, frees) does so with an acquire OR. Who looks from
-//   the other side executes a fence, and then touches the free bits with a read-modify-write too. One of the two comes
-//   later in that word's order, and it sees what the other did before.
+// - Whoever sets free bits, and then a hint, and then counts that (frees), does the first two with an acquire OR. An exact
+//   search adds up the counts, executes a fence, and then looks at hints and free bits with a read-modify-write too. One of
+//   the two comes later in a word's order: a search that does sees the bits, and is seen to have added up before they are
+//   counted if it doesn't. Marks (own) are not ordered so: exact searches promote what that leaves behind.
 // - ends and wholes are relaxed. Who frees a block has its address from its malloc through whatever order the program
 //   has for that, release and acquire between threads, __syncwarp within a warp; so it also has its end.
 #pragma once
@@ -161,7 +162,8 @@ OUTBOARD_DEVICE void countRest(const Heap* heap) {
 OUTBOARD_DEVICE u64 setFree(const Heap* heap, u32 level, u32 word, u64 granules) {
     const u64 before = freeBits(heap, level, word).fetchOrAcquire(granules);
     if (before == 0) {
-        GlobalAtomic<u64>(heap->bits.hints[level][word >> RADIX_LOG2]).setBits(bit64(word));
+        // Acquire: a search that looks at the hint before comes before what is counted after.
+        GlobalAtomic<u64>(heap->bits.hints[level][word >> RADIX_LOG2]).fetchOrAcquire(bit64(word));
     }
     return before;
 }
@@ -207,8 +209,9 @@ OUTBOARD_DEVICE void give(const Heap* heap, u32 level, u32 word, u64 granules, S
 }
 
 // Makes granules of a word free that a claim got without getting all that it wanted; or, if there are none, promotes the
-// word if it stayed when it became whole. `searches`: the caller does, and need not hear of it.
-OUTBOARD_SELDOM inline void settle(const Heap* heap, u32 level, u32 word, u64 granules, bool searches = false) {
+// word if it stayed when it became whole: that is counted too, as a search may look for it above before it is there, and
+// below after it was.
+OUTBOARD_SELDOM inline void settle(const Heap* heap, u32 level, u32 word, u64 granules) {
     releaseFence();
     while (true) {
         const u64 now = granules == 0 ? freeBits(heap, level, word).load() : setFree(heap, level, word, granules) | granules;
@@ -221,9 +224,7 @@ OUTBOARD_SELDOM inline void settle(const Heap* heap, u32 level, u32 word, u64 gr
         word >>= RADIX_LOG2;
         ++level;
     }
-    if (!searches) {
-        countFree(heap);
-    }
+    countFree(heap);
 }
 
 // Claims granules of a word, all or none. `seen`: what the word was.

@@ -197,6 +197,8 @@ OUTBOARD_DEVICE void giveTail(const Heap* heap, u32 from, u32 to) {
 template <class Threads>
 OUTBOARD_DEVICE u32 use(const Threads& group, const Heap* heap, const Chunk& claim, const Share& share) {
     const u32 unit = claim.unit + share.before;
+    // One thread has claimed: by this, what others did before happens before what each thread writes now.
+    group.sync();
     writeEnds(group, heap, claim, share, unit, share.units != 0 ? unit + share.units : 0);
     const u32 end = claim.unit + share.total;
     if (end != claim.end) {
@@ -414,10 +416,11 @@ struct BitMalloc {
         giveRange(heap, unit, to, slot, view);
     }
 
-    // Bytes of the block that malloc gave for this pointer: the request rounded up to a multiple of 16.
+    // Bytes of the block that malloc gave for this pointer: the request rounded up to a multiple of 16. 0 for what is no
+    // address in the heap.
     OUTBOARD_DEVICE size_t chunkBytes(const void* pointer) const {
         const u32 unit = heap->unitAt(pointer);
-        return static_cast<size_t>(endOfBlock(heap, unit) - unit) << UNIT_LOG2;
+        return unit == NO_UNIT ? 0 : static_cast<size_t>(endOfBlock(heap, unit) - unit) << UNIT_LOG2;
     }
 
   private:

@@ -1,4 +1,4 @@
-// BitMalloc's searches: all of the heap, by all threads of a group, each word once.
+// BitMalloc's searches: all of the heap, by all threads of a group.
 //
 // A search is exact or not. What isn't exact only reads, and may miss what is being freed or promoted meanwhile, or what
 // stayed below as it is in slots' own words. If it finds nothing, an exact one follows:
@@ -12,11 +12,13 @@
 //
 // If the sum is another by then, nothing is noted, and nothing is tried again: so it always ends. Null means that there
 // was no room when it looked, unless in the hands of calls that were under way: memory that is freed behind a search while
-// as much is taken before it is missed.
+// as much is taken before it is missed, and a word that was full is in sight only once the first of those that free in it
+// has said so.
 //
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
-// TRIES claims of each word that seems to do. Each request has at most one search for each number of threads that it
-// is tried with, 32, 16, 8, ... and alone, and an exact one alone. A hopeless one has some fifty.
+// as often for a hint's words as another thread was faster there, TRIES times. Each request has at most one search for
+// each number of threads that it is tried with, 32, 16, 8, ... and alone, and an exact one alone, unless one of the same
+// warp that wanted no more has just been refused. One that is known to be hopeless has some fifty for each such number.
 #pragma once
 
 #include "bit_claims.cuh"
@@ -59,7 +61,12 @@ OUTBOARD_DEVICE u32 rankOf(u32 units) {
 OUTBOARD_DEVICE bool isHopeless(const Heap* heap, u32 units, u32 which) {
     const u64 noted = GlobalAtomic<u64>(heap->bits.hopeless[which]).load();
     const u32 rank = low(noted) & ((1u << HOPELESS_BITS) - 1);
-    return rank != 0 && rankOf(units) >= rank && noted - rank == freesSoFar(heap, which);
+    if (rank == 0 || rankOf(units) < rank) {
+        return false;
+    }
+    // Pairs with the fence before it was noted: the sum isn't older than what was noted.
+    releaseFence();
+    return noted - rank == freesSoFar(heap, which);
 }
 
 OUTBOARD_DEVICE u64 look(u64& word, bool exact) {
@@ -193,7 +200,7 @@ OUTBOARD_DEVICE void promoteAll(const Threads& group, const Heap* heap, u32 leve
         for (u64 left = look(heap->bits.hints[level][hint], true); left != 0; left &= left - 1) {
             const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
             if (look(heap->bits.free[level][word], true) == ALL) {
-                settle(heap, level, word, 0, true);
+                settle(heap, level, word, 0);
             }
         }
     }
@@ -371,6 +378,7 @@ OUTBOARD_DEVICE void claimAnywhere(Search& search) {
         if ((search.isExact() || which == TOGETHER) && search.losses == 0
             && Threads(search.lanes).all(freesSoFar(search.heap, which) == search.frees)) {
             if (Threads(search.lanes).rank() == 0) {
+                releaseFence();
                 GlobalAtomic<u64>(search.heap->bits.hopeless[which]).store(search.frees | rankOf(search.units));
             }
             return;

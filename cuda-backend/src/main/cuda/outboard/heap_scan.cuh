@@ -45,7 +45,7 @@ OUTBOARD_DEVICE void scanChunk(const Heap* heap, Segment& segment, u32 unit, u32
     }
 }
 
-// BitMalloc: whether a block may begin at a granule's first unit: where a claim does, or after what is free.
+// BitMalloc: whether a block may begin at a granule's first unit: where a claim does, or where it is free on level 2.
 OUTBOARD_DEVICE bool beginsClaim(const Heap* heap, u32 granule) {
     const BitTables& bits = heap->bits;
     const u32 granules = bits.words[0] >> detail::RADIX_LOG2;

@@ -240,7 +240,6 @@ OUTBOARD_DEVICE void freeAllBits(Heap* heap, u64 index, u64 count) {
     if (index == 0 && rest != 0) {
         bits.free[1][granules] = detail::lowBits(rest);
         Atomic<u64>(bits.hints[1][granules >> detail::RADIX_LOG2]).fetch_or(detail::bit64(granules), RELAXED);
-        bits.claims[granules >> detail::RADIX_LOG2] = 0;
     }
     for (u64 slot = index; slot < bits.slotCount; slot += count) {
         bits.slots[slot].word[0] = bits.words[1] << detail::RADIX_LOG2;
