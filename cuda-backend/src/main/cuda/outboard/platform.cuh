@@ -230,7 +230,8 @@ OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
 // cooperative groups: in a function that isn't inlined, ptxas (CUDA 13.0) takes the result of a vote for one that all
 // threads of the warp share, though threads of other groups run there too. Its barriers and shuffles then let threads
 // through before their group is there: they hung, or got memory of others. With its own bit, which the vote has anyway,
-// each thread's mask is its own for ptxas, and right.
+// each thread's mask is its own for ptxas, and right. So is what a vote
+// tells: it is taken together with the mask.
 class Group {
     u32 mask;
 
@@ -290,7 +291,7 @@ class Group {
         // Each member looks at the one before it, then at the one before that one's, and so on: five times at most.
         const u32 lower = lowerLanes();
         u32 before = lower != 0 ? highestBit(lower) : NO_LANE;
-        while (__any_sync(mask, before != NO_LANE)) {
+        while (any(before != NO_LANE)) {
             const int from = before != NO_LANE ? static_cast<int>(before) : static_cast<int>(lane());
             const u32 theirs = __shfl_sync(mask, sum, from);
             const u32 next = __shfl_sync(mask, before, from);
@@ -319,15 +320,15 @@ class Group {
 
     // The members' lanes for which it is true.
     OUTBOARD_DEVICE u32 lanesWhere(bool condition) const {
-        return __ballot_sync(mask, condition);
+        return __ballot_sync(mask, condition) & mask;
     }
 
     OUTBOARD_DEVICE bool any(bool condition) const {
-        return __any_sync(mask, condition);
+        return lanesWhere(condition) != 0;
     }
 
     OUTBOARD_DEVICE bool all(bool condition) const {
-        return __all_sync(mask, condition);
+        return lanesWhere(condition) == mask;
     }
 
     // Of those that belong to members before this one, in a full warp.

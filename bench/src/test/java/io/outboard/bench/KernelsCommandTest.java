@@ -19,7 +19,7 @@ class KernelsCommandTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--allocator  | Gallatin   | --allocator=Gallatin must be one of: Empty, AtomicMalloc, AWMalloc,",
+                "--allocator  | Gallatin   | --allocator=Gallatin must be one of: Empty, BitMalloc, AtomicMalloc,",
                 "--coalesced  | maybe      | --coalesced=maybe must be no, yes or both",
                 "--part       | paper      | --part=paper must be one of: main, family, figures",
                 "--linked     | maybe      | --linked=maybe must be no, yes or both",

@@ -13,7 +13,7 @@ import java.util.Objects;
 public enum DeviceAllocator {
 
     /**
-     * Free memory in bitmaps on three levels: the default, and the one to take unless another is known to suit. Every call
+     * Free memory in bitmaps on three levels: to be the default once it has proved itself where kernels are linked. Every call
      * ends after a number of steps that the heap's size limits, whatever other threads do. Ours; {@code bit_malloc.cuh} says
      * after whom.
      */

@@ -62,7 +62,7 @@ class DeviceHeapGpuTest {
         return lists().filter(each -> each.allocator() != DeviceAllocator.BIT_MALLOC || each.checked());
     }
 
-    /** The default allocator. */
+    /** Those with bitmaps. */
     static Stream<Variant> bits() {
         return lists().filter(each -> each.allocator() == DeviceAllocator.BIT_MALLOC);
     }

@@ -132,7 +132,7 @@ class KernelCaseTest {
     @Test
     void shouldKnowEveryAllocatorAndNone() {
         assertEquals(
-                "[Empty, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc]",
+                "[Empty, BitMalloc, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc]",
                 Contender.names().toString());
         assertEquals("kernels-CFMMalloc-coalesced.ptx.gz", new Contender("CFMMalloc", true).resource());
         assertEquals("kernels-Empty.ptx.gz", Contender.empty().resource());
