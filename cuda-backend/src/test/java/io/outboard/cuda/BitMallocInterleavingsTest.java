@@ -39,56 +39,56 @@ class BitMallocInterleavingsTest {
 
     @TestOfBoth
     void shouldKeepBlocksApartAndLoseNothing(final String allocator) {
-        run(unchecked, allocator, "mix", 4_000, 1_000);
+        run(unchecked, allocator, "mix", 1_500, 300);
     }
 
     @TestOfBoth
     void shouldAlign(final String allocator) {
-        run(unchecked, allocator, "aligned", 2_000, 500);
-        run(checked, allocator, "aligned", 1_000, 250);
+        run(unchecked, allocator, "aligned", 700, 150);
+        run(checked, allocator, "aligned", 500, 100);
     }
 
     @TestOfBoth
     void shouldFindWhatIsFreeWhenAllIsQuiet(final String allocator) {
-        run(unchecked, allocator, "null", 2_000, 1_000);
+        run(unchecked, allocator, "null", 1_000, 400);
     }
 
     /** What a search missed is found by the next, and not taken for hopeless. */
     @TestOfBoth
     void shouldNotRefuseForGoodWhatIsFreedBesideASearch(final String allocator) {
-        run(unchecked, allocator, "hopeless", 30_000, 5_000);
+        run(unchecked, allocator, "hopeless", 10_000, 1_000);
     }
 
     @TestOfBoth
     void shouldNotTakeALostRowForNone(final String allocator) {
-        run(unchecked, allocator, "rows", 8_000, 1_000);
+        run(unchecked, allocator, "rows", 2_500, 250);
     }
 
     /** A word on its way up is not taken for gone. */
     @Test
     void shouldNotMissWhatAnotherSearchPromotes() {
-        unchecked.run(LIMIT_SECONDS, "BitMalloc", "promoted", "24001", "25000");
+        unchecked.run(LIMIT_SECONDS, "BitMalloc", "promoted", "24401", "24600");
     }
 
     @TestOfBoth
     void shouldEndThoughOthersNeverDo(final String allocator) {
-        run(unchecked, allocator, "bound", 1_000, 250);
+        run(unchecked, allocator, "bound", 500, 100);
     }
 
     @Test
     void shouldSearchOnceForWhatIsNotThere() {
-        unchecked.run(LIMIT_SECONDS, "BitMalloc", "comb", "1", "10");
+        unchecked.run(LIMIT_SECONDS, "BitMalloc", "comb", "1", "3");
     }
 
     @TestOfBoth
     void shouldRefuseTheSecondOfTwoFreesAtOnce(final String allocator) {
-        run(checked, allocator, "double-free", 1_000, 400);
+        run(checked, allocator, "double-free", 500, 200);
     }
 
     @TestOfBoth
     void shouldCountWhatIsNoBlock(final String allocator) {
-        run(unchecked, allocator, "misuse", 2_000, 500);
-        run(checked, allocator, "misuse", 2_000, 500);
+        run(unchecked, allocator, "misuse", 1_000, 250);
+        run(checked, allocator, "misuse", 1_000, 250);
     }
 
     /**
