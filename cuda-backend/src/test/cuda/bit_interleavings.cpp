@@ -1,8 +1,8 @@
 // BitMalloc on fibers: for each seed a heap, a few threads on it, and another order of their accesses.
 //
-//   bit_interleavings ALLOCATOR SCENARIO FIRST_SEED LAST_SEED
+//   bit_interleavings THREADS SCENARIO FIRST_SEED LAST_SEED
 //
-// ALLOCATOR: BitMalloc, or BitMalloc-coalesced: then four fibers are a warp, and those of them that come at the same time
+// THREADS: alone, each of another warp, or warps: then four fibers are a warp, and those of them that come at the same time
 // are served together.
 //
 //   mix          Blocks of random sizes, in a heap that is full now and then.
@@ -73,16 +73,15 @@ u64 anyHeapBytes() {
                         : 8 * MIB + chance.below(MIB);
 }
 
-template <class A>
 class Trial {
-    static constexpr bool COALESCED = !std::is_same<A, BitMalloc>::value;
     // Far more than any seed needs.
     static constexpr uint64_t MOST_ACCESSES = 50000000;
 
     Heap* const heap = reinterpret_cast<Heap*>(memory());
-    A allocator{heap};
+    BitMalloc allocator{heap};
     Oracle oracle{heap};
-    u32 threads = COALESCED ? 4 + chance.below(9) : 2 + chance.below(5);
+    const bool inWarps;
+    u32 threads = inWarps ? 4 + chance.below(9) : 2 + chance.below(5);
     std::vector<std::vector<Block>> kept{threads};
     u32 mostUnits = 0;
     u32 mostKept = 1 + chance.below(1 + chance.below(40));
@@ -290,9 +289,9 @@ class Trial {
     }
 
   public:
-    explicit Trial(u64 bytes) {
+    Trial(u64 bytes, bool warps) : inWarps(warps) {
         Group::forgetAll();
-        lanesOfWarp = COALESCED ? WARP_LANES : 1;
+        lanesOfWarp = inWarps ? WARP_LANES : 1;
         const u32 flags = FLAG_FREE_BITS | (CHECKED ? FLAG_START_BITS : 0) | (chance.below(2) == 0 ? FLAG_TRACK : 0);
         format(heap, bytes, 1 + chance.below(3), 256, flags);
         std::memset(static_cast<void*>(heap->counters), 0xA5, heap->area - reinterpret_cast<unsigned char*>(heap->counters));
@@ -336,7 +335,7 @@ class Trial {
                 }
             });
             requireServed();
-            if (COALESCED) {
+            if (inWarps) {
                 requireServedTogether();
             }
             requireRight(oracle.compareTables());
@@ -531,7 +530,10 @@ class Trial {
         const auto first = blocks.begin() + word * 64;
         std::vector<Block> ofWord(first, first + 64);
         blocks.erase(first, first + 64);
+        u32& own = heap->bits.slots[0].word[0];
+        heap->bits.own[0][own / 64] &= ~(1ull << (own % 64));
         heap->bits.own[0][word / 64] |= 1ull << (word % 64);
+        own = word;
         const u32 units = chance.below(2) == 0 ? 65 : 4096;
         std::vector<Block> found(3);
         together({[&] { freeAll(ofWord); },
@@ -619,27 +621,27 @@ class Trial {
     }
 };
 
-template <class A>
+template <bool WARPS>
 void run(const std::string& scenario) {
     if (scenario == "comb") {
         constexpr u32 SIZES[] = {1, 32, 64, 2048, 4096};
         const u64 bytes = seed == 1 ? MOST_BYTES : 128 * KIB + chance.below(8 * MIB);
-        Trial<A>(bytes).comb(seed == 1 ? 1 : SIZES[chance.below(5)]);
+        Trial(bytes, WARPS).comb(seed == 1 ? 1 : SIZES[chance.below(5)]);
         return;
     }
     if (scenario == "hopeless") {
-        Trial<A>(chance.below(8) == 0 ? 5 * MIB + chance.below(4 * MIB) : 64 * KIB + chance.below(64 * KIB)).hopeless();
+        Trial(chance.below(8) == 0 ? 5 * MIB + chance.below(4 * MIB) : 64 * KIB + chance.below(64 * KIB), WARPS).hopeless();
         return;
     }
     if (scenario == "promoted") {
-        Trial<A>(64 * KIB + chance.below(16 * KIB)).promoted();
+        Trial(64 * KIB + chance.below(16 * KIB), WARPS).promoted();
         return;
     }
     if (scenario == "rows") {
-        Trial<A>(5 * MIB + chance.below(1 + chance.below(50 * MIB))).rows();
+        Trial(5 * MIB + chance.below(1 + chance.below(50 * MIB)), WARPS).rows();
         return;
     }
-    Trial<A> trial(anyHeapBytes());
+    Trial trial(anyHeapBytes(), WARPS);
     if (scenario == "mix" || scenario == "aligned") {
         trial.mix(scenario == "aligned");
     } else if (scenario == "null") {
@@ -658,10 +660,8 @@ void run(const std::string& scenario) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const std::string allocator = count == 5 ? arguments[1] : "";
-    void (*const once)(const std::string&) = allocator == "BitMalloc" ? run<BitMalloc>
-            : allocator == "BitMalloc-coalesced"                      ? run<Coalesced<BitMalloc>>
-                                                                      : nullptr;
+    const std::string threads = count == 5 ? arguments[1] : "";
+    void (*const once)(const std::string&) = threads == "alone" ? run<false> : threads == "warps" ? run<true> : nullptr;
     if (once == nullptr) {
         usage();
     }

@@ -16,6 +16,7 @@
 
 #define OUTBOARD_DEVICE inline
 #define OUTBOARD_SELDOM
+#define OUTBOARD_ROLLED
 
 namespace outboard {
 
@@ -157,6 +158,11 @@ class GlobalAtomic {
         stall();
         self.fenced = false;
         return __atomic_fetch_and(&word, mask, ACQUIRE);
+    }
+
+    u64 fetchOr(u64 mask) const {
+        stall();
+        return __atomic_fetch_or(&word, mask, self.fenced ? RELEASE : RELAXED);
     }
 
     u64 fetchOrAcquire(u64 mask) const {
@@ -349,8 +355,14 @@ class Group {
         self.meeting = meeting;
     }
 
-    // The thread's last one.
-    explicit Group(u32) : meeting(self.meeting) {}
+    // The thread's last one, or itself.
+    explicit Group(u32 lanes) : meeting(self.meeting) {
+        if (lanes != meeting->lanes) {
+            owned = std::make_shared<Meeting>();
+            owned->join(self.lane);
+            meeting = owned.get();
+        }
+    }
 
     u32 lanes() const {
         return meeting->lanes;

@@ -23,6 +23,7 @@
 
 #define OUTBOARD_DEVICE inline
 #define OUTBOARD_SELDOM
+#define OUTBOARD_ROLLED
 
 namespace outboard {
 
@@ -297,6 +298,11 @@ class GlobalAtomic {
         return exchanged(word & mask);
     }
 
+    u64 fetchOr(u64 mask) const {
+        fibers.pause();
+        return exchanged(word | mask);
+    }
+
     u64 fetchOrAcquire(u64 mask) const {
         fibers.pause();
         return exchanged(word | mask);
@@ -437,8 +443,13 @@ class Group {
         latest[fibers.number()] = meeting;
     }
 
-    // The fiber's last one.
-    explicit Group(u32) : meeting(latest[fibers.number()]) {}
+    // The fiber's last one, or itself.
+    explicit Group(u32 lanes) : meeting(latest[fibers.number()]) {
+        if (lanes != meeting->lanes) {
+            meeting = std::make_shared<Meeting>();
+            meeting->lanes = lanes;
+        }
+    }
 
     static void forgetAll() {
         gathering.clear();

@@ -32,7 +32,7 @@ inline void together(const std::vector<std::function<void()>>& bodies, uint64_t 
     require(fibers.run(bodies, mostAccesses), "a call never ends");
 }
 
-// One trial of a scenario for each seed. Arguments as main has them: PROGRAM ALLOCATOR SCENARIO FIRST_SEED LAST_SEED.
+// One trial of a scenario for each seed. Arguments as main has them: PROGRAM WHO SCENARIO FIRST_SEED LAST_SEED.
 inline void runTrials(char** arguments, void (*once)(const std::string& scenario)) {
     const std::string scenario = arguments[2];
     command = std::string(arguments[0]) + " " + arguments[1] + " " + scenario;

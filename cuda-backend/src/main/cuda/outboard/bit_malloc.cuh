@@ -5,7 +5,7 @@
 //             own word of level 0 if they are less than 64, of level 1 if they are no more than 4096, else granules of
 //             level 2. It claims unseen: the answer tells what was there.
 //          2. Otherwise it divides a granule of the level above, and that word becomes the slot's own (bit_claims.cuh).
-//          3. Otherwise all threads search (bit_search.cuh), for all of them, for half of them, and so on, each alone.
+//          3. Otherwise all of the heap is searched (bit_search.cuh).
 //          4. The ends of the blocks are written, and what is left of the last granule is given back.
 // free     1. The end is read; threads whose blocks lie in a row free them as one range.
 //          2. The range's bits are set, of the highest levels that it has whole granules of.
@@ -23,36 +23,13 @@ namespace outboard {
 
 namespace detail {
 
-// A thread by itself, as a group.
-struct Alone {
-    OUTBOARD_DEVICE Alone() {}
-    OUTBOARD_DEVICE explicit Alone(u32) {}
-    OUTBOARD_DEVICE u32 lanes() const { return 1; }
-    OUTBOARD_DEVICE u32 lane() const { return 0; }
-    OUTBOARD_DEVICE bool isFull() const { return false; }
-    OUTBOARD_DEVICE u32 lowerLanes() const { return 0; }
-    OUTBOARD_DEVICE u32 rank() const { return 0; }
-    OUTBOARD_DEVICE u32 size() const { return 1; }
-    OUTBOARD_DEVICE u32 sumOfLowerRanks(u32) const { return 0; }
-    OUTBOARD_DEVICE u32 fromFirst(u32 value) const { return value; }
-    OUTBOARD_DEVICE u32 fromLast(u32 value) const { return value; }
-    OUTBOARD_DEVICE u32 fromLane(u32 value, u32) const { return value; }
-    OUTBOARD_DEVICE u32 fromDistance(u32 value, u32) const { return value; }
-    OUTBOARD_DEVICE u32 lanesWhere(bool condition) const { return condition ? 1 : 0; }
-    OUTBOARD_DEVICE bool any(bool condition) const { return condition; }
-    OUTBOARD_DEVICE bool all(bool condition) const { return condition; }
-    OUTBOARD_DEVICE u32 unionOf(u32 word) const { return word; }
-    OUTBOARD_DEVICE void sync() const {}
-};
-
 // The threads' requests as one: what this thread wants, what those before it want, and all of them.
 struct Share {
     u32 units;  // 0: nothing
     u32 before;
     u32 total;
 
-    template <class Threads>
-    OUTBOARD_DEVICE Share(const Threads& group, u32 wanted) : units(wanted) {
+    OUTBOARD_DEVICE Share(const Group& group, u32 wanted) : units(wanted) {
         const u32 first = group.fromFirst(wanted);
         if (group.all(wanted == first)) {
             before = group.rank() * wanted;
@@ -88,8 +65,7 @@ OUTBOARD_DEVICE void clearShared(const Heap* heap, const Chunk& claim, u32 word)
 }
 
 // The bits of all threads' ends in one word; for the first thread.
-template <class Threads>
-OUTBOARD_DEVICE u64 endsInWord(const Threads& group, const Share& share, u32 end) {
+OUTBOARD_DEVICE u64 endsInWord(const Group& group, const Share& share, u32 end) {
     if (group.all(share.units * group.size() == share.total)) {
         // All want as much: every so many bits one.
         u64 bits = 1ull << (share.units - 1);
@@ -103,8 +79,7 @@ OUTBOARD_DEVICE u64 endsInWord(const Threads& group, const Share& share, u32 end
 }
 
 // Writes the ends of the threads' blocks in a claim. `end`: of this thread's block, 0 if it has none.
-template <class Threads>
-OUTBOARD_DEVICE void writeEnds(const Threads& group, const Heap* heap, const Chunk& claim, const Share& share, u32 unit, u32 end) {
+OUTBOARD_DEVICE void writeEnds(const Group& group, const Heap* heap, const Chunk& claim, const Share& share, u32 unit, u32 end) {
     const bool first = group.rank() == 0;
     if (share.total < RADIX && claim.unit >> RADIX_LOG2 == (claim.end - 1) >> RADIX_LOG2) {
         const u64 bits = endsInWord(group, share, end);
@@ -193,8 +168,7 @@ OUTBOARD_DEVICE void giveTail(const Heap* heap, u32 from, u32 to) {
 }
 
 // Uses a claim for the threads' blocks; the unit of this thread's, or NO_UNIT if it wants none.
-template <class Threads>
-OUTBOARD_DEVICE u32 use(const Threads& group, const Heap* heap, const Chunk& claim, const Share& share) {
+OUTBOARD_DEVICE u32 use(const Group& group, const Heap* heap, const Chunk& claim, const Share& share) {
     const u32 unit = claim.unit + share.before;
     // One thread has claimed: by this, what others did before happens before what each thread writes now.
     group.sync();
@@ -209,47 +183,62 @@ OUTBOARD_DEVICE u32 use(const Threads& group, const Heap* heap, const Chunk& cla
     return share.units != 0 ? unit : NO_UNIT;
 }
 
-// Uses what was found for the threads that it was looked for.
-template <class Threads>
-OUTBOARD_SELDOM void useFound(Search& search, bool within) {
-    const Threads group(search.lanes);
-    const u32 unit = use(group, search.heap, search.found, Share(group, within ? search.wanted : 0));
-    search.result = within ? unit : search.result;
+// Uses what was found for the threads of a group that it was looked for.
+OUTBOARD_SELDOM inline void useFound(Search& search, u32 lanes) {
+    const Group group(lanes);
+    const u32 unit = use(group, search.heap, search.found, Share(group, search.mine ? search.wanted : 0));
+    search.found = noChunk();
+    if (search.mine) {
+        search.result = unit;
+        search.wanted = 0;
+    }
 }
 
-// What the first claim didn't find: for half of the threads, and so on. A thread that wants nothing has 0 units.
-template <class Threads>
-OUTBOARD_SELDOM u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) {
-    Search search;
-    search.heap = heap;
-    search.lanes = lanes;
-    search.wanted = units;
-    search.failed = NO_UNIT;
-    search.result = NO_UNIT;
-    search.left = Threads(lanes).lanesWhere(units != 0);
+// What the first claim didn't find. A thread that wants nothing has 0 units.
+OUTBOARD_SELDOM inline u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) {
+    Search search(heap, lanes, units);
+    // A request of more than 4 MiB goes alone: a sum of them needn't fit in 32 bits.
+    search.left = Group(lanes).lanesWhere(units != 0 && units <= RADIX * GRANULE2_UNITS);
     search.count = countOf(search.left);
-    while (search.left != 0) {
-        const Threads group(search.lanes);
-        const bool within = search.wanted != 0 && (search.left >> group.lane() & 1) != 0
-                && countOf(search.left & group.lowerLanes()) < search.count;
-        // A request of more than 4 MiB goes alone: a sum of them needn't fit in 32 bits.
-        const bool fits = search.count == 1 || !group.any(within && search.wanted > RADIX * GRANULE2_UNITS);
-        search.units = Share(group, within ? search.wanted : 0).total;
-        search.found = noChunk();
-        if (fits && search.units < search.failed) {
-            claimAnywhere<Threads>(search);
+    while (search.count > 1) {
+        if (chooseTogether(search)) {
+            searchAll(search);
+            giveUpTogether(search);
         }
         if (search.found.unit != NO_UNIT) {
-            useFound<Threads>(search, within);
-        } else if (search.count == 1) {
-            // For one thread the search was exact.
-            search.failed = least(search.failed, search.units);
-        }
-        if (search.found.unit != NO_UNIT || search.count == 1) {
-            search.left &= ~Threads(search.lanes).lanesWhere(within);
+            const u32 served = Group(lanes).lanesWhere(search.mine);
+            useFound(search, lanes);
+            search.left &= ~served;
             search.count = least(search.count, countOf(search.left));
         } else {
-            search.count = (search.count + 1) / 2;
+            // Half as many; or as many as want a granule of level 2, since there may be no two side by side.
+            const u32 fewer = search.count * GRANULE2_UNITS / search.units;
+            search.count = least((search.count + 1) / 2, fewer != 0 ? fewer : 1);
+        }
+    }
+    search.count = 1;
+    if (search.wanted != 0 && chooseOwn(search)) {
+        for (u32 word; search.found.unit == NO_UNIT && (word = findAround(search)) != NO_UNIT;) {
+            claimFound(search, word);
+        }
+        if (search.found.unit != NO_UNIT) {
+            search.mine = true;
+            useFound(search, 1u << Group(lanes).lane());
+        }
+    }
+    Group(lanes).sync();
+    while (chooseSmallest(search)) {
+        searchAll(search);
+        if (search.found.unit == NO_UNIT && promoteOwn(search)) {
+            searchAll(search);
+        }
+        while (search.found.unit == NO_UNIT && goOnExactly(search)) {
+            searchAll(search);
+        }
+        if (search.found.unit != NO_UNIT) {
+            useFound(search, lanes);
+        } else {
+            search.refused = search.units;
         }
     }
     return search.result;
@@ -327,8 +316,7 @@ OUTBOARD_SELDOM inline void trim(const Heap* heap, u32 from, u32 unit, u32 end, 
     giveRangeSeldom(heap, end, to);
 }
 
-// BitMalloc, with requests of one thread or of all of a warp that ask together.
-template <class Threads>
+// BitMalloc. Threads of a warp that ask together, or free together, are served together.
 struct BitMalloc {
 #ifdef OUTBOARD_CHECKED
     static constexpr u32 LAYOUT = LAYOUT_BITS_CHECKED;
@@ -387,7 +375,7 @@ struct BitMalloc {
             heap->countMisuse();
             return;
         }
-        const Threads group;
+        const Group group;
         Slot* const slot = ownSlot(heap);
         const SlotView view(slot);
         u32 to = endOfBlock(heap, unit);
@@ -424,7 +412,7 @@ struct BitMalloc {
 
   private:
     OUTBOARD_DEVICE u32 take(u32 units) const {
-        const Threads group;
+        const Group group;
         const u32 modest = units <= RADIX * GRANULE2_UNITS ? units : 0;
         const Share share(group, modest);
         Chunk claim = noChunk();
@@ -438,7 +426,7 @@ struct BitMalloc {
             unit = use(group, heap, claim, share);
         }
         if (group.any(unit == NO_UNIT && units != 0)) {
-            const u32 other = mallocSlowly<Threads>(group.lanes(), heap, unit == NO_UNIT ? units : 0);
+            const u32 other = mallocSlowly(group.lanes(), heap, unit == NO_UNIT ? units : 0);
             unit = unit == NO_UNIT ? other : unit;
         }
         // An end may stand in another thread's write: all must stand before any block is freed.
@@ -468,9 +456,10 @@ struct BitMalloc {
 
 }  // namespace detail
 
-using BitMalloc = detail::BitMalloc<detail::Alone>;
+using BitMalloc = detail::BitMalloc;
 
+// The same: its requests are joined anyway.
 template <>
-struct Coalesced<BitMalloc> : detail::BitMalloc<Group> {};
+struct Coalesced<BitMalloc> : BitMalloc {};
 
 }  // namespace outboard

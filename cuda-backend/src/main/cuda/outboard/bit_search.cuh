@@ -1,50 +1,55 @@
-// BitMalloc's searches: all of the heap, by all threads of a group.
+// BitMalloc's searches: all of the heap, for what the slot's words don't have.
 //
-// A search is exact or not. What isn't exact only reads, and may miss what is being freed or promoted meanwhile, or what
-// stayed below as it is in slots' own words. If it finds nothing, an exact one follows:
+// 1. For the threads of a group together, from the top level down; for half of them, and so on, if they want less than
+//    granules of level 1 each.
+// 2. Each thread that has nothing yet looks around for itself, from anywhere on each level, from its request's level up.
+// 3. All threads look through all of the heap for one of them, for the smallest request first: if that isn't there, no
+//    other is. This is done up to three times: as it is; after all words below the request's level that are all ones were
+//    promoted; and, if nothing has become free meanwhile, exactly:
+//    - It has added up how often memory has become free so far (frees).
+//    - It looks at each word by a read-modify-write. Whoever sets bits in a word after it has looked there counts that
+//      after it has added up.
+//    - If it finds nothing and the sum is the same, the request is noted as hopeless, with that sum. As long as the sum
+//      is the same, no request for as much or more is searched for.
 //
-// 1. It adds up how often memory has become free so far (frees).
-// 2. It promotes all words below the request's level that are all ones.
-// 3. It looks at each word by a read-modify-write. Whoever sets bits in a word after it has looked there counts that after
-//    it has added up.
-// 4. If it finds nothing, the request is noted as hopeless, with that sum. As long as the sum is the same, no request for
-//    as much or more is searched for.
-//
-// If the sum is another by then, nothing is noted, and nothing is tried again: so it always ends. Null means that there
-// was no room when it looked, unless in the hands of calls that were under way: memory that is freed behind a search while
-// as much is taken before it is missed, and a word that was full is in sight only once the first of those that free in it
-// has said so.
+// Null means that there was no room when it looked, unless in the hands of calls that were under way: memory that is freed
+// behind a search while as much is taken before it is missed, and a word that was full is in sight only once the first of
+// those that free in it has said so. What was freed before the call, as its thread knows (in the order of the program and
+// its synchronisation), is seen by each of its reads. What is noted must hold for all threads, so it takes the
+// read-modify-writes.
 //
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
-// as often for a hint's words as another thread was faster there, TRIES times. Each request has at most one search for
-// each number of threads that it is tried with, 32, 16, 8, ... and alone, and an exact one alone, unless one of the same
-// warp that wanted no more has just been refused. One that is known to be hopeless has some fifty for each such number.
+// as often for a hint's words as another thread was faster there, TRIES times. There are at most one search for each number
+// of threads, 32, 16, 8, ..., and three for one, and the threads of a warp take part in those of each other. A request that
+// is known to be hopeless has some fifty for each number.
 #pragma once
 
 #include "bit_claims.cuh"
 
 namespace outboard::detail {
 
+// What is noted: nothing for one thread, exactly; nothing for several; nothing for one, as far as was seen.
 constexpr u32 ALONE = 0;
 constexpr u32 TOGETHER = 1;
+constexpr u32 SUSPECTED = 2;
 
 // Of what is noted as hopeless, so many bits say what it is: a rank is at most 4096 + 2^20. The others are the sum of
 // frees; the same comes again after 2^43.
 constexpr u32 HOPELESS_BITS = 21;
 
-// How often memory has become free, in the bits that `hopeless` has for that. Eight counters at a time, since a GPU waits
+// How often memory has become free, in the bits that `hopeless` has for that. Four counters at a time, since a GPU waits
 // for a number when it adds it.
-OUTBOARD_DEVICE u64 freesSoFar(const Heap* heap, u32 which) {
+OUTBOARD_SELDOM inline u64 freesSoFar(const Heap* heap, u32 which) {
     u64 sum = 0;
-    for (u32 i = 0; i < FREE_COUNTERS; i += 8) {
-        u64 frees[8];
-        u64 rests[8];
-        for (u32 j = 0; j < 8; ++j) {
+    for (u32 i = 0; i < FREE_COUNTERS; i += 4) {
+        u64 frees[4];
+        u64 rests[4];
+        for (u32 j = 0; j < 4; ++j) {
             frees[j] = GlobalAtomic<u64>(heap->bits.frees[i + j].frees).load();
             rests[j] = GlobalAtomic<u64>(heap->bits.frees[i + j].rests).load();
         }
-        for (u32 j = 0; j < 8; ++j) {
-            sum += which == ALONE ? frees[j] + rests[j] : frees[j];
+        for (u32 j = 0; j < 4; ++j) {
+            sum += which == TOGETHER ? frees[j] : frees[j] + rests[j];
         }
     }
     return sum << HOPELESS_BITS;
@@ -55,9 +60,8 @@ OUTBOARD_DEVICE u32 rankOf(u32 units) {
     return units <= GRANULE2_UNITS ? units : GRANULE2_UNITS + ceilingOf(units, 2 * RADIX_LOG2);
 }
 
-// Whether as much wasn't there when a search found none, and nothing has become free since. `which`: ALONE for what an
-// exact search found; TOGETHER for the inexact ones of several threads, which have still each to try alone, so that what
-// claims leave doesn't matter.
+// Whether as much wasn't there when a search found none, and nothing has become free since. Several threads together have
+// still each to try alone, so what claims leave of their granules doesn't matter for them.
 OUTBOARD_DEVICE bool isHopeless(const Heap* heap, u32 units, u32 which) {
     const u64 noted = GlobalAtomic<u64>(heap->bits.hopeless[which]).load();
     const u32 rank = low(noted) & ((1u << HOPELESS_BITS) - 1);
@@ -69,9 +73,16 @@ OUTBOARD_DEVICE bool isHopeless(const Heap* heap, u32 units, u32 which) {
     return noted - rank == freesSoFar(heap, which);
 }
 
+// A GPU waits for what it reads when it uses it: so many words are looked at before one is used. More take registers from
+// kernels that seldom come here.
+constexpr u32 AT_ONCE = 6;
+
+// A thread that searches by itself looks at so many hints of a level.
+constexpr u32 AROUND = 2 * AT_ONCE;
+
 OUTBOARD_DEVICE u64 look(u64& word, bool exact) {
     const GlobalAtomic<u64> atomic(word);
-    return exact ? atomic.fetchOrAcquire(0) : atomic.load();
+    return exact ? atomic.fetchOr(0) : atomic.load();
 }
 
 OUTBOARD_DEVICE u32 hintsOf(const Heap* heap, u32 level) {
@@ -104,107 +115,221 @@ OUTBOARD_DEVICE bool serves(const Heap* heap, u32 units, u32 level, u32 word, u6
     return level == 1 && (units & (RADIX - 1)) != 0 && placeBehindTail(heap, units, word, seen) != NO_BIT;
 }
 
+// All that is known during a slow allocation. Passed by reference, so that it is kept in local memory: registers of what is
+// seldom done add to those of the kernel.
+struct Search {
+    const Heap* heap;
+    u32 lanes;    // of the group
+    u32 wanted;   // units, by this thread; 0 if it needs none any more
+    u32 result;   // its unit
+    u32 units;    // looked for
+    u32 threads;  // that look together
+    u32 rank;     // of this one among them
+    u32 count;    // so many threads are tried for together
+    u32 left;     // their lanes
+    u32 refused;  // so many units weren't there
+    bool mine;    // it is looked for this thread, too
+    bool exact;
+    u64 frees;    // before it began
+    u32 losses;   // claims of what was found
+    u32 level;   // where it is:
+    u32 first;   // the hint that it began with
+    u32 next;    // hints looked at so far
+    u64 hints[AT_ONCE];
+    Chunk found;
+
+    OUTBOARD_DEVICE Search(const Heap* theHeap, u32 theLanes, u32 units)
+        : heap(theHeap), lanes(theLanes), wanted(units), result(NO_UNIT), refused(NO_UNIT), exact(false), found(noChunk()) {}
+
+    // Each thread by itself, or all of the group together.
+    OUTBOARD_DEVICE void lookAlone(u32 forUnits) {
+        units = forUnits;
+        threads = 1;
+        rank = 0;
+    }
+
+    OUTBOARD_DEVICE void lookTogether(u32 forUnits) {
+        const Group group(lanes);
+        units = forUnits;
+        threads = group.size();
+        rank = group.rank();
+    }
+
+    // Goes to a level: from anywhere, so that those that search at once don't get into each other's way.
+    OUTBOARD_DEVICE void enter(u32 theLevel, u32 chance) {
+        level = theLevel;
+        first = level <= TOP_LEVEL ? scaled(chance, hintsOf(heap, level)) : 0;
+        next = 0;
+    }
+
+    // The hint that this thread looks at after so many: round from the first one, NO_UNIT if there are no more.
+    OUTBOARD_DEVICE u32 hintAfter(u32 i) const {
+        const u32 count = hintsOf(heap, level);
+        const u32 place = next + i * threads + rank;
+        const u32 hint = first + place;
+        return place >= count ? NO_UNIT : hint < count ? hint : hint - count;
+    }
+};
+
+// Looks at the first AT_ONCE of those of a hint's words whose bits are set; the bits of the others.
+OUTBOARD_SELDOM inline u64 lookAtWords(const Heap* heap, u32 level, u32 hint, u64 bits, bool exact, u64* seen) {
+    u64* const words = heap->bits.free[level] + (static_cast<u64>(hint) << RADIX_LOG2);
+    for (u32 i = 0; i < AT_ONCE; ++i) {
+        seen[i] = bits != 0 ? look(words[lowestBit(bits)], exact) : 0;
+        bits &= bits - 1;
+    }
+    return bits;
+}
+
 // Clears bits of a hint that are set for nothing.
-OUTBOARD_DEVICE void clearHints(const Heap* heap, u32 level, u32 hint, u64 stale) {
+OUTBOARD_SELDOM inline void clearHints(const Heap* heap, u32 level, u32 hint, u64 stale) {
     const GlobalAtomic<u64> hints(heap->bits.hints[level][hint]);
     hints.clearBits(stale);
     // Who sets bits of such a word and then its hint: either that is after this in the word's order, and so the hint is
     // set after it is cleared; or the bits are seen here.
     releaseFence();
     while (stale != 0) {
-        const u32 bit = lowestBit(stale);
-        stale &= stale - 1;
-        if (freeBits(heap, level, (hint << RADIX_LOG2) + bit).fetchOrAcquire(0) != 0) {
-            // A search may have passed by in between.
-            hints.fetchOrAcquire(1ull << bit);
-            countFree(heap);
+        u64 seen[AT_ONCE];
+        const u64 later = lookAtWords(heap, level, hint, stale, true, seen);
+        OUTBOARD_ROLLED
+        for (u32 i = 0; stale != later; ++i) {
+            const u64 bit = stale & (0 - stale);
+            stale ^= bit;
+            if (seen[i] != 0) {
+                // A search may have passed by in between.
+                hints.fetchOrAcquire(bit);
+                countFree(heap);
+            }
         }
     }
 }
 
-// All that is known during a slow allocation by a group's threads. Passed by reference, so that it is kept in local
-// memory: registers of what is seldom done add to those of the kernel.
-struct Search {
-    const Heap* heap;
-    u32 lanes;   // of the group
-    u32 wanted;  // units, by this thread
-    u32 left;    // lanes of those that are to be served yet
-    u32 count;   // so many of them are tried for together
-    u32 failed;  // so many units weren't there
-    u32 result;  // this thread's unit
-    u32 units;   // looked for
-    u32 pass;    // 0, or of exact searches
-    u64 frees;   // before it began
-    u32 losses;  // claims of what was found
-    u32 level;   // where it is:
-    u32 first;   // the hint that it began with
-    u32 next;    // hints looked at so far
-    Chunk found;
-
-    OUTBOARD_DEVICE bool isExact() const {
-        return pass != 0;
+OUTBOARD_SELDOM inline void lookAtHints(Search& search) {
+    for (u32 i = 0; i < AT_ONCE; ++i) {
+        const u32 hint = search.hintAfter(i);
+        search.hints[i] = hint != NO_UNIT ? look(search.heap->bits.hints[search.level][hint], search.exact) : 0;
     }
-};
+}
 
-// The next word of a level that has so many units, by the hints from `first` on, round to it; NO_UNIT if there is none.
-// By all threads of a group, each looking at the words of a hint of its own.
-template <class Threads>
-OUTBOARD_SELDOM u32 findWord(Search& search) {
-    const Threads group(search.lanes);
-    const Heap* const heap = search.heap;
-    const u32 units = search.units;
-    const u32 level = search.level;
-    const bool exact = search.isExact();
-    const u32 count = hintsOf(heap, level);
-    u32 next = search.next;
+// The first of a hint's words that has so many units; NO_UNIT if none has.
+OUTBOARD_DEVICE u32 findInHint(const Search& search, u32 i) {
+    const u32 hint = search.hintAfter(i);
+    u64 left = search.hints[i];
+    u64 stale = 0;
     u32 result = NO_UNIT;
-    for (; next < count && result == NO_UNIT; next += result == NO_UNIT ? group.size() : 0) {
-        const u32 place = next + group.rank();
-        u32 hint = search.first + place;
-        hint -= hint >= count ? count : 0;
-        u64 left = place < count ? look(heap->bits.hints[level][hint], exact) : 0;
-        u64 stale = 0;
-        while (group.any(left != 0) && result == NO_UNIT) {
-            u32 word = 0;
-            bool found = false;
-            if (left != 0) {
-                const u32 bit = lowestBit(left);
-                left &= left - 1;
-                word = (hint << RADIX_LOG2) + bit;
-                const u64 seen = look(heap->bits.free[level][word], exact);
-                stale |= seen == 0 ? 1ull << bit : 0;
-                found = serves(heap, units, level, word, seen);
-            }
-            const u32 finders = group.lanesWhere(found);
+    while (left != 0 && result == NO_UNIT) {
+        u64 seen[AT_ONCE];
+        const u64 later = lookAtWords(search.heap, search.level, hint, left, search.exact, seen);
+        OUTBOARD_ROLLED
+        for (u32 j = 0; left != later && result == NO_UNIT; ++j) {
+            const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
+            stale |= seen[j] == 0 ? left & (0 - left) : 0;
+            left &= left - 1;
+            result = serves(search.heap, search.units, search.level, word, seen[j]) ? word : NO_UNIT;
+        }
+    }
+    if (stale != 0) {
+        clearHints(search.heap, search.level, hint, stale);
+    }
+    return result;
+}
+
+// The next word of a level that has so many units, by the hints from `first` on; NO_UNIT if there is none. By all threads
+// of the group, each looking at the words of hints of its own.
+OUTBOARD_SELDOM inline u32 findWord(Search& search) {
+    const Group group(search.lanes);
+    while (search.next < hintsOf(search.heap, search.level)) {
+        lookAtHints(search);
+        OUTBOARD_ROLLED
+        for (u32 i = 0; i < AT_ONCE; ++i) {
+            const u32 word = findInHint(search, i);
+            const u32 finders = group.lanesWhere(word != NO_UNIT);
             if (finders != 0) {
-                result = group.fromLane(word, lowestBit(finders));
+                return group.fromLane(word, lowestBit(finders));
             }
         }
-        if (stale != 0) {
-            clearHints(heap, level, hint, stale);
-        }
-        if (group.any(isHopeless(heap, units, ALONE))) {
+        search.next += AT_ONCE * search.threads;
+        if (group.any(isHopeless(search.heap, search.units, ALONE))) {
             // By another search than this one, which must not note what it hasn't seen itself.
             ++search.losses;
             break;
         }
     }
-    search.next = next;
-    return result;
+    return NO_UNIT;
 }
 
-// Promotes all words of a level that are all ones.
-template <class Threads>
-OUTBOARD_DEVICE void promoteAll(const Threads& group, const Heap* heap, u32 level) {
-    for (u32 hint = group.rank(); hint < hintsOf(heap, level); hint += group.size()) {
-        for (u64 left = look(heap->bits.hints[level][hint], true); left != 0; left &= left - 1) {
-            const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
-            if (look(heap->bits.free[level][word], true) == ALL) {
-                settle(heap, level, word, 0);
+// Promotes slots' own words below the request's level that are all ones; whether there were any. By all threads of the
+// group.
+OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
+    const Heap* const heap = search.heap;
+    const Group group(search.lanes);
+    bool any = false;
+    for (u32 level = 0; level < levelFor(search.units); ++level) {
+        for (u32 next = search.rank; next < heap->bits.slotCount; next += AT_ONCE * search.threads) {
+            u32 words[AT_ONCE];
+            u64 seen[AT_ONCE];
+            for (u32 i = 0; i < AT_ONCE; ++i) {
+                const u32 slot = least(next + i * search.threads, heap->bits.slotCount - 1);
+                words[i] = GlobalAtomic<u32>(heap->bits.slots[slot].word[level]).load();
+            }
+            for (u32 i = 0; i < AT_ONCE; ++i) {
+                seen[i] = freeBits(heap, level, words[i]).load();
+            }
+            OUTBOARD_ROLLED
+            for (u32 i = 0; i < AT_ONCE; ++i) {
+                if (seen[i] == ALL) {
+                    settle(heap, level, words[i], 0);
+                    any = true;
+                }
             }
         }
+        group.sync();
     }
+    search.frees = freesSoFar(heap, ALONE);
+    return group.any(any);
+}
+
+// Promotes all words of the search's level that are all ones. By all threads of the group.
+OUTBOARD_SELDOM inline void promoteLevel(Search& search) {
+    while (search.next < hintsOf(search.heap, search.level)) {
+        lookAtHints(search);
+        OUTBOARD_ROLLED
+        for (u32 i = 0; i < AT_ONCE; ++i) {
+            const u32 hint = search.hintAfter(i);
+            u64 stale = 0;
+            for (u64 left = search.hints[i]; left != 0;) {
+                u64 seen[AT_ONCE];
+                const u64 later = lookAtWords(search.heap, search.level, hint, left, search.exact, seen);
+                OUTBOARD_ROLLED
+                for (u32 j = 0; left != later; ++j) {
+                    const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
+                    stale |= seen[j] == 0 ? left & (0 - left) : 0;
+                    left &= left - 1;
+                    if (seen[j] == ALL) {
+                        settle(search.heap, search.level, word, 0);
+                    }
+                }
+            }
+            if (stale != 0) {
+                clearHints(search.heap, search.level, hint, stale);
+            }
+        }
+        search.next += AT_ONCE * search.threads;
+    }
+    Group(search.lanes).sync();
+}
+
+// What comes before an exact search, after the first thread has added up what has become free.
+OUTBOARD_SELDOM inline void beginExactly(Search& search) {
+    const Group group(search.lanes);
+    search.exact = true;
+    // By each thread: pairs with the acquire of who sets bits after it has looked.
     group.sync();
+    releaseFence();
+    for (u32 level = 0; level < levelFor(search.units); ++level) {
+        search.enter(level, group.fromFirst(scatter()));
+        promoteLevel(search);
+    }
 }
 
 OUTBOARD_SELDOM inline void claimRunSeldom(NearClaim& near) {
@@ -253,8 +378,17 @@ OUTBOARD_DEVICE Chunk claimRow(const Heap* heap, u32 units, bool exact, u32& los
     const u32 words = heap->bits.words[2];
     const u32 count = ceilingOf(units, 2 * RADIX_LOG2);
     u32 row = 0;  // free granules in a row before this word
+    u64 ahead[AT_ONCE];  // words seen before they are used
+    u32 from = 0;
+    u32 to = 0;
+    OUTBOARD_ROLLED
     for (u32 word = 0; word < words; ++word) {
-        u64 seen = look(heap->bits.free[2][word], exact);
+        if (word == to) {
+            from = word;
+            to = least(words, least(word + AT_ONCE, (word | (RADIX - 1)) + 1));
+            lookAtWords(heap, 2, word >> RADIX_LOG2, lowBits(to - from) << (word & (RADIX - 1)), exact, ahead);
+        }
+        u64 seen = ahead[word - from];
         const u32 lower = seen == ALL ? RADIX : lowestBit(~seen);
         u32 first = NO_UNIT;
         if (row + lower >= count) {
@@ -298,92 +432,149 @@ OUTBOARD_DEVICE Chunk claimRow(const Heap* heap, u32 units, bool exact, u32& los
 }
 
 OUTBOARD_SELDOM inline void claimLargeRow(Search& search) {
-    search.found = claimRow(search.heap, search.units, search.isExact(), search.losses);
+    search.found = claimRow(search.heap, search.units, search.exact, search.losses);
 }
 
-// What comes before an exact search, after it was added up what has become free.
-template <class Threads>
-OUTBOARD_SELDOM void beginExactly(Search& search) {
-    const Threads group(search.lanes);
-    const Heap* const heap = search.heap;
-    // By each thread, after the first has added up: pairs with the acquire of who sets bits after it has looked.
-    group.sync();
-    releaseFence();
-    for (u32 level = 0; level < levelFor(search.units); ++level) {
-        promoteAll(group, heap, level);
-    }
-}
-
-// The first thread's claim, for all.
-template <class Threads>
+// The first thread's claim, for all of the group.
 OUTBOARD_DEVICE bool share(Search& search) {
-    const Threads group(search.lanes);
+    const Group group(search.lanes);
     search.found.unit = group.fromFirst(search.found.unit);
     search.found.end = group.fromFirst(search.found.end);
     return search.found.unit != NO_UNIT;
 }
 
-// From the top level down to the request's.
-template <class Threads>
-OUTBOARD_DEVICE void searchOnce(Search& search) {
-    search.found = noChunk();
+// Looks for it on all levels: alone from the request's up, as memory moves that is promoted meanwhile; together, when it
+// is about a place for more, from the top down. By all threads of the group.
+OUTBOARD_SELDOM inline void searchAll(Search& search) {
+    const u32 own = levelFor(search.units);
     search.losses = 0;
-    if (search.units <= RADIX * GRANULE2_UNITS) {
-        for (search.level = TOP_LEVEL + 1; search.level-- > levelFor(search.units);) {
-            // From anywhere, so that those that search at once don't get into each other's way.
-            search.first = Threads(search.lanes).fromFirst(scaled(scatter(), hintsOf(search.heap, search.level)));
-            search.next = 0;
-            for (u32 word = 0; (word = findWord<Threads>(search)) != NO_UNIT;) {
-                if (Threads(search.lanes).rank() == 0) {
-                    claimFound(search, word);
-                }
-                if (share<Threads>(search)) {
-                    return;
-                }
-                // Another was faster. There may be more in the same place.
-                if (++search.losses % TRIES == 0) {
-                    search.next += Threads(search.lanes).size();
-                }
+    OUTBOARD_ROLLED
+    for (u32 i = own; i <= TOP_LEVEL && search.units <= RADIX * GRANULE2_UNITS; ++i) {
+        const u32 level = search.count > 1 ? TOP_LEVEL + own - i : i;
+        search.enter(level, Group(search.lanes).fromFirst(scatter()));
+        for (u32 word = 0; (word = findWord(search)) != NO_UNIT;) {
+            if (search.rank == 0) {
+                claimFound(search, word);
+            }
+            if (share(search)) {
+                return;
+            }
+            // Another was faster. There may be more in the same place.
+            if (++search.losses % TRIES == 0) {
+                search.next += AT_ONCE * search.threads;
             }
         }
     }
-    if (levelFor(search.units) == TOP_LEVEL && (search.isExact() || search.units > RADIX * GRANULE2_UNITS)) {
-        if (Threads(search.lanes).rank() == 0) {
+    if (own == TOP_LEVEL && search.count == 1) {
+        if (search.rank == 0) {
             claimLargeRow(search);
         }
-        search.losses = Threads(search.lanes).fromFirst(search.losses);
-        share<Threads>(search);
+        search.losses = Group(search.lanes).fromFirst(search.losses);
+        share(search);
     }
 }
 
-// So many units for the threads of the group together, with exact searches only if that is one thread: groups can still
-// be made smaller.
-template <class Threads>
-OUTBOARD_DEVICE void claimAnywhere(Search& search) {
-    const u32 which = search.count == 1 ? ALONE : TOGETHER;
-    search.found = noChunk();
-    for (search.pass = 0; search.pass <= (which == ALONE ? 1 : 0); ++search.pass) {
-        if (Threads(search.lanes).any(isHopeless(search.heap, search.units, which)
-                                      || isHopeless(search.heap, search.units, ALONE))) {
-            return;
-        }
-        search.frees = freesSoFar(search.heap, which);
-        if (search.isExact()) {
-            beginExactly<Threads>(search);
-        }
-        searchOnce<Threads>(search);
-        if (search.found.unit != NO_UNIT) {
-            return;
-        }
-        if ((search.isExact() || which == TOGETHER) && search.losses == 0
-            && Threads(search.lanes).all(freesSoFar(search.heap, which) == search.frees)) {
-            if (Threads(search.lanes).rank() == 0) {
-                releaseFence();
-                GlobalAtomic<u64>(search.heap->bits.hopeless[which]).store(search.frees | rankOf(search.units));
-            }
-            return;
+// Whether nothing has become free since it began. By all threads of the group.
+OUTBOARD_DEVICE bool isQuiet(const Search& search, u32 which) {
+    return search.losses == 0 && Group(search.lanes).all(freesSoFar(search.heap, which) == search.frees);
+}
+
+OUTBOARD_DEVICE void noteHopeless(const Search& search, u32 which) {
+    if (search.rank == 0) {
+        releaseFence();
+        GlobalAtomic<u64>(search.heap->bits.hopeless[which]).store(search.frees | rankOf(search.units));
+    }
+}
+
+// Chooses `count` threads to look for together; whether it makes sense.
+OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
+    const Group group(search.lanes);
+    search.mine = (search.left >> group.lane() & 1) != 0 && countOf(search.left & group.lowerLanes()) < search.count;
+    const u32 units = search.mine ? search.wanted : 0;
+    search.lookTogether(group.fromLast(group.sumOfLowerRanks(units) + units));
+    if (search.units > RADIX * GRANULE2_UNITS
+        || group.any(isHopeless(search.heap, search.units, TOGETHER) || isHopeless(search.heap, search.units, ALONE))) {
+        return false;
+    }
+    search.frees = freesSoFar(search.heap, TOGETHER);
+    return true;
+}
+
+// After a search for threads together.
+OUTBOARD_SELDOM inline void giveUpTogether(Search& search) {
+    if (search.found.unit == NO_UNIT && isQuiet(search, TOGETHER)) {
+        noteHopeless(search, TOGETHER);
+    }
+}
+
+// Chooses the thread that wants least. Whether there is one that may get something.
+OUTBOARD_SELDOM inline bool chooseSmallest(Search& search) {
+    const Group group(search.lanes);
+    u32 smallest = NO_UNIT;
+    for (u32 left = group.lanesWhere(search.wanted != 0 && search.wanted < search.refused); left != 0; left &= left - 1) {
+        const u32 lane = lowestBit(left);
+        const u32 units = group.fromLane(search.wanted, lane);
+        if (units < smallest) {
+            smallest = units;
+            search.mine = lane == group.lane();
         }
     }
+    if (smallest == NO_UNIT || group.any(isHopeless(search.heap, smallest, ALONE))) {
+        return false;
+    }
+    search.lookTogether(smallest);
+    search.exact = false;
+    search.frees = freesSoFar(search.heap, ALONE);
+    return true;
+}
+
+// After a search for one thread that found nothing: exactly next, or never. Whether once more. It is only worth its time if
+// the same has been asked for before, and nothing has become free since.
+OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
+    if (!isQuiet(search, ALONE)) {
+        return false;
+    }
+    if (search.exact) {
+        noteHopeless(search, ALONE);
+        return false;
+    }
+    if (!Group(search.lanes).any(isHopeless(search.heap, search.units, SUSPECTED))) {
+        noteHopeless(search, SUSPECTED);
+        return false;
+    }
+    beginExactly(search);
+    return true;
+}
+
+// Begins to look for what this thread wants, by itself, where it happens to be: then it needn't wait for its turn. Whether
+// that makes sense.
+OUTBOARD_SELDOM inline bool chooseOwn(Search& search) {
+    search.lookAlone(search.wanted);
+    if (isHopeless(search.heap, search.wanted, ALONE)) {
+        search.refused = search.wanted;
+        return false;
+    }
+    search.enter(levelFor(search.wanted), scatter());
+    return search.wanted <= RADIX * GRANULE2_UNITS;
+}
+
+// The next word that it may be in, on the levels from the request's up; NO_UNIT after so many hints.
+OUTBOARD_SELDOM inline u32 findAround(Search& search) {
+    for (; search.level <= TOP_LEVEL; search.enter(search.level + 1, scatter())) {
+        while (search.next < AROUND) {
+            lookAtHints(search);
+            u32 word = NO_UNIT;
+            OUTBOARD_ROLLED
+            for (u32 i = 0; i < AT_ONCE && word == NO_UNIT; ++i) {
+                word = findInHint(search, i);
+            }
+            search.next += AT_ONCE;
+            if (word != NO_UNIT) {
+                return word;
+            }
+        }
+    }
+    return NO_UNIT;
 }
 
 }  // namespace outboard::detail

@@ -21,6 +21,8 @@ using u64 = unsigned long long;
 #define OUTBOARD_DEVICE __device__ __forceinline__
 // For what is seldom done: one copy of it, and its registers aren't the caller's.
 #define OUTBOARD_SELDOM __device__ __noinline__
+// Before a loop that is to stay one: what is looked at in turns is code once.
+#define OUTBOARD_ROLLED _Pragma("unroll 1")
 
 namespace outboard {
 
@@ -123,6 +125,15 @@ class GlobalAtomic {
     OUTBOARD_DEVICE u64 fetchAndAcquire(u64 mask) const {
         u64 before;
         asm volatile("atom.acquire.gpu.global.and.b64 %0, [%1], %2;"
+                     : "=l"(before)
+                     : "l"(word), "l"(mask)
+                     : "memory");
+        return before;
+    }
+
+    OUTBOARD_DEVICE u64 fetchOr(u64 mask) const {
+        u64 before;
+        asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;"
                      : "=l"(before)
                      : "l"(word), "l"(mask)
                      : "memory");

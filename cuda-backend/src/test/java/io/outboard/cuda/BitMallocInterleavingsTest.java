@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BitMallocInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/bit-interleavings");
-    private static final String COALESCED = "BitMalloc-coalesced";
+    private static final String WARPS = "warps";
     private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
     private static final long LIMIT_SECONDS = 60;
 
@@ -28,7 +28,7 @@ class BitMallocInterleavingsTest {
 
     @Retention(RetentionPolicy.RUNTIME)
     @ParameterizedTest
-    @ValueSource(strings = {"BitMalloc", COALESCED})
+    @ValueSource(strings = {"alone", WARPS})
     @interface TestOfBoth {}
 
     @BeforeAll
@@ -38,57 +38,57 @@ class BitMallocInterleavingsTest {
     }
 
     @TestOfBoth
-    void shouldKeepBlocksApartAndLoseNothing(final String allocator) {
-        run(unchecked, allocator, "mix", 1_500, 300);
+    void shouldKeepBlocksApartAndLoseNothing(final String threads) {
+        run(unchecked, threads, "mix", 1_500, 300);
     }
 
     @TestOfBoth
-    void shouldAlign(final String allocator) {
-        run(unchecked, allocator, "aligned", 700, 150);
-        run(checked, allocator, "aligned", 500, 100);
+    void shouldAlign(final String threads) {
+        run(unchecked, threads, "aligned", 700, 150);
+        run(checked, threads, "aligned", 500, 100);
     }
 
     @TestOfBoth
-    void shouldFindWhatIsFreeWhenAllIsQuiet(final String allocator) {
-        run(unchecked, allocator, "null", 1_000, 400);
+    void shouldFindWhatIsFreeWhenAllIsQuiet(final String threads) {
+        run(unchecked, threads, "null", 1_000, 400);
     }
 
     /** What a search missed is found by the next, and not taken for hopeless. */
     @TestOfBoth
-    void shouldNotRefuseForGoodWhatIsFreedBesideASearch(final String allocator) {
-        run(unchecked, allocator, "hopeless", 10_000, 1_000);
+    void shouldNotRefuseForGoodWhatIsFreedBesideASearch(final String threads) {
+        run(unchecked, threads, "hopeless", 10_000, 1_000);
     }
 
     @TestOfBoth
-    void shouldNotTakeALostRowForNone(final String allocator) {
-        run(unchecked, allocator, "rows", 2_500, 250);
+    void shouldNotTakeALostRowForNone(final String threads) {
+        run(unchecked, threads, "rows", 2_500, 250);
     }
 
     /** A word on its way up is not taken for gone. */
     @Test
     void shouldNotMissWhatAnotherSearchPromotes() {
-        unchecked.run(LIMIT_SECONDS, "BitMalloc", "promoted", "24401", "24600");
+        unchecked.run(LIMIT_SECONDS, "alone", "promoted", "24401", "24600");
     }
 
     @TestOfBoth
-    void shouldEndThoughOthersNeverDo(final String allocator) {
-        run(unchecked, allocator, "bound", 500, 100);
+    void shouldEndThoughOthersNeverDo(final String threads) {
+        run(unchecked, threads, "bound", 500, 100);
     }
 
     @Test
     void shouldSearchOnceForWhatIsNotThere() {
-        unchecked.run(LIMIT_SECONDS, "BitMalloc", "comb", "1", "3");
+        unchecked.run(LIMIT_SECONDS, "alone", "comb", "1", "3");
     }
 
     @TestOfBoth
-    void shouldRefuseTheSecondOfTwoFreesAtOnce(final String allocator) {
-        run(checked, allocator, "double-free", 500, 200);
+    void shouldRefuseTheSecondOfTwoFreesAtOnce(final String threads) {
+        run(checked, threads, "double-free", 500, 200);
     }
 
     @TestOfBoth
-    void shouldCountWhatIsNoBlock(final String allocator) {
-        run(unchecked, allocator, "misuse", 1_000, 250);
-        run(checked, allocator, "misuse", 1_000, 250);
+    void shouldCountWhatIsNoBlock(final String threads) {
+        run(unchecked, threads, "misuse", 1_000, 250);
+        run(checked, threads, "misuse", 1_000, 250);
     }
 
     /**
@@ -98,27 +98,27 @@ class BitMallocInterleavingsTest {
      */
     @ParameterizedTest
     @CsvSource({
-        "BitMalloc, mix, 1491",
-        "BitMalloc, hopeless, 6981",
-        "BitMalloc, hopeless, 1039445",
-        "BitMalloc, rows, 7843",
-        "BitMalloc-coalesced, mix, 21",
-        "BitMalloc-coalesced, null, 7475",
-        "BitMalloc-coalesced, bound, 4902"
+        "alone, mix, 1491",
+        "alone, hopeless, 6981",
+        "alone, hopeless, 1039445",
+        "alone, rows, 7843",
+        "warps, mix, 21",
+        "warps, null, 7475",
+        "warps, bound, 4902"
     })
-    void shouldPassSeedsThatFailed(final String allocator, final String scenario, final String seed) {
-        unchecked.run(LIMIT_SECONDS, allocator, scenario, seed, seed);
-        checked.run(LIMIT_SECONDS, allocator, scenario, seed, seed);
+    void shouldPassSeedsThatFailed(final String threads, final String scenario, final String seed) {
+        unchecked.run(LIMIT_SECONDS, threads, scenario, seed, seed);
+        checked.run(LIMIT_SECONDS, threads, scenario, seed, seed);
     }
 
     /** A warp's threads wait for each other on fibers, which takes its time: fewer seeds for them. */
     private static void run(
             final CpuProgram program,
-            final String allocator,
+            final String threads,
             final String scenario,
             final long seeds,
-            final long coalescedSeeds) {
-        final long last = TIMES * (allocator.equals(COALESCED) ? coalescedSeeds : seeds);
-        program.run(LIMIT_SECONDS * TIMES, allocator, scenario, "1", Long.toString(last));
+            final long warpsSeeds) {
+        final long last = TIMES * (threads.equals(WARPS) ? warpsSeeds : seeds);
+        program.run(LIMIT_SECONDS * TIMES, threads, scenario, "1", Long.toString(last));
     }
 }

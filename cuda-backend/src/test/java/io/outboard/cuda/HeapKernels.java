@@ -21,11 +21,13 @@ final class HeapKernels implements AutoCloseable {
 
     private static final int COUNTS = 5;
 
+    private final String name;
     private final KernelModule module;
     private final CUdeviceptr counts = new CUdeviceptr();
 
     HeapKernels(final DeviceAllocator allocator, final boolean coalesced, final boolean checked) {
         final String ptx = GpuProgram.text("heap-threads.ptx");
+        name = allocator.paperName() + (coalesced ? ", coalesced" : "") + (checked ? ", checked" : "");
         if (checked) {
             module = coalesced
                     ? KernelModule.linkCoalescedChecked(allocator, ptx)
@@ -58,8 +60,12 @@ final class HeapKernels implements AutoCloseable {
         run("holdAligned", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
     }
 
+    /** As many threads as make whole blocks. */
     void exhaust(final DeviceHeap heap, final int threads, final int bytes) {
-        run("exhaust", threads, word(heap.address()), word(bytes), Pointer.to(counts));
+        final CUdeviceptr lists = pointers(threads);
+        run("exhaust", threads, word(heap.address()), word(bytes), Pointer.to(lists), Pointer.to(counts));
+        run("freeLists", threads, word(heap.address()), Pointer.to(lists));
+        succeed(JCudaDriver.cuMemFree(lists));
     }
 
     void hold(final DeviceHeap heap, final int bytes, final CUdeviceptr blocks, final int count) {
@@ -81,7 +87,7 @@ final class HeapKernels implements AutoCloseable {
         int code = JCudaDriver.cuStreamQuery(stream);
         while (code == CUresult.CUDA_ERROR_NOT_READY) {
             if (System.nanoTime() - start > LIMIT_NS) {
-                System.err.println(kernel + " hangs with " + threads + " threads");
+                System.err.println(kernel + " hangs with " + threads + " threads of " + name);
                 Runtime.getRuntime().halt(1);
             }
             Thread.onSpinWait();

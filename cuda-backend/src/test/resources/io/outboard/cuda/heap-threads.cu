@@ -154,8 +154,9 @@ extern "C" __global__ void freeOne(void* heap, void* pointer) {
     }
 }
 
-// Each thread allocates until it gets nothing, then frees all.
-extern "C" __global__ void exhaust(void* heap, unsigned bytes, Counts* counts) {
+// Each thread allocates until it gets nothing, and keeps all as a list. Nothing is freed meanwhile: what one frees the others
+// would take, one after the other, each up to all of the heap.
+extern "C" __global__ void exhaust(void* heap, unsigned bytes, void** lists, Counts* counts) {
     void** last = nullptr;
     while (true) {
         void** block = static_cast<void**>(allocate(heap, bytes, counts));
@@ -165,7 +166,11 @@ extern "C" __global__ void exhaust(void* heap, unsigned bytes, Counts* counts) {
         *block = last;
         last = block;
     }
-    while (last != nullptr) {
+    lists[thread()] = last;
+}
+
+extern "C" __global__ void freeLists(void* heap, void** lists) {
+    for (void** last = static_cast<void**>(lists[thread()]); last != nullptr;) {
         void** before = static_cast<void**>(*last);
         outboardFree(heap, last);
         last = before;
