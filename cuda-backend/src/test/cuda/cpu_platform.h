@@ -24,8 +24,6 @@ constexpr int RELAXED = __ATOMIC_RELAXED;
 constexpr int ACQUIRE = __ATOMIC_ACQUIRE;
 constexpr int RELEASE = __ATOMIC_RELEASE;
 constexpr int ACQ_REL = __ATOMIC_ACQ_REL;
-constexpr int SEARCH = ACQUIRE;
-constexpr int AFTER_RESULT = ACQ_REL;
 
 constexpr u32 WARP_LANES = 4;
 

@@ -6,7 +6,8 @@
 // - A fiber may sleep for as long as the others need for many calls, and on waking act on what it saw before. Threads
 //   that are held up at every access don't get anywhere; fibers do.
 // - The oracle needs no lock, and what it notes down between two accesses is exact.
-// - Each fiber sees all that happened before at once, so memory orders are not tried. The other platform does that.
+// - Memory orders can be tried beyond what the CPU does with them (`fibers.weak`): a load may read what has been
+//   overwritten, unless the fiber knows better by what it has acquired.
 #pragma once
 
 #include <ucontext.h>
@@ -17,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "bits.h"
@@ -28,11 +30,9 @@
 namespace outboard {
 
 constexpr int RELAXED = 0;
-constexpr int ACQUIRE = 0;
-constexpr int RELEASE = 0;
-constexpr int ACQ_REL = 0;
-constexpr int SEARCH = 0;
-constexpr int AFTER_RESULT = 0;
+constexpr int ACQUIRE = 1;
+constexpr int RELEASE = 2;
+constexpr int ACQ_REL = 3;
 
 // Where all chance comes from (SplitMix64: Steele, Lea and Flood 2014).
 class Chance {
@@ -58,6 +58,93 @@ class Chance {
 
 inline Chance chance;
 
+// What a fiber knows of memory, or a message brings it: of each word, by number, which of its values is the oldest that
+// may still be read.
+class View {
+    std::vector<u32> oldest;
+
+  public:
+    u32 of(u32 word) const {
+        return word < oldest.size() ? oldest[word] : 0;
+    }
+
+    void note(u32 word, u32 value) {
+        if (word >= oldest.size()) {
+            oldest.resize(word + 1);
+        }
+        oldest[word] = std::max(oldest[word], value);
+    }
+
+    void add(const View& other) {
+        for (u32 word = 0; word < other.oldest.size(); ++word) {
+            note(word, other.oldest[word]);
+        }
+    }
+};
+
+// Memory as C++ and PTX allow it to be, for the most part: all values that a word had since the fibers began. With
+// views after Kang et al. 2017 ("A promising semantics for relaxed-memory concurrency"), but without promises: no load
+// sees what is stored later. And without fences.
+class WeakMemory {
+    struct Value {
+        uint64_t value;
+        View released;
+    };
+
+    std::unordered_map<const void*, u32> numbers;
+    std::vector<std::vector<Value>> words;
+
+  public:
+    void clear() {
+        numbers.clear();
+        words.clear();
+    }
+
+    u32 numberOf(const void* address, uint64_t value) {
+        const auto found = numbers.emplace(address, static_cast<u32>(words.size()));
+        if (found.second) {
+            words.push_back({{value, View()}});
+        }
+        return found.first->second;
+    }
+
+    // Mostly the newest value.
+    uint64_t load(u32 word, View& view, int order) {
+        std::vector<Value>& values = words[word];
+        u32 value = static_cast<u32>(values.size()) - 1;
+        if (chance.below(4) == 0) {
+            value -= chance.below(value - view.of(word) + 1);
+        }
+        return read(word, value, view, order);
+    }
+
+    // What an atomic operation reads, or a store overwrites, is always the newest value.
+    uint64_t newest(u32 word, View& view, int order) {
+        return read(word, static_cast<u32>(words[word].size()) - 1, view, order);
+    }
+
+    // `follows`: by an atomic operation, which brings what the value before it did, too.
+    void store(u32 word, uint64_t value, View& view, int order, bool follows) {
+        std::vector<Value>& values = words[word];
+        view.note(word, static_cast<u32>(values.size()));
+        View released = follows ? values.back().released : View();
+        released.note(word, static_cast<u32>(values.size()));
+        if ((order & RELEASE) != 0) {
+            released.add(view);
+        }
+        values.push_back({value, released});
+    }
+
+  private:
+    uint64_t read(u32 word, u32 value, View& view, int order) {
+        view.note(word, value);
+        if ((order & ACQUIRE) != 0) {
+            view.add(words[word][value].released);
+        }
+        return words[word][value].value;
+    }
+};
+
 class Fibers {
     static constexpr size_t STACK_BYTES = 1 << 16;
     static constexpr uint64_t WHEN_ALL_OTHERS_END = 1ull << 62;
@@ -69,6 +156,7 @@ class Fibers {
         u32 number = 0;
         uint64_t wakes = 0;
         uint64_t accesses = 0;
+        View view;
         bool done = true;
     };
 
@@ -89,6 +177,7 @@ class Fibers {
         fiber.context.uc_link = &scheduler;
         fiber.wakes = 0;
         fiber.accesses = 0;
+        fiber.view = View();
         fiber.done = false;
         makecontext(&fiber.context, enter, 0);
     }
@@ -115,6 +204,8 @@ class Fibers {
     }
 
   public:
+    bool weak = false;    // whether loads may read what was overwritten
+    WeakMemory memory;
     u32 sleeps = 0;       // of 256 accesses, so many wait for a sleep
     u32 changes = 0;      // of 256 accesses, so many let another fiber go first
     u32 longestLog2 = 0;  // the longest sleep, in accesses of the others
@@ -132,6 +223,7 @@ class Fibers {
             all[i].body = bodies[i];
             begin(all[i]);
         }
+        memory.clear();
         time = 0;
         accessesLeft = mostAccesses;
         while (accessesLeft != 0 && (current = choose()) != nullptr) {
@@ -184,6 +276,11 @@ class Fibers {
         }
     }
 
+    // Null between the runs, when there is no other.
+    View* viewOfWeakMemory() {
+        return weak && current != nullptr ? &current->view : nullptr;
+    }
+
     u32 number() const {
         return current == nullptr ? 0 : current->number;
     }
@@ -201,63 +298,80 @@ inline void Fibers::enter() {
     fibers.current->done = true;
 }
 
+// The newest value stands in the word itself.
 template <class T>
 class Atomic {
     T& word;
 
-    T exchange(T value) const {
+    template <class Change>
+    T exchange(const Change& change, int order) const {
+        fibers.pause();
         const T before = word;
-        word = value;
+        const T after = change(before);
+        if (View* const view = fibers.viewOfWeakMemory()) {
+            const u32 number = fibers.memory.numberOf(&word, before);
+            fibers.memory.newest(number, *view, order);
+            fibers.memory.store(number, after, *view, order, true);
+        }
+        word = after;
         return before;
     }
 
   public:
     explicit Atomic(T& shared) : word(shared) {}
 
-    T load(int) const {
+    T load(int order) const {
         fibers.pause();
+        if (View* const view = fibers.viewOfWeakMemory()) {
+            return static_cast<T>(fibers.memory.load(fibers.memory.numberOf(&word, word), *view, order));
+        }
         return word;
     }
 
-    void store(T value, int) const {
+    void store(T value, int order) const {
         fibers.pause();
+        if (View* const view = fibers.viewOfWeakMemory()) {
+            fibers.memory.store(fibers.memory.numberOf(&word, word), value, *view, order, false);
+        }
         word = value;
     }
 
-    T fetch_add(T value, int) const {
-        fibers.pause();
-        return exchange(word + value);
+    T fetch_add(T value, int order) const {
+        return exchange([&](T before) { return before + value; }, order);
     }
 
-    T fetch_sub(T value, int) const {
-        fibers.pause();
-        return exchange(word - value);
+    T fetch_sub(T value, int order) const {
+        return exchange([&](T before) { return before - value; }, order);
     }
 
-    T fetch_and(T value, int) const {
-        fibers.pause();
-        return exchange(word & value);
+    T fetch_and(T value, int order) const {
+        return exchange([&](T before) { return before & value; }, order);
     }
 
-    T fetch_or(T value, int) const {
-        fibers.pause();
-        return exchange(word | value);
+    T fetch_or(T value, int order) const {
+        return exchange([&](T before) { return before | value; }, order);
     }
 
-    T fetch_xor(T value, int) const {
-        fibers.pause();
-        return exchange(word ^ value);
+    T fetch_xor(T value, int order) const {
+        return exchange([&](T before) { return before ^ value; }, order);
     }
 
-    bool compare_exchange_strong(T& expected, T desired, int, int) const {
+    bool compare_exchange_strong(T& expected, T desired, int success, int failure) const {
         fibers.pause();
         const T before = word;
-        if (before == expected) {
+        const bool equal = before == expected;
+        if (View* const view = fibers.viewOfWeakMemory()) {
+            const u32 number = fibers.memory.numberOf(&word, before);
+            fibers.memory.newest(number, *view, equal ? success : failure);
+            if (equal) {
+                fibers.memory.store(number, desired, *view, success, true);
+            }
+        }
+        if (equal) {
             word = desired;
-            return true;
         }
         expected = before;
-        return false;
+        return equal;
     }
 
     bool compare_exchange_weak(T& expected, T desired, int success, int failure) const {

@@ -10,6 +10,9 @@
 //   stalled      AtomicMalloc, AWMalloc: one thread stops anywhere in a call. All others' calls end.
 //   fill         A large heap that only fills: a call needs no more accesses in the end than in the beginning.
 //
+// Also weak-mix, weak-null, weak-joined, weak-emptied and weak-moved: loads may read what has been overwritten, where
+// nothing that was acquired says otherwise.
+//
 // In all of them no two blocks overlap, every call ends, no request is refused that would have fitted in memory which
 // was free all the time and that nobody else got, and when all is freed the heap can be had as one chunk. What is freed
 // twice and handed out between is the exception: the second free may be its next owner's.
@@ -89,6 +92,9 @@ class Trial {
     static constexpr u64 OWNED = ~0ull;
     static constexpr u64 FREEING = 1ull << 32;
     std::vector<u64> freeSince;
+    // By unit: the thread that gave it back, in this run, or NOBODY.
+    static constexpr u32 NOBODY = ~0u;
+    std::vector<u32> freedBy;
     u64 now = 0;  // calls begun or ended
 
     // Memory that was free from begin to end of a call that found none. Who calls malloc at that time may get it yet.
@@ -115,6 +121,7 @@ class Trial {
     }
 
     void together(const std::vector<std::function<void()>>& bodies) {
+        std::fill(freedBy.begin(), freedBy.end(), NOBODY);
         outboard::together(bodies, MOST_ACCESSES);
     }
 
@@ -146,13 +153,18 @@ class Trial {
 
     void noteMissed(u32 units, u64 begin) {
         for (u32 unit = 0, end = 0; unit < heap->units; unit = end + 1) {
-            for (end = unit; end < heap->units && freeSince[end] < begin;) {
+            for (end = unit; end < heap->units && freeSince[end] < begin && isFreeForMe(end);) {
                 ++end;
             }
             if (end - unit >= units) {
                 missed.push_back({unit, end, searching});
             }
         }
+    }
+
+    // Without a common order of all accesses, a thread needn't know that another one has freed something.
+    bool isFreeForMe(u32 unit) const {
+        return !fibers.weak || freedBy[unit] == NOBODY || freedBy[unit] == fibers.number();
     }
 
     Block take(u32 units) {
@@ -192,6 +204,7 @@ class Trial {
         mark(block.unit, end, freeing);
         allocator.free(heap->address(block.unit));
         std::replace(freeSince.begin() + block.unit, freeSince.begin() + end, freeing, ++now);
+        std::fill(freedBy.begin() + block.unit, freedBy.begin() + end, fibers.number());
     }
 
     // Divides the fresh heap: the rows, each behind memory that is kept to the end. The chunks of the rows are blocks
@@ -300,6 +313,7 @@ class Trial {
         clearTables(heap, 0, 1);
         preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
         freeSince.resize(heap->units);
+        freedBy.resize(heap->units, NOBODY);
     }
 
     void mix() {
@@ -545,11 +559,13 @@ void runBump(const std::string& scenario) {
 }
 
 template <class A>
-void run(const std::string& scenario) {
-    if (scenario == "fill") {
+void run(const std::string& name) {
+    if (name == "fill") {
         fill<A>();
         return;
     }
+    fibers.weak = name.rfind("weak-", 0) == 0;
+    const std::string scenario = fibers.weak ? name.substr(5) : name;
     Trial<A> trial;
     if (scenario == "mix") {
         trial.mix();

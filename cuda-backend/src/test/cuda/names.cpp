@@ -1,5 +1,5 @@
-// A program with names of its own that the allocators' parts have, too: of namespace outboard it sees only what is meant
-// for it. That it compiles is the test.
+// A program with names of its own that the allocators' parts have, too: of namespace outboard it sees only what is
+// meant for it. That it compiles is the test.
 #define OUTBOARD_PLATFORM "fiber_platform.h"
 #include "outboard/atomic_malloc.cuh"
 #include "outboard/aw_malloc.cuh"

@@ -82,10 +82,11 @@ struct CircularMalloc {
         return static_cast<size_t>(endOf(unit, state(wordOf(unit))) - unit) << UNIT_LOG2;
     }
 
-    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after it has come as often
-    // to a chunk that is too small, or to the heap's end; or never before it is sure that there is none (0).
+    // Claims, divides and uses a chunk of at least so many units, or NO_UNIT. LOOKS: gives up after it has come as
+    // often to a chunk that is too small, or to the heap's end; or never before it is sure that there is none (0).
     template <u32 LOOKS = 0>
     OUTBOARD_DEVICE Chunk take(u32 units) {
+        // Relaxed, as where it is stored: any place will do.
         u32 at = Atomic<u32>(*Start::mine(heap)).load(RELAXED);
         u32 looks = LOOKS;
         u32 changes = 0;
@@ -125,7 +126,9 @@ struct CircularMalloc {
             }
             Chunk chunk = {sight.unit, endOf(sight.unit, sight.state)};
             if (chunk.end - chunk.unit < units) {
-                addTogether(heap->counters->joins, 1);
+                // Release; pairs with changesSoFar: a search that needn't look again because of this join sees the
+                // chunk claimed.
+                Atomic<u64>(heap->counters->joins).fetch_add(1, RELEASE);
                 while (chunk.end - chunk.unit < units && join(chunk)) {
                 }
             }
@@ -136,7 +139,7 @@ struct CircularMalloc {
                 return chunk;
             }
             // Another thread took what seemed free.
-            setEnd(chunk.unit, chunk.end);
+            setEnd(chunk.unit, chunk.end, RELAXED);
             State::giveBack(heap, wordOf(chunk.unit), bitOf(chunk.unit));
             at = chunk.end;
         }
@@ -144,7 +147,7 @@ struct CircularMalloc {
 
     // Makes a used chunk of a part of one that the caller's warp has taken.
     OUTBOARD_DEVICE void useSlice(u32 unit, u32 end) {
-        setEnd(unit, end);
+        setEnd(unit, end, RELEASE);
         State::useSlice(heap, wordOf(unit), bitOf(unit));
     }
 
@@ -159,18 +162,23 @@ struct CircularMalloc {
     // One in eight of these chunks at most leaves a word of level 1.
     static constexpr u32 SMALL_UNITS = WORD_UNITS * WORD_UNITS / 8;
 
+    // Acquire; pairs with whatever changed the word, as in nextOpen.
     OUTBOARD_DEVICE u64 state(u32 word) const {
-        return Atomic<u64>(heap->level[0][word]).load(RELAXED);
+        return Atomic<u64>(heap->level[0][word]).load(ACQUIRE);
     }
 
     OUTBOARD_DEVICE bool isUsed(u32 unit, u64& seen) const {
-        seen = state(wordOf(unit));
+        // Relaxed: who has the pointer knows what happened to the chunk until then, and nobody else changes it.
+        seen = Atomic<u64>(heap->level[0][wordOf(unit)]).load(RELAXED);
         return (State::starts(heap, wordOf(unit), seen) & ~low(seen) & bitOf(unit)) != 0;
     }
 
-    OUTBOARD_DEVICE void setEnd(u32 unit, u32 end) {
+    // Of a chunk that ends earlier than before: release; pairs with endOfFree. A search that comes by the new end sees
+    // what starts there. Relaxed if it ends where it did, or later, or wasn't there: released with the chunk.
+    template <class Order>
+    OUTBOARD_DEVICE void setEnd(u32 unit, u32 end, Order order) {
         if (wordOf(unit) != wordOf(end)) {
-            Atomic<u32>(heap->ends[wordOf(unit)]).store(end, RELAXED);
+            Atomic<u32>(heap->ends[wordOf(unit)]).store(end, order);
         }
     }
 
@@ -188,10 +196,10 @@ struct CircularMalloc {
                 opened(heap, wordOf(middle), publish(middle, chunk));
             }
             openedInstead(heap, chunk.unit, wordOf(rest), publish(rest, chunk));
-            // After what is left has been published: a search that comes by the new end must find a chunk there.
-            setEnd(chunk.unit, rest);
+            // After what is left has been published.
+            setEnd(chunk.unit, rest, RELEASE);
         } else {
-            setEnd(chunk.unit, chunk.end);
+            setEnd(chunk.unit, chunk.end, RELAXED);
         }
         State::use(heap, wordOf(chunk.unit), bitOf(chunk.unit));
         // The next search begins after it; or with it, where it leaves a word of level 1: so what is used up there is
@@ -204,7 +212,7 @@ struct CircularMalloc {
 
     // Makes a free chunk of the last part of one that the caller has claimed. The state before of the part's word.
     OUTBOARD_DEVICE u64 publish(u32 unit, Chunk& chunk) {
-        setEnd(unit, chunk.end);
+        setEnd(unit, chunk.end, RELAXED);
         chunk.end = unit;
         return State::publish(heap, wordOf(unit), bitOf(unit));
     }
@@ -223,7 +231,8 @@ struct CircularMalloc {
                 }
                 return (word << WORD_LOG2) + lowestBit(others);
             }
-            const u32 next = Atomic<u32>(heap->ends[word]).load(RELAXED);
+            // Acquire; pairs with setEnd.
+            const u32 next = Atomic<u32>(heap->ends[word]).load(ACQUIRE);
             if (next <= end || next > heap->units) {
                 disturbed = true;
                 return end;
@@ -236,7 +245,7 @@ struct CircularMalloc {
         }
     }
 
-    // The end of a chunk that the caller has claimed, when its word was as seen.
+    // The end of a chunk that the caller has claimed, when its word was as seen. Relaxed: acquired with the claim.
     OUTBOARD_DEVICE u32 endOf(u32 unit, u64 seen) const {
         const u32 word = wordOf(unit);
         const u32 after = State::starts(heap, word, seen) & (bitsFrom(unit) << 1);

@@ -9,7 +9,8 @@ namespace outboard {
 namespace detail {
 
 // For allocators that need to know nothing of a chunk: the first unit of so many for the calling thread, or NO_UNIT.
-// One claim serves all threads of a warp that ask together, if there is room for all of them; else each asks for itself.
+// One claim serves all threads of a warp that ask together, if there is room for all of them; else each asks for
+// itself.
 template <class Allocator>
 OUTBOARD_DEVICE u32 takeTogether(Allocator& allocator, u32 units) {
     // The sum of a warp's fits in 32 bits.
@@ -45,8 +46,9 @@ struct Coalesced : Allocator {
         if (units > LIMIT_UNITS) {
             units = 0;
         }
-        const u32 before = group.sumOfLowerRanks(units);
-        const u32 total = group.fromLast(before + units);
+        // Where the thread's part ends. That it is this which is kept, not where it begins, saves two registers.
+        const u32 after = group.sumOfLowerRanks(units) + units;
+        const u32 total = group.fromLast(after);
         if (group.size() > 1 && total != 0 && total <= LIMIT_UNITS) {
             Chunk chunk = {};
             if (group.rank() == 0) {
@@ -57,10 +59,10 @@ struct Coalesced : Allocator {
             if (chunk.unit != NO_UNIT) {
                 // The chunk's end is written before those of its parts, some in the same place.
                 group.sync();
-                const u32 unit = chunk.unit + before;
+                const u32 unit = chunk.unit + after - units;
                 if (units != 0) {
                     // The last one has what there is beyond the request.
-                    const u32 end = before + units == total ? chunk.end : unit + units;
+                    const u32 end = after == total ? chunk.end : unit + units;
                     this->useSlice(unit, end);
                     this->track(unit, end, bytes);
                 }

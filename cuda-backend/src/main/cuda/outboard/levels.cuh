@@ -10,6 +10,7 @@ namespace outboard::detail {
 
 // To be taken before a search of all of the heap, and given to mayHaveMissed after it.
 OUTBOARD_DEVICE u32 changesSoFar(const Heap* heap) {
+    // Acquire; pairs with the releases of who counts an update or a join: the search sees what they did before.
     return Atomic<u32>(heap->counters->updatesDone).load(ACQUIRE)
             + low(Atomic<u64>(heap->counters->joins).load(ACQUIRE));
 }
@@ -18,8 +19,10 @@ OUTBOARD_DEVICE u32 changesSoFar(const Heap* heap) {
 // its begin than are begun by now; or because it stood on what became part of a chunk before it. A join that was
 // counted before the search began is no danger: the search comes to its first chunk, claimed, or as it is then.
 OUTBOARD_DEVICE bool mayHaveMissed(const Heap* heap, u32 changes) {
-    return Atomic<u32>(heap->counters->updatesBegun).load(ACQUIRE)
-            + low(Atomic<u64>(heap->counters->joins).load(ACQUIRE))
+    // Relaxed: who counts does so before a release, and if the search has read what was written with that, or after it,
+    // then it has acquired the count, too.
+    return Atomic<u32>(heap->counters->updatesBegun).load(RELAXED)
+            + low(Atomic<u64>(heap->counters->joins).load(RELAXED))
             != changes;
 }
 
@@ -33,24 +36,26 @@ OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
     bool begun = false;
     while (level <= heap->top) {
         const Atomic<u64> word(heap->level[level][index >> WORD_LOG2]);
+        // Relaxed: only says which of the three to try. They release, for searches and openedInstead, which acquire:
+        // who sees the bit, or the count, sees the open entry. They acquire what who set the word's first bit released:
+        // that the update of the next level is counted.
         u64 before = word.load(RELAXED);
         if ((low(before) & bitOf(index)) != 0) {
             // The entry was opened before. By the count, the compare-and-swap of who saw it closed fails.
-            before = word.fetch_add(1ull << 32, AFTER_RESULT);
+            before = word.fetch_add(1ull << 32, ACQ_REL);
             if ((low(before) & bitOf(index)) == 0) {
                 continue;
             }
         } else if (low(before) != 0) {
-            before = word.fetch_or(bitOf(index), AFTER_RESULT);
+            before = word.fetch_or(bitOf(index), ACQ_REL);
         } else {
             // The first bit of the word: the next level must hear of it, and until it has, no search may be sure.
             if (!begun) {
                 begun = true;
-                // No release after it, which took a tenth of an allocation: where the count comes later than the bit, a
-                // search may end too early, and malloc return null.
+                // Relaxed: released with the bit.
                 Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
             }
-            if (!word.compare_exchange_strong(before, (before | bitOf(index)) & ~EMPTIED, AFTER_RESULT, RELAXED)) {
+            if (!word.compare_exchange_strong(before, (before | bitOf(index)) & ~EMPTIED, ACQ_REL, RELAXED)) {
                 continue;
             }
         }
@@ -61,7 +66,8 @@ OUTBOARD_DEVICE void openAbove(const Heap* heap, u32 level, u32 index) {
         ++level;
     }
     if (begun) {
-        Atomic<u32>(heap->counters->updatesDone).fetch_add(1, AFTER_RESULT);
+        // Release; pairs with changesSoFar: a search that begins now sees the levels as they are.
+        Atomic<u32>(heap->counters->updatesDone).fetch_add(1, RELEASE);
     }
 }
 
@@ -77,8 +83,10 @@ OUTBOARD_DEVICE bool isKnown(u64 above, u32 word, u32 others, u32 claimed) {
 // To be called by who has opened a chunk in a word, with the word's state before.
 OUTBOARD_DEVICE void opened(const Heap* heap, u32 word, u64 before) {
     const u32 claimed = low(before) & ~high(before);
+    // Acquire; pairs with openAbove, as its own operations do. That a closer's clearing is seen here, or the open chunk
+    // there, is up to the operations of both on the chunk's word, see closeAbove.
     if (low(before) == 0
-        || !isKnown(Atomic<u64>(heap->level[1][wordOf(word)]).load(RELAXED), word, low(before), claimed)) {
+        || !isKnown(Atomic<u64>(heap->level[1][wordOf(word)]).load(ACQUIRE), word, low(before), claimed)) {
         openAbove(heap, 1, word);
     }
 }
@@ -93,6 +101,8 @@ OUTBOARD_DEVICE void opened(const Heap* heap, u32 word, u64 before) {
 OUTBOARD_DEVICE void openedInstead(const Heap* heap, u32 unit, u32 word, u64 before) {
     const u32 usedUp = wordOf(unit);
     const Atomic<u64> above(heap->level[1][wordOf(word)]);
+    // Acquire; pairs with openAbove: if it counts what was opened in the other word, that is seen there below. And as
+    // in opened().
     u64 seen = above.load(ACQUIRE);
     const u32 own = word == usedUp ? bitOf(unit) : 0;
     if (isKnown(seen, word, low(before), low(before) & ~high(before) & ~own)) {
@@ -101,7 +111,8 @@ OUTBOARD_DEVICE void openedInstead(const Heap* heap, u32 unit, u32 word, u64 bef
     if (word != usedUp && wordOf(word) == wordOf(usedUp) && isKnownAbove(seen)) {
         const u32 open = low(Atomic<u64>(heap->level[0][usedUp]).load(RELAXED));
         const u64 moved = ((seen & ~static_cast<u64>(bitOf(usedUp))) | bitOf(word)) + (1ull << 32);
-        if ((open & (open - 1)) == 0 && above.compare_exchange_strong(seen, moved, ACQ_REL, RELAXED)) {
+        // Release; pairs with searches: who sees the bits moved sees what is left of the chunk.
+        if ((open & (open - 1)) == 0 && above.compare_exchange_strong(seen, moved, RELEASE, RELAXED)) {
             return;
         }
     }
@@ -111,25 +122,28 @@ OUTBOARD_DEVICE void openedInstead(const Heap* heap, u32 unit, u32 word, u64 bef
 // Clears the bit of entry `index` of level - 1, which was seen without open chunks.
 OUTBOARD_DEVICE void closeAbove(const Heap* heap, u32 level, u32 index) {
     const Atomic<u64> word(heap->level[level][index >> WORD_LOG2]);
+    // Acquire; pairs with openAbove: whoever opens the entry and isn't seen below changes the word's count later.
     u64 seen = word.load(ACQUIRE);
     if ((low(seen) & bitOf(index)) == 0) {
         return;
     }
     const Atomic<u64> entry(heap->level[level - 1][index]);
+    // Relaxed: released with the cleared bit.
     Atomic<u32>(heap->counters->updatesBegun).fetch_add(1, RELAXED);
-    // The entry is read after the word, so whoever opens it later changes the word's count later.
     u64 closed = seen & ~static_cast<u64>(bitOf(index));
     if (low(closed) == 0) {
         closed |= EMPTIED;
     }
-    if (low(entry.load(ACQUIRE)) == 0 && word.compare_exchange_strong(seen, closed, ACQ_REL, RELAXED)) {
-        // Pairs with the read in opened(), which doesn't count: one of the two sees the other. That one follows an
-        // operation whose result the thread has waited for, which orders the two on a GPU, not in its memory model.
-        fullFence();
-        if (low(entry.load(RELAXED)) != 0) {
+    // Release; pairs with searches: who sees the bit cleared sees the update counted.
+    if (low(entry.load(RELAXED)) == 0 && word.compare_exchange_strong(seen, closed, RELEASE, RELAXED)) {
+        // Who has opened the entry and didn't count, since he saw the bit set, is seen now: by an operation that
+        // changes nothing, but has its place among all on the entry. If the other's comes after it, then that one
+        // acquires what this one releases, and finds the bit cleared.
+        if (low(entry.fetch_or(0, ACQ_REL)) != 0) {
             openAbove(heap, level, index);
         }
     }
+    // Release; pairs with changesSoFar.
     Atomic<u32>(heap->counters->updatesDone).fetch_add(1, RELEASE);
 }
 
@@ -144,7 +158,9 @@ OUTBOARD_DEVICE Sight nextOpen(const Heap* heap, u32 unit) {
     u32 level = 0;
     u32 index = unit;
     while (true) {
-        const u64 state = Atomic<u64>(heap->level[level][index >> WORD_LOG2]).load(SEARCH);
+        // Acquire; pairs with whatever changed the word. Who has used up, joined or moved what was here has shown
+        // before what is left of it, and counted: what is read next is at least as new.
+        const u64 state = Atomic<u64>(heap->level[level][index >> WORD_LOG2]).load(ACQUIRE);
         const u32 from = low(state) & bitsFrom(index);
         if (from != 0) {
             index = (index & ~(WORD_UNITS - 1)) | lowestBit(from);

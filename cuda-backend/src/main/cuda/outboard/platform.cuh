@@ -35,14 +35,6 @@ constexpr auto ACQUIRE = cuda::std::memory_order_acquire;
 constexpr auto RELEASE = cuda::std::memory_order_release;
 constexpr auto ACQ_REL = cuda::std::memory_order_acq_rel;
 
-// For a search: each step depends on what the one before has read, and a GPU doesn't read ahead on a guess. Acquire
-// would empty the L1 cache at each step.
-constexpr auto SEARCH = RELAXED;
-
-// For an operation on one word after one on another whose result the thread has waited for: that one is done in the L2
-// cache, where all threads of the GPU meet.
-constexpr auto AFTER_RESULT = RELAXED;
-
 // Orders a write before a later read of another word, which acquire and release don't.
 OUTBOARD_DEVICE void fullFence() {
     cuda::atomic_thread_fence(cuda::std::memory_order_seq_cst, cuda::thread_scope_device);

@@ -13,6 +13,15 @@
 //
 // Only who has claimed a chunk, or owns it, changes what lies between its start and its end. In every function the mask
 // holds units of one word, and the states before and after are given in the order of its name's words above.
+//
+// What pairs, of the operations on a word of level 0:
+//
+// - Who makes a chunk free, or has claimed it and gives it back, releases; who claims it acquires: what the owner
+//   before did to the memory, and where the chunk ends.
+// - Who changes what a search may see releases, and searches acquire (nextOpen, endOfFree): what is left of a chunk is
+//   in sight before the chunk is used, and a join is counted before what was joined is erased.
+// - Who opens a chunk, frees it or publishes it, acquires, too, before he looks whether level 1 knows (opened): if a
+//   closer's operation on the word (closeAbove) comes before his, he sees the bit cleared.
 #pragma once
 
 #include "heap.cuh"
@@ -24,49 +33,49 @@ namespace outboard::detail {
 struct SeparateState {
     static constexpr u32 LAYOUT = LAYOUT_SEPARATE;
 
-#ifdef OUTBOARD_CHECKED
-    // Who finds a chunk closed, then finds out whether it still starts there.
-    static constexpr auto ERASED = RELEASE;
-#else
-    static constexpr auto ERASED = RELAXED;
-#endif
-
+    // Acquire; pairs with publish and useSlice: who sees a start sees that what it was part of had been claimed.
     static OUTBOARD_DEVICE u32 starts(const Heap* heap, u32 word, u64) {
-        return Atomic<u32>(heap->startBits[word]).load(RELAXED);
+        return Atomic<u32>(heap->startBits[word]).load(ACQUIRE);
     }
 
     // Free to claimed, where it is so. Returns what it has claimed. `seen` is the word's state, as last seen; the next
     // variant claims all or nothing, and leaves in it what the state was then.
     static OUTBOARD_DEVICE u32 claim(const Heap* heap, u32 word, u32 mask, u64&) {
-        // Acquire; pairs with the release of who made them free.
+        // Acquire; pairs with who made them free.
         return high(Atomic<u64>(heap->level[0][word]).fetch_and(~(static_cast<u64>(mask) << 32), ACQUIRE)) & mask;
     }
 
     // Claimed to free.
     static OUTBOARD_DEVICE void giveBack(const Heap* heap, u32 word, u32 mask) {
+        // Release; pairs with the next claim: the chunk may end elsewhere.
         Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELEASE);
     }
 
     // Claimed to no start at all: the chunk belongs to the one before it.
     static OUTBOARD_DEVICE void erase(const Heap* heap, u32 word, u32 mask) {
+        // Relaxed: released with what follows. Release; pairs with searches, and with a checked free, which finds a
+        // chunk closed and then finds out whether it starts there.
         Atomic<u32>(heap->startBits[word]).fetch_and(~mask, RELAXED);
-        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), ERASED);
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
     }
 
     // No start to free; the state before.
     static OUTBOARD_DEVICE u64 publish(const Heap* heap, u32 word, u32 mask) {
-        Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
-        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
+        // Release; pairs with starts(). Then release, for claims and searches, and acquire, for opened().
+        Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELEASE);
+        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, ACQ_REL);
     }
 
-    // Claimed to used. The rest of the chunk is published before, and seen by who sees no open chunk here.
+    // Claimed to used.
     static OUTBOARD_DEVICE void use(const Heap* heap, u32 word, u32 mask) {
-        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), AFTER_RESULT);
+        // Release; pairs with searches: who sees no open chunk here sees what is left of it.
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
     }
 
     // No start to used.
     static OUTBOARD_DEVICE void useSlice(const Heap* heap, u32 word, u32 mask) {
-        Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELAXED);
+        // Release; pairs with starts().
+        Atomic<u32>(heap->startBits[word]).fetch_or(mask, RELEASE);
     }
 
     // Used to free. False if it isn't used, as far as can be told. `seen` is the state, as last seen, then as it was
@@ -77,18 +86,22 @@ struct SeparateState {
         // Claimed first: one of two frees does that, and then nobody else changes the chunk. What this misses, and
         // may take for a free chunk's, is a second free during which the chunk is joined to another and that one
         // divided at the same place; FusedState doesn't.
-        seen = state.fetch_or(mask, RELEASE);
+        // Acquire; pairs with erase, and as in opened().
+        seen = state.fetch_or(mask, ACQ_REL);
         if ((low(seen) & mask) == 0 && (starts(heap, word, seen) & mask) == 0) {
+            // Relaxed: nothing has been done.
             state.fetch_and(~static_cast<u64>(mask), RELAXED);
             return false;
         }
         if ((low(seen) & mask) == 0) {
+            // Release; pairs with the next claim.
             state.fetch_or(static_cast<u64>(mask) << 32, RELEASE);
             return true;
         }
         return false;
 #else
-        seen = state.fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
+        // Release; pairs with the next claim. Acquire: for opened().
+        seen = state.fetch_or((static_cast<u64>(mask) << 32) | mask, ACQ_REL);
         return (low(seen) & mask) == 0;
 #endif
     }
@@ -106,7 +119,8 @@ struct FusedState {
     static OUTBOARD_DEVICE u32 claim(const Heap* heap, u32 word, u32 mask, u64& seen) {
         const Atomic<u64> state(heap->level[0][word]);
         while ((low(seen) & high(seen) & mask) == mask) {
-            // Acquire; pairs with the release of who made them free.
+            // Acquire; pairs with who made them free. Relaxed if it fails: then nothing is done with what was seen but
+            // to try again.
             if (state.compare_exchange_weak(seen, seen & ~(static_cast<u64>(mask) << 32), ACQUIRE, RELAXED)) {
                 return mask;
             }
@@ -115,36 +129,42 @@ struct FusedState {
     }
 
     static OUTBOARD_DEVICE void giveBack(const Heap* heap, u32 word, u32 mask) {
+        // Release; pairs with the next claim.
         Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELEASE);
     }
 
     static OUTBOARD_DEVICE void erase(const Heap* heap, u32 word, u32 mask) {
-        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELAXED);
+        // Release; pairs with searches.
+        Atomic<u64>(heap->level[0][word]).fetch_and(~static_cast<u64>(mask), RELEASE);
     }
 
     static OUTBOARD_DEVICE u64 publish(const Heap* heap, u32 word, u32 mask) {
-        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, RELEASE);
+        // Release; pairs with claims and searches. Acquire: for opened().
+        return Atomic<u64>(heap->level[0][word]).fetch_or((static_cast<u64>(mask) << 32) | mask, ACQ_REL);
     }
 
     static OUTBOARD_DEVICE void use(const Heap* heap, u32 word, u32 mask) {
-        Atomic<u64>(heap->level[0][word]).fetch_xor((static_cast<u64>(mask) << 32) | mask, AFTER_RESULT);
+        // Release; pairs with searches.
+        Atomic<u64>(heap->level[0][word]).fetch_xor((static_cast<u64>(mask) << 32) | mask, RELEASE);
     }
 
     static OUTBOARD_DEVICE void useSlice(const Heap* heap, u32 word, u32 mask) {
+        // Relaxed: opens nothing and hides nothing, and who frees the slice has its pointer from this thread.
         Atomic<u64>(heap->level[0][word]).fetch_or(static_cast<u64>(mask) << 32, RELAXED);
     }
 
     static OUTBOARD_DEVICE bool release(const Heap* heap, u32 word, u32 mask, u64& seen) {
         const Atomic<u64> state(heap->level[0][word]);
+        // Release; pairs with the next claim. Acquire: for opened().
 #ifdef OUTBOARD_CHECKED
         while ((high(seen) & ~low(seen) & mask) != 0) {
-            if (state.compare_exchange_weak(seen, seen | mask, RELEASE, RELAXED)) {
+            if (state.compare_exchange_weak(seen, seen | mask, ACQ_REL, RELAXED)) {
                 return true;
             }
         }
         return false;
 #else
-        seen = state.fetch_or(mask, RELEASE);
+        seen = state.fetch_or(mask, ACQ_REL);
         return (low(seen) & mask) == 0;
 #endif
     }

@@ -73,6 +73,16 @@ class DeviceAllocatorInterleavingsTest {
         run(unchecked, allocator, "fill", 5);
     }
 
+    /** Memory orders: loads that may read what was overwritten, where nothing that was acquired says otherwise. */
+    @TestOfEachList
+    void shouldHoldWhereLoadsReadWhatWasOverwritten(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "weak-mix", 10_000);
+        run(unchecked, allocator, "weak-null", 10_000);
+        run(unchecked, allocator, "weak-joined", 20_000);
+        run(unchecked, allocator, "weak-emptied", 20_000);
+        run(unchecked, allocator, "weak-moved", 20_000);
+    }
+
     /** Once all threads waited for one that had added too much and not taken it back. */
     @ParameterizedTest
     @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC"})
