@@ -6,12 +6,20 @@
 // - malloc reads sizes before it claims, claims only what fits, and joins free neighbours as it goes, so that a request
 //   never fails because of how the free memory is divided. free is one atomic operation and joins nothing.
 // - free releases, claims acquire.
-// - A search ends: it goes from the start offset to the heap's end and then once over all of the heap. It is repeated
-//   only if another thread held or changed a chunk on its way, joined chunks, or changed the upper levels. Memory that
-//   is freed behind a search while as much is taken before it may be missed.
+// - A search goes from the start offset to the heap's end and then once over all of the heap, and again over all of it
+//   if another thread held or changed a chunk on its way, joined chunks, or changed the upper levels. Memory that is
+//   freed behind a search while as much is taken before it may be missed.
 // - Several levels of bits above the list skip what is used; the paper visits every chunk.
 // - A thread that loses a chunk to another goes on somewhere else, and divides what it doesn't need of the chunk that
 //   it gets in two, so that there are soon enough chunks for all threads that allocate at once.
+//
+// Bounds: none for malloc beside threads that allocate and free for ever. Each chunk that it loses to another thread,
+// and each change that another makes while it searches, may send it through the heap once more. And while one thread is
+// stalled that holds a chunk to divide it, or that changes the upper levels, others that find nothing else search on
+// until it goes on: a heap that is full, or nearly so, is searched by all of them. When nobody else is in a call, a
+// malloc goes through the heap three times at most: the third time since it has closed what it came by itself. A free
+// searches for nothing, but in a word of the upper levels that others change at the same time, it may have to try again
+// each time that they do.
 #pragma once
 
 #include "levels.cuh"

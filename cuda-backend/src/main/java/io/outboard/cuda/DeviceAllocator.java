@@ -25,16 +25,22 @@ public enum DeviceAllocator {
     /** A bump pointer that wraps: memory is used again without a free, whether its owner is done or not. */
     AW_MALLOC("AWMalloc", false, Flag.BUMP_ONLY, false),
 
-    /** A circular list of chunks; the paper's algorithm 3. */
+    /**
+     * A circular list of chunks; the paper's algorithm 3.
+     *
+     * <p>An allocation has no bound beside threads that allocate and free for ever: what they change may send its
+     * search through the heap again each time. Nor has it one while a thread is stalled in a call: in a heap that is
+     * nearly full, others may search until it goes on.
+     */
     C_MALLOC("CMalloc", true, Flag.START_BITS, false),
 
-    /** The same with flag and link in one word; section 5.3. */
+    /** The same with flag and link in one word; section 5.3. No bound, as {@link #C_MALLOC}. */
     CF_MALLOC("CFMalloc", true, 0, false),
 
-    /** {@link #C_MALLOC} with one start offset a multiprocessor; section 5.4. */
+    /** {@link #C_MALLOC} with start offsets for each multiprocessor; section 5.4. No bound either. */
     CM_MALLOC("CMMalloc", true, Flag.START_BITS, true),
 
-    /** {@link #CF_MALLOC} with one start offset a multiprocessor; section 5.4. */
+    /** {@link #CF_MALLOC} with start offsets for each multiprocessor; section 5.4. No bound either. */
     CFM_MALLOC("CFMMalloc", true, 0, true),
 
     /** CUDA's own {@code malloc} and {@code free} in kernels: the driver's heap, the baseline of comparisons. */
