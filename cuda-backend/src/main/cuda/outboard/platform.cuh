@@ -233,8 +233,7 @@ OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
 // cooperative groups: in a function that isn't inlined, ptxas (CUDA 13.0) takes the result of a vote for one that all
 // threads of the warp share, though threads of other groups run there too. Its barriers and shuffles then let threads
 // through before their group is there: they hung, or got memory of others. With its own bit, which the vote has anyway,
-// each thread's mask is its own for ptxas, and right. So is what a vote
-// tells: it is taken together with the mask.
+// each thread's mask is its own for ptxas, and right. So is what a vote tells: it is taken together with the mask.
 class Group {
     u32 mask;
 

@@ -7,15 +7,15 @@ import java.util.Objects;
  * The allocators that kernels can call in an in-kernel heap. Each is a header of CUDA C++, see {@link DeviceHeaders}, and
  * PTX to link kernels with, see {@link KernelModule#link}; with and without requests of one warp served by one claim.
  *
- * <p>All but the first are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they deviate. Immutable, so safe for any number
- * of threads.
+ * <p>All but the first are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they deviate. Immutable, so
+ * safe for any number of threads.
  */
 public enum DeviceAllocator {
 
     /**
-     * Free memory in bitmaps on three levels: to be the default once it has proved itself where kernels are linked. Every call
-     * ends after a number of steps that the heap's size limits, whatever other threads do. Ours; {@code bit_malloc.cuh} says
-     * after whom.
+     * Free memory in bitmaps on three levels: the default, and the one to take unless another is known to suit. Every call
+     * ends after a number of steps that the heap's size limits, whatever other threads do. It serves the threads of a warp
+     * that come together by one claim, linked as coalesced or not. Ours; {@code bit_malloc.cuh} says after whom.
      */
     BIT_MALLOC("BitMalloc", true, Flag.FREE_BITS, true),
 

@@ -8,7 +8,7 @@ import java.util.Objects;
 
 /**
  * The in-kernel allocators as headers of CUDA C++, for those who compile their kernels with {@code nvcc}: {@code #include
- * "outboard/cfm_malloc.cuh"}. They need the CUDA toolkit and nothing else. Safe for any number of threads.
+ * "outboard/bit_malloc.cuh"}. They need the CUDA toolkit and nothing else. Safe for any number of threads.
  */
 public final class DeviceHeaders {
 

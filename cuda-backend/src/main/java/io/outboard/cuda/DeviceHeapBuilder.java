@@ -25,7 +25,7 @@ public final class DeviceHeapBuilder {
     final @Nullable Pool pool;
     final long address;
     final long sizeBytes;
-    DeviceAllocator allocator = DeviceAllocator.CFM_MALLOC;
+    DeviceAllocator allocator = DeviceAllocator.BIT_MALLOC;
     PreSplit preSplit = PreSplit.binaryHeap(64L << 10);
     boolean trackRequests;
     boolean checked;
@@ -50,7 +50,7 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * The allocator that kernels are to call. By default {@link DeviceAllocator#CFM_MALLOC}. A kernel that calls another one
+     * The allocator that kernels are to call. By default {@link DeviceAllocator#BIT_MALLOC}. A kernel that calls another one
      * that lays its heap out in another way is stopped at once, which ends its CUDA context with an error.
      *
      * @param newAllocator the allocator
@@ -63,7 +63,7 @@ public final class DeviceHeapBuilder {
 
     /**
      * Into which chunks the heap is divided at first. By default a binary heap with a smallest chunk of 64 KiB (the
-     * fastest in most cases of the test bench). No matter for allocators that have no list of chunks.
+     * fastest in most cases of the test bench). No matter for allocators that have no list of chunks, the default among them.
      *
      * @param newPreSplit the scheme
      * @return this builder

@@ -62,7 +62,7 @@ class DeviceHeapGpuTest {
         return lists().filter(each -> each.allocator() != DeviceAllocator.BIT_MALLOC || each.checked());
     }
 
-    /** Those with bitmaps. */
+    /** The default allocator. */
     static Stream<Variant> bits() {
         return lists().filter(each -> each.allocator() == DeviceAllocator.BIT_MALLOC);
     }

@@ -107,8 +107,8 @@ class DeviceHeapTest {
 
     /** The last argument of the format, as bits: free memory in bitmaps, and where blocks start. */
     @Test
-    void shouldBeForTheAllocatorAndItsCheckedBuild() {
-        final DeviceHeapBuilder builder = DeviceHeap.over(MEMORY, HEAP_BYTES).allocator(DeviceAllocator.BIT_MALLOC);
+    void shouldBeForTheDefaultAllocatorAndItsCheckedBuild() {
+        final DeviceHeapBuilder builder = DeviceHeap.over(MEMORY, HEAP_BYTES);
 
         builder.build(driver).close();
         builder.checked(true).build(driver).close();
