@@ -106,13 +106,28 @@ OUTBOARD_DEVICE u32 placeBehindTail(const Heap* heap, u32 units, u32 word, u64 s
     return NO_BIT;
 }
 
-// Whether a word of a level, the request's or one above, has so many units.
-OUTBOARD_DEVICE bool serves(const Heap* heap, u32 units, u32 level, u32 word, u64 seen) {
+// How many granules of level 1 in a row, so many in all, may be claimed at the end of a word: the others are the first ones
+// of the next word. 0 if there are not enough. A block over the border of granules of level 2 doesn't begin the second one's
+// claim, so that must be one that scans don't begin with (claims).
+OUTBOARD_DEVICE u32 upperOf(const Heap* heap, u32 count, u32 word, u64 seen, bool exact) {
+    const u32 upper = seen == ALL ? RADIX : RADIX - 1 - highestBit(~seen);
+    if (upper == 0 || upper >= count || word + 1 >= heap->bits.words[0] >> RADIX_LOG2) {
+        return 0;
+    }
+    const u64 next = look(heap->bits.free[1][word + 1], exact);
+    return (next & lowBits(count - upper)) == lowBits(count - upper) ? upper : 0;
+}
+
+// Whether a word of a level, the request's or one above, has so many units, with the next one if that is level 1.
+OUTBOARD_DEVICE bool serves(const Heap* heap, u32 units, u32 level, u32 word, u64 seen, bool exact) {
     const u32 own = levelFor(units);
-    if (seen == 0 || level > own || runsOf(seen, ceilingOf(units, level * RADIX_LOG2)) != 0) {
+    const u32 count = ceilingOf(units, level * RADIX_LOG2);
+    if (seen == 0 || level > own || runsOf(seen, count) != 0) {
         return seen != 0;
     }
-    return level == 1 && (units & (RADIX - 1)) != 0 && placeBehindTail(heap, units, word, seen) != NO_BIT;
+    return level == 1
+            && (((units & (RADIX - 1)) != 0 && placeBehindTail(heap, units, word, seen) != NO_BIT)
+                || upperOf(heap, count, word, seen, exact) != 0);
 }
 
 // All that is known during a slow allocation. Passed by reference, so that it is kept in local memory: registers of what is
@@ -225,7 +240,7 @@ OUTBOARD_DEVICE u32 findInHint(const Search& search, u32 i) {
             const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
             stale |= seen[j] == 0 ? left & (0 - left) : 0;
             left &= left - 1;
-            result = serves(search.heap, search.units, search.level, word, seen[j]) ? word : NO_UNIT;
+            result = serves(search.heap, search.units, search.level, word, seen[j], search.exact) ? word : NO_UNIT;
         }
     }
     if (stale != 0) {
@@ -340,6 +355,23 @@ OUTBOARD_SELDOM inline void useGranulesSeldom(NearClaim& near) {
     useGranules(near);
 }
 
+// Claims the last granules of a word of level 1, and the first ones of the next.
+OUTBOARD_SELDOM inline void claimOverEnd(Search& search, u32 word) {
+    const Heap* const heap = search.heap;
+    const u32 count = ceilingOf(search.units, RADIX_LOG2);
+    const u32 upper = upperOf(heap, count, word, freeBits(heap, 1, word).load(), false);
+    u64 seen;
+    if (upper == 0 || !claim(heap, 1, word, highBits(RADIX - upper), seen)) {
+        return;
+    }
+    if (claim(heap, 1, word + 1, lowBits(count - upper), seen)) {
+        noteClaim(heap, word + 1, 1, false);
+        search.found = chunkFrom(((word + 1) * RADIX - upper) << RADIX_LOG2, search.units, RADIX_LOG2);
+    } else {
+        settle(heap, 1, word, highBits(RADIX - upper));
+    }
+}
+
 // By one thread: claims what is wanted of a word that had it.
 OUTBOARD_SELDOM inline void claimFound(Search& search, u32 word) {
     const Heap* const heap = search.heap;
@@ -361,7 +393,8 @@ OUTBOARD_SELDOM inline void claimFound(Search& search, u32 word) {
         }
     }
     near.count = near.level == own ? ceilingOf(near.total, own * RADIX_LOG2) : 1;
-    near.from = near.level == TOP_LEVEL ? scaled(scatter(), RADIX) : 0;
+    // Single granules anywhere, so that threads don't get into each other's way; rows side by side, so that many fit.
+    near.from = near.level == TOP_LEVEL && near.count == 1 ? scaled(scatter(), RADIX) : 0;
     claimRunSeldom(near);
     if (near.granule != NO_UNIT) {
         if ((near.seen & ~(lowBits(near.count) << (near.granule & (RADIX - 1)))) == 0) {
@@ -369,8 +402,10 @@ OUTBOARD_SELDOM inline void claimFound(Search& search, u32 word) {
             clearHints(heap, near.level, word >> RADIX_LOG2, bit64(word));
         }
         useGranulesSeldom(near);
+        search.found = near.chunk;
+    } else if (near.level == 1 && own == 1) {
+        claimOverEnd(search, word);
     }
-    search.found = near.chunk;
 }
 
 // Granules of level 2 in a row over as many words as it takes, from the lowest on. One thread.
@@ -460,8 +495,9 @@ OUTBOARD_SELDOM inline void searchAll(Search& search) {
                 return;
             }
             // Another was faster. There may be more in the same place.
-            if (++search.losses % TRIES == 0) {
-                search.next += AT_ONCE * search.threads;
+            const u32 hints = AT_ONCE * search.threads;
+            if (++search.losses % (TRIES * hints) == 0) {
+                search.next += hints;
             }
         }
     }
