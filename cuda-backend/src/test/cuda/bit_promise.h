@@ -47,7 +47,7 @@ struct Promise {
             from = to;
         }
         // Over the border of two words: whole granules only, and not into a last one that is no whole granule of level 2.
-        const u32 last = std::min(wordsEnd, granulesEnd / 64);
+        const u32 last = std::min(wordsEnd, granulesEnd / 4096 * 64);
         raise(1, word < last ? std::min(4096u, (last - word) * 64) : 0);
         const u32 granule = (row.from + 4095) / 4096 * 4096;
         const u32 end = std::min(granulesEnd, row.to) / 4096 * 4096;
