@@ -6,6 +6,9 @@
 // ALLOCATOR: the paper's name, or with -coalesced. STALLS: of 65536 accesses so many are stalled, or
 // "turns": one thread runs at a time (turns.h), and the same seed shows the same again.
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "model.h"
 
 namespace {
@@ -426,6 +429,30 @@ void together(const Settings& settings) {
     require(settings, accesses * 4 < alone * 3, "requests of one warp aren't joined");
 }
 
+// An allocator that is given another's heap stops before it does anything with it. In a process of its own.
+template <class A>
+void foreign(const Settings& settings) {
+    for (const u32 flags : {FLAG_BUMP, FLAG_START_BITS, 0u, FLAG_FREE_BITS, FLAG_FREE_BITS | FLAG_START_BITS}) {
+        const TestHeap heap(1 << 20, 1, 256, flags, {SPLIT_NONE, 0, 0});
+        for (const bool frees : {false, true}) {
+            if (frees && !A::CAN_FREE) {
+                continue;
+            }
+            const pid_t child = fork();
+            if (child == 0) {
+                A allocator{heap.heap};
+                void* const block = frees ? heap.heap->address(0) : allocator.malloc(16);
+                allocator.free(block);
+                _exit(block != nullptr ? 0 : 1);
+            }
+            int status = 0;
+            require(settings, child > 0 && waitpid(child, &status, 0) == child, "no process to try it in");
+            const bool stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+            require(settings, stopped == (flags != flagsOf<A>()), "another allocator's heap is taken for its own");
+        }
+    }
+}
+
 template <class A>
 int scenario(const std::string& name, const Settings& settings) {
     std::vector<std::pair<std::string, void (*)(const Settings&)>> scenarios;
@@ -433,9 +460,9 @@ int scenario(const std::string& name, const Settings& settings) {
         scenarios = {
                 {"mix", mix<A>},         {"narrow", narrow<A>}, {"exact", exact<A>},       {"room", room<A>},
                 {"exhaust", exhaust<A>}, {"misuse", misuse<A>}, {"careless", careless<A>}, {"large", large<A>},
-                {"model", model<A>},     {"split", split<A>}};
+                {"model", model<A>},     {"split", split<A>},   {"foreign", foreign<A>}};
     } else {
-        scenarios = {{"bump", bump<A>}, {"wrap", wrap<A>}, {"together", together<A>}};
+        scenarios = {{"bump", bump<A>}, {"wrap", wrap<A>}, {"together", together<A>}, {"foreign", foreign<A>}};
     }
     for (const auto& known : scenarios) {
         if (known.first == name) {

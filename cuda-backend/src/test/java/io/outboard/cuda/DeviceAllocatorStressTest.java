@@ -72,7 +72,8 @@ class DeviceAllocatorStressTest {
         SPLIT("4", 1, 0),
         BUMP("3, 5, 7", 1500, 20),
         WRAP("3, 5, 7", 500, 100),
-        TOGETHER("7", 500, 100);
+        TOGETHER("7", 500, 100),
+        FOREIGN("8", 1, 1);
 
         private final String faults;
         private final int operations;
@@ -92,7 +93,7 @@ class DeviceAllocatorStressTest {
             if (build == Build.PLAIN && order.equals(IN_TURNS) && !coalesced && allocator.canFree()) {
                 return false;
             }
-            final boolean oneThread = this == LARGE || this == MODEL || this == SPLIT;
+            final boolean oneThread = this == LARGE || this == MODEL || this == SPLIT || this == FOREIGN;
             if (this == TOGETHER && !order.equals(IN_TURNS)) {
                 return false;
             }
@@ -107,6 +108,7 @@ class DeviceAllocatorStressTest {
                 case BUMP -> allocator == DeviceAllocator.ATOMIC_MALLOC;
                 case WRAP -> allocator == DeviceAllocator.AW_MALLOC;
                 case TOGETHER -> allocator == DeviceAllocator.ATOMIC_MALLOC || allocator == DeviceAllocator.AW_MALLOC;
+                case FOREIGN -> allocator != DeviceAllocator.CUDA_MALLOC;
                 default -> allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC;
             };
         }
