@@ -170,8 +170,10 @@ class GlobalAtomic {
 
     u64 compareAndSwap(u64 expected, u64 desired) const {
         stall();
-        self.fenced = false;
-        __atomic_compare_exchange_n(&word, &expected, desired, false, ACQUIRE, ACQUIRE);
+        // One that fails changes nothing that a later release would be for: what was before the fence is still before it.
+        if (__atomic_compare_exchange_n(&word, &expected, desired, false, ACQUIRE, ACQUIRE)) {
+            self.fenced = false;
+        }
         return expected;
     }
 
