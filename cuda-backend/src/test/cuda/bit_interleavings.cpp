@@ -24,7 +24,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "trials.h"
 

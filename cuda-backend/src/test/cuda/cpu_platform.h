@@ -221,24 +221,12 @@ inline u32 warpOfMultiprocessor() {
     return self.next() & 1;
 }
 
-inline u32 fenceWord = 0;
-
-// As an exchange of one word by all, since the thread sanitizer doesn't know fences.
-inline void fullFence() {
-    __atomic_fetch_add(&fenceWord, 1, __ATOMIC_SEQ_CST);
-}
-
 inline u32 multiprocessor() {
     return self.multiprocessor;
 }
 
 inline u32 threadOfMultiprocessor() {
     return self.next() & 31;
-}
-
-inline u64 addTogether(u64& word, u64 value) {
-    stall();
-    return __atomic_fetch_add(&word, value, RELAXED);
 }
 
 inline u32 scatter() {

@@ -457,8 +457,6 @@ inline FourWords loadFour(const u32* words) {
     return {words[0], words[1], words[2], words[3]};
 }
 
-inline void fullFence() {}
-
 inline void releaseFence() {}
 
 [[noreturn]] inline void stop() {
@@ -480,10 +478,6 @@ inline u32 threadOfMultiprocessor() {
 
 inline u32 warpOfMultiprocessor() {
     return fibers.number() / lanesOfWarp / 3 + chance.below(2);
-}
-
-inline u64 addTogether(u64& word, u64 value) {
-    return Atomic<u64>(word).fetch_add(value, RELAXED);
 }
 
 inline u32 scatter() {

@@ -1,11 +1,11 @@
 // BitMalloc's searches: all of the heap, for what the slot's words don't have.
 //
-// 1. For the threads of a group together, from the top level down; for half of them, and so on, if they want less than
-//    granules of level 1 each.
+// 1. For the threads of a group together, from the top level down; then for half of them, or for as many as want a granule of
+//    level 2 if that is fewer, and so on.
 // 2. Each thread that has nothing yet looks around for itself, from anywhere on each level, from its request's level up.
 // 3. All threads look through all of the heap for one of them, for the smallest request first: if that isn't there, no
-//    other is. This is done up to three times: as it is; after all words below the request's level that are all ones were
-//    promoted; and, if nothing has become free meanwhile, exactly:
+//    other is. This is done up to three times: as it is; after slots' own words below the request's level that are all ones
+//    were promoted; and, if the same wasn't there before and nothing has become free since, exactly, after all words were:
 //    - It has added up how often memory has become free so far (frees).
 //    - It looks at each word by a read-modify-write. Whoever sets bits in a word after it has looked there counts that
 //      after it has added up.
@@ -15,8 +15,10 @@
 // Null means that there was no room when it looked, unless in the hands of calls that were under way: memory that is freed
 // behind a search while as much is taken before it is missed, and a word that was full is in sight only once the first of
 // those that free in it has said so. What was freed before the call, as its thread knows (in the order of the program and
-// its synchronisation), is seen by each of its reads. What is noted must hold for all threads, so it takes the
-// read-modify-writes.
+// its synchronisation), is seen by each of its reads; but a word that became whole just as its slot left it may stay as it
+// is, out of sight for requests of more, until one is looked for exactly: nothing orders the mark's end and the slot's last
+// look at the word (Move). What is noted must hold for all threads, so it takes the read-modify-writes; tails of claims are
+// read without.
 //
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
 // as often for a hint's words as another thread was faster there, TRIES times. There are at most one search for each number

@@ -35,11 +35,6 @@ constexpr auto ACQUIRE = cuda::std::memory_order_acquire;
 constexpr auto RELEASE = cuda::std::memory_order_release;
 constexpr auto ACQ_REL = cuda::std::memory_order_acq_rel;
 
-// Orders a write before a later read of another word, which acquire and release don't.
-OUTBOARD_DEVICE void fullFence() {
-    cuda::atomic_thread_fence(cuda::std::memory_order_seq_cst, cuda::thread_scope_device);
-}
-
 OUTBOARD_DEVICE u32 multiprocessor() {
     u32 number;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
@@ -60,11 +55,6 @@ OUTBOARD_DEVICE u32 warpOfMultiprocessor() {
     u32 warp;
     asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
     return warp;
-}
-
-// Adds for all threads; the compiler joins the additions of a warp into one.
-OUTBOARD_DEVICE u64 addTogether(u64& word, u64 value) {
-    return atomicAdd(&word, value);
 }
 
 // A number that mostly differs between threads that ask at the same time, and between one thread's questions.

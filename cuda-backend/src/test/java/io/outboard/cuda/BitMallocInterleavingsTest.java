@@ -94,7 +94,7 @@ class BitMallocInterleavingsTest {
     /**
      * Of bugs that were. In their order: units of a claim that was none; a search that hid a hint for a moment; one that
      * ended early and noted that nothing was there; a lost row; a block over the end of a granule; a thread refused for what
-     * others wanted; the rest of a granule that nobody was told of.
+     * others wanted; the rest of a granule that nobody was told of. Where accesses have changed since, they are seeds as others.
      */
     @ParameterizedTest
     @CsvSource({
