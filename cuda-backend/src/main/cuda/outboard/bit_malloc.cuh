@@ -195,29 +195,32 @@ OUTBOARD_SELDOM inline void useFound(Search& search, u32 lanes) {
     }
 }
 
-// What the first claim didn't find. A thread that wants nothing has 0 units.
-OUTBOARD_SELDOM inline u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) {
-    Search search(heap, lanes, units);
+// For all threads that want something, for as many as there is a place for, and so on.
+OUTBOARD_SELDOM inline void takeTogether(Search& search) {
     // A request of more than 4 MiB goes alone: a sum of them needn't fit in 32 bits.
-    search.left = Group(lanes).lanesWhere(units != 0 && units <= RADIX * GRANULE2_UNITS);
+    search.left = Group(search.lanes).lanesWhere(search.wanted != 0 && search.wanted <= RADIX * GRANULE2_UNITS);
     search.count = countOf(search.left);
     while (search.count > 1) {
-        if (chooseTogether(search)) {
+        const bool searched = chooseTogether(search);
+        if (searched) {
             searchAll(search);
             giveUpTogether(search);
         }
         if (search.found.unit != NO_UNIT) {
-            const u32 served = Group(lanes).lanesWhere(search.mine);
-            useFound(search, lanes);
-            search.left &= ~served;
+            search.left &= ~Group(search.lanes).lanesWhere(search.mine);
+            useFound(search, search.lanes);
             search.count = least(search.count, countOf(search.left));
         } else {
-            // Half as many; or as many as want a granule of level 2, since there may be no two side by side.
-            const u32 fewer = search.count * GRANULE2_UNITS / search.units;
-            search.count = least((search.count + 1) / 2, fewer != 0 ? fewer : 1);
+            search.count = fewerThan(search, searched);
         }
     }
     search.count = 1;
+}
+
+// What the first claim didn't find. A thread that wants nothing has 0 units.
+OUTBOARD_SELDOM inline u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) {
+    Search search(heap, lanes, units);
+    takeTogether(search);
     if (search.wanted != 0 && chooseOwn(search)) {
         for (u32 word; search.found.unit == NO_UNIT && (word = findAround(search)) != NO_UNIT;) {
             claimFound(search, word);

@@ -145,6 +145,7 @@ struct Search {
     u32 count;    // so many threads are tried for together
     u32 left;     // their lanes
     u32 refused;  // so many units weren't there
+    u32 longest;  // granules in a row of the request's level that one word was seen to have
     bool mine;    // it is looked for this thread, too
     bool exact;
     u64 frees;    // before it began
@@ -228,8 +229,15 @@ OUTBOARD_SELDOM inline void lookAtHints(Search& search) {
     }
 }
 
+// Remembers how much a word has that hasn't enough.
+OUTBOARD_SELDOM inline void noteRun(Search& search, u64 seen) {
+    if (runsOf(seen, search.longest + 1) != 0) {
+        search.longest = longestRun(seen);
+    }
+}
+
 // The first of a hint's words that has so many units; NO_UNIT if none has.
-OUTBOARD_DEVICE u32 findInHint(const Search& search, u32 i) {
+OUTBOARD_DEVICE u32 findInHint(Search& search, u32 i) {
     const u32 hint = search.hintAfter(i);
     u64 left = search.hints[i];
     u64 stale = 0;
@@ -243,6 +251,9 @@ OUTBOARD_DEVICE u32 findInHint(const Search& search, u32 i) {
             stale |= seen[j] == 0 ? left & (0 - left) : 0;
             left &= left - 1;
             result = serves(search.heap, search.units, search.level, word, seen[j], search.exact) ? word : NO_UNIT;
+            if (search.count > 1) {
+                noteRun(search, seen[j]);
+            }
         }
     }
     if (stale != 0) {
@@ -535,7 +546,22 @@ OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
         return false;
     }
     search.frees = freesSoFar(search.heap, TOGETHER);
+    search.longest = 0;
     return true;
+}
+
+// How many threads to try for next, after a search for some together that found nothing: as many as want what was seen.
+OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
+    u32 fewer = (search.count + 1) / 2;
+    if (searched) {
+        u32 longest = 0;
+        for (u32 step = RADIX; step != 0; step /= 2) {
+            longest += Group(search.lanes).any(search.longest >= longest + step) ? step : 0;
+        }
+        const u32 units = longest << (levelFor(search.units) * RADIX_LOG2);
+        fewer = least(search.count - 1, search.count * units / search.units);
+    }
+    return fewer != 0 ? fewer : 1;
 }
 
 // After a search for threads together.
