@@ -195,32 +195,26 @@ OUTBOARD_SELDOM inline void useFound(Search& search, u32 lanes) {
     }
 }
 
-// For all threads that want something, for as many as there is a place for, and so on.
-OUTBOARD_SELDOM inline void takeTogether(Search& search) {
+// What the first claim didn't find. A thread that wants nothing has 0 units.
+OUTBOARD_SELDOM inline u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) {
+    Search search(heap, lanes, units);
     // A request of more than 4 MiB goes alone: a sum of them needn't fit in 32 bits.
-    search.left = Group(search.lanes).lanesWhere(search.wanted != 0 && search.wanted <= RADIX * GRANULE2_UNITS);
+    search.left = Group(lanes).lanesWhere(units != 0 && units <= RADIX * GRANULE2_UNITS);
     search.count = countOf(search.left);
     while (search.count > 1) {
         const bool searched = chooseTogether(search);
         if (searched) {
             searchAll(search);
-            giveUpTogether(search);
         }
         if (search.found.unit != NO_UNIT) {
-            search.left &= ~Group(search.lanes).lanesWhere(search.mine);
-            useFound(search, search.lanes);
+            search.left &= ~Group(lanes).lanesWhere(search.mine);
+            useFound(search, lanes);
             search.count = least(search.count, countOf(search.left));
         } else {
             search.count = fewerThan(search, searched);
         }
     }
     search.count = 1;
-}
-
-// What the first claim didn't find. A thread that wants nothing has 0 units.
-OUTBOARD_SELDOM inline u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) {
-    Search search(heap, lanes, units);
-    takeTogether(search);
     if (search.wanted != 0 && chooseOwn(search)) {
         for (u32 word; search.found.unit == NO_UNIT && (word = findAround(search)) != NO_UNIT;) {
             claimFound(search, word);

@@ -11,6 +11,7 @@
 //      after it has added up.
 //    - If it finds nothing and the sum is the same, the request is noted as hopeless, with that sum. As long as the sum
 //      is the same, no request for as much or more is searched for.
+//    Only one group does so for the same sum, the second time that as much isn't there.
 //
 // Null means that there was no room when it looked, unless in the hands of calls that were under way: memory that is freed
 // behind a search while as much is taken before it is missed, and a word that was full is in sight only once the first of
@@ -30,10 +31,12 @@
 
 namespace outboard::detail {
 
-// What is noted: nothing for one thread, exactly; nothing for several; nothing for one, as far as was seen.
+// What is noted: nothing for one thread, exactly; nothing for several; nothing for one, as far as was seen; and that a
+// group looks exactly, since one is enough.
 constexpr u32 ALONE = 0;
 constexpr u32 TOGETHER = 1;
 constexpr u32 SUSPECTED = 2;
+constexpr u32 LOOKED_FOR = 3;
 
 // Of what is noted as hopeless, so many bits say what it is: a rank is at most 4096 + 2^20. The others are the sum of
 // frees; the same comes again after 2^43.
@@ -550,10 +553,14 @@ OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
     return true;
 }
 
-// How many threads to try for next, after a search for some together that found nothing: as many as want what was seen.
+// After threads that got nothing together: how many to try for next. If it was searched for them, as many as want what
+// was seen.
 OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
     u32 fewer = (search.count + 1) / 2;
     if (searched) {
+        if (isQuiet(search, TOGETHER)) {
+            noteHopeless(search, TOGETHER);
+        }
         u32 longest = 0;
         for (u32 step = RADIX; step != 0; step /= 2) {
             longest += Group(search.lanes).any(search.longest >= longest + step) ? step : 0;
@@ -562,13 +569,6 @@ OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
         fewer = least(search.count - 1, search.count * units / search.units);
     }
     return fewer != 0 ? fewer : 1;
-}
-
-// After a search for threads together.
-OUTBOARD_SELDOM inline void giveUpTogether(Search& search) {
-    if (search.found.unit == NO_UNIT && isQuiet(search, TOGETHER)) {
-        noteHopeless(search, TOGETHER);
-    }
 }
 
 // Chooses the thread that wants least. Whether there is one that may get something.
@@ -592,18 +592,38 @@ OUTBOARD_SELDOM inline bool chooseSmallest(Search& search) {
     return true;
 }
 
+// Whether this group is the one that looks exactly for as much, with what has become free until now. By its first thread.
+OUTBOARD_DEVICE bool claimLook(const Search& search) {
+    if (isHopeless(search.heap, search.units, LOOKED_FOR)) {
+        return false;
+    }
+    const GlobalAtomic<u64> note(search.heap->bits.hopeless[LOOKED_FOR]);
+    const u64 before = note.load();
+    const u64 mine = search.frees | rankOf(search.units);
+    return note.compareAndSwap(before, mine) == before;
+}
+
 // After a search for one thread that found nothing: exactly next, or never. Whether once more. It is only worth its time if
-// the same has been asked for before, and nothing has become free since.
+// the same has been asked for before, nothing has become free since, and no other group is at it.
 OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
-    if (!isQuiet(search, ALONE)) {
-        return false;
-    }
+    const Group group(search.lanes);
+    const bool quiet = isQuiet(search, ALONE);
     if (search.exact) {
-        noteHopeless(search, ALONE);
+        if (quiet) {
+            noteHopeless(search, ALONE);
+        } else if (search.rank == 0) {
+            GlobalAtomic<u64>(search.heap->bits.hopeless[LOOKED_FOR]).store(0);
+        }
         return false;
     }
-    if (!Group(search.lanes).any(isHopeless(search.heap, search.units, SUSPECTED))) {
+    if (!quiet) {
+        return false;
+    }
+    if (!group.any(isHopeless(search.heap, search.units, SUSPECTED))) {
         noteHopeless(search, SUSPECTED);
+        return false;
+    }
+    if (!group.any(search.rank == 0 && claimLook(search))) {
         return false;
     }
     beginExactly(search);
