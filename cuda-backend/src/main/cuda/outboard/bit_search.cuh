@@ -1,7 +1,7 @@
 // BitMalloc's searches: all of the heap, for what the slot's words don't have.
 //
-// 1. For the threads of a group together, from the top level down; then for half of them, or for as many as want a granule of
-//    level 2 if that is fewer, and so on.
+// 1. For the threads of a group together, from the top level down; if there is no such place, for as many of them as the
+//    longest row that was seen has room for, and so on.
 // 2. Each thread that has nothing yet looks around for itself, from anywhere on each level, from its request's level up.
 // 3. All threads look through all of the heap for one of them, for the smallest request first: if that isn't there, no
 //    other is. This is done up to three times: as it is; after slots' own words below the request's level that are all ones
@@ -22,9 +22,9 @@
 // read without.
 //
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
-// as often for a hint's words as another thread was faster there, TRIES times. There are at most one search for each number
-// of threads, 32, 16, 8, ..., and three for one, and the threads of a warp take part in those of each other. A request that
-// is known to be hopeless has some fifty for each number.
+// as often for a hint's words as another thread was faster there, TRIES times. There is at most one search for each number
+// of threads, from 32 down, and three for one, and the threads of a warp take part in those of each other. A request that
+// is known to be hopeless has some fifty for each number, 32, 16, 8, ...
 #pragma once
 
 #include "bit_claims.cuh"
@@ -225,6 +225,7 @@ OUTBOARD_SELDOM inline void clearHints(const Heap* heap, u32 level, u32 hint, u6
     }
 }
 
+// Looks at this thread's next hints.
 OUTBOARD_SELDOM inline void lookAtHints(Search& search) {
     for (u32 i = 0; i < AT_ONCE; ++i) {
         const u32 hint = search.hintAfter(i);
