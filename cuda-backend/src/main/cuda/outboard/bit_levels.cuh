@@ -29,7 +29,7 @@
 // - Whoever sets free bits, and then a hint, and then counts that (frees), does the first two with an acquire OR. An exact
 //   search adds up the counts, executes a fence, and then looks at hints and free bits with a read-modify-write too. One of
 //   the two comes later in a word's order: a search that does sees the bits, and is seen to have added up before they are
-//   counted if it doesn't. Marks (own) are not ordered so: exact searches promote what that leaves behind.
+//   counted if it doesn't.
 // - ends and wholes are relaxed. Who frees a block has its address from its malloc through whatever order the program
 //   has for that, release and acquire between threads, __syncwarp within a warp; so it also has its end.
 #pragma once
@@ -222,7 +222,7 @@ OUTBOARD_DEVICE void give(const Heap* heap, u32 level, u32 word, u64 granules, S
 OUTBOARD_SELDOM inline void settle(const Heap* heap, u32 level, u32 word, u64 granules) {
     releaseFence();
     while (true) {
-        const u64 now = granules == 0 ? freeBits(heap, level, word).load() : setFree(heap, level, word, granules) | granules;
+        const u64 now = granules == 0 ? freeBits(heap, level, word).fetchOr(0) : setFree(heap, level, word, granules) | granules;
         if (now != ALL || level == TOP_LEVEL || (granules != 0 && isOwn(heap, level, word))
             || freeBits(heap, level, word).compareAndSwap(ALL, 0) != ALL) {
             break;
@@ -248,32 +248,34 @@ OUTBOARD_DEVICE bool claim(const Heap* heap, u32 level, u32 word, u64 granules, 
     return false;
 }
 
-// A word that becomes a slot's own, in place of one that was. The accesses of the constructor, and what the caller does
-// between it and end(), don't wait for one another.
+// A word that becomes a slot's own, in place of one that was. What the caller does between the constructor and end() doesn't
+// wait for it.
 class Move {
     const Heap* const heap;
     const u32 level;
+    const u32 word;
     const u32 expected;
     const u32 before;
-    u64 state;
 
-    OUTBOARD_DEVICE u32 exchange(Slot* slot, u32 word) const {
+    OUTBOARD_DEVICE u32 exchange(Slot* slot) const {
         GlobalAtomic<u64>(heap->bits.own[level][word >> RADIX_LOG2]).setBits(bit64(word));
         return GlobalAtomic<u32>(slot->word[level]).exchange(word);
     }
 
   public:
     // `expectedBefore`: the slot's own word, as last seen.
-    OUTBOARD_DEVICE Move(const Heap* theHeap, Slot* slot, u32 theLevel, u32 word, u32 expectedBefore)
-        : heap(theHeap), level(theLevel), expected(expectedBefore), before(exchange(slot, word)), state(0) {
+    OUTBOARD_DEVICE Move(const Heap* theHeap, Slot* slot, u32 theLevel, u32 theWord, u32 expectedBefore)
+        : heap(theHeap), level(theLevel), word(theWord), expected(expectedBefore), before(exchange(slot)) {
         if (expected != word) {
             GlobalAtomic<u64>(heap->bits.own[level][expected >> RADIX_LOG2]).clearBits(bit64(expected));
-            state = freeBits(heap, level, expected).load();
         }
     }
 
+    // Pairs with give(): who makes a word whole that this one leaves either is seen here, by an operation that has its place
+    // among all on the word; or comes later, and so acquires what the fence releases: the mark is gone for him.
     OUTBOARD_DEVICE void end() const {
-        if (state == ALL) {
+        releaseFence();
+        if (expected != word && freeBits(heap, level, expected).fetchOr(0) == ALL) {
             settle(heap, level, expected, 0);
         }
         if (before != expected) {

@@ -11,7 +11,7 @@
 //      after it has added up.
 //    - If it finds nothing and the sum is the same, the request is noted as hopeless, with that sum. As long as the sum
 //      is the same, no request for as much or more is searched for.
-//    Only one group does so for the same sum, the second time that as much isn't there.
+//    Mostly one group does so for the same sum, the second time that as much isn't there.
 //
 // Null means that there was no room when it looked, unless in the hands of calls that were under way: memory that is freed
 // behind a search while as much is taken before it is missed, and a word that was full is in sight only once the first of
@@ -96,12 +96,12 @@ OUTBOARD_DEVICE u32 hintsOf(const Heap* heap, u32 level) {
 
 // Where so many units, less than granules of level 1 make, may be claimed in a word of that level as it was seen: behind
 // the units that a claim left of the granule before. A place in units, or NO_BIT.
-OUTBOARD_DEVICE u32 placeBehindTail(const Heap* heap, u32 units, u32 word, u64 seen) {
+OUTBOARD_DEVICE u32 placeBehindTail(const Heap* heap, u32 units, u32 word, u64 seen, bool exact) {
     u64 rows = seen & ~(seen << 1) & runsOf(seen, units >> RADIX_LOG2) & ~1ull;
     while (rows != 0) {
         const u32 bit = lowestBit(rows);
         rows &= rows - 1;
-        const u64 before = freeBits(heap, 0, (word << RADIX_LOG2) + bit - 1).load();
+        const u64 before = look(heap->bits.free[0][(word << RADIX_LOG2) + bit - 1], exact);
         const u32 place = (bit << RADIX_LOG2) - (before == ALL ? 0 : RADIX - 1 - highestBit(~before));
         const Range1 range(place, units);
         if (range.granules != 0 && (seen & range.granules) == range.granules) {
@@ -131,7 +131,7 @@ OUTBOARD_DEVICE bool serves(const Heap* heap, u32 units, u32 level, u32 word, u6
         return seen != 0;
     }
     return level == 1
-            && (((units & (RADIX - 1)) != 0 && placeBehindTail(heap, units, word, seen) != NO_BIT)
+            && (((units & (RADIX - 1)) != 0 && placeBehindTail(heap, units, word, seen, exact) != NO_BIT)
                 || upperOf(heap, count, word, seen, exact) != 0);
 }
 
@@ -317,6 +317,7 @@ OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
         }
         group.sync();
     }
+    // Not these promotions, and what is looked for exactly is looked for after this.
     search.frees = freesSoFar(heap, ALONE);
     return group.any(any);
 }
@@ -400,7 +401,7 @@ OUTBOARD_SELDOM inline void claimFound(Search& search, u32 word) {
     near.seen = freeBits(heap, near.level, word).load();
     if (near.level == 1 && own == 1) {
         // Nothing is left between two claims then.
-        const u32 place = placeBehindTail(heap, near.total, word, near.seen);
+        const u32 place = placeBehindTail(heap, near.total, word, near.seen, false);
         if (place != NO_BIT) {
             u64 seen;
             search.found = claimRange1(heap, word, Range1(place, near.total), near.total, seen);
@@ -613,7 +614,8 @@ OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
         if (quiet) {
             noteHopeless(search, ALONE);
         } else if (search.rank == 0) {
-            GlobalAtomic<u64>(search.heap->bits.hopeless[LOOKED_FOR]).store(0);
+            GlobalAtomic<u64>(search.heap->bits.hopeless[LOOKED_FOR])
+                    .compareAndSwap(search.frees | rankOf(search.units), 0);
         }
         return false;
     }
