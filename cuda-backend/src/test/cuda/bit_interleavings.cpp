@@ -16,6 +16,9 @@
 //   double-free  Threads free the same block at once. Needs -DOUTBOARD_CHECKED.
 //   misuse       Addresses that aren't a block's, while others allocate and free.
 //
+// Of threads alone, each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired
+// says otherwise.
+//
 // In all of them no two blocks overlap, no block is larger than it should be, no call needs more accesses than the head of
 // bit_search.cuh says, what is free in the tables is what is free, scans find it, and when all is freed the largest
 // request that a fresh heap serves is served.
@@ -102,7 +105,10 @@ class Trial {
     void alone(const std::function<void()>& body) const {
         std::vector<std::function<void()>> bodies(chance.below(8), [] {});
         bodies.push_back(body);
+        const bool weak = fibers.weak;
+        fibers.weak = false;  // it makes no difference, but for the time
         together(bodies);
+        fibers.weak = weak;
     }
 
     // The head of bit_search.cuh. Threads of a warp take part in each other's searches.
@@ -621,7 +627,12 @@ class Trial {
 };
 
 template <bool WARPS>
-void run(const std::string& scenario) {
+void run(const std::string& name) {
+    fibers.weak = name.rfind("weak-", 0) == 0;
+    const std::string scenario = fibers.weak ? name.substr(5) : name;
+    if (fibers.weak && WARPS) {
+        usage();
+    }
     if (scenario == "comb") {
         constexpr u32 SIZES[] = {1, 32, 64, 2048, 4096};
         const u64 bytes = seed == 1 ? MOST_BYTES : 128 * KIB + chance.below(8 * MIB);

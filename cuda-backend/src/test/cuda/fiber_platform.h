@@ -82,9 +82,20 @@ class View {
     }
 };
 
+// What a fiber knows, and what it will by its next fence, and what it knew at its last one.
+struct Knowledge : View {
+    View read;
+    View fenced;
+
+    void fence() {
+        add(read);
+        fenced = *this;
+    }
+};
+
 // Memory as C++ and PTX allow it to be, for the most part: all values that a word had since the fibers began. With
 // views after Kang et al. 2017 ("A promising semantics for relaxed-memory concurrency"), but without promises: no load
-// sees what is stored later. And without fences.
+// sees what is stored later. Of fences there are those that acquire and release.
 class WeakMemory {
     struct Value {
         uint64_t value;
@@ -109,7 +120,7 @@ class WeakMemory {
     }
 
     // Mostly the newest value.
-    uint64_t load(u32 word, View& view, int order) {
+    uint64_t load(u32 word, Knowledge& view, int order) {
         std::vector<Value>& values = words[word];
         u32 value = static_cast<u32>(values.size()) - 1;
         if (chance.below(4) == 0) {
@@ -119,28 +130,25 @@ class WeakMemory {
     }
 
     // What an atomic operation reads, or a store overwrites, is always the newest value.
-    uint64_t newest(u32 word, View& view, int order) {
+    uint64_t newest(u32 word, Knowledge& view, int order) {
         return read(word, static_cast<u32>(words[word].size()) - 1, view, order);
     }
 
     // `follows`: by an atomic operation, which brings what the value before it did, too.
-    void store(u32 word, uint64_t value, View& view, int order, bool follows) {
+    void store(u32 word, uint64_t value, Knowledge& view, int order, bool follows) {
         std::vector<Value>& values = words[word];
         view.note(word, static_cast<u32>(values.size()));
         View released = follows ? values.back().released : View();
         released.note(word, static_cast<u32>(values.size()));
-        if ((order & RELEASE) != 0) {
-            released.add(view);
-        }
+        released.add((order & RELEASE) != 0 ? static_cast<const View&>(view) : view.fenced);
         values.push_back({value, released});
     }
 
   private:
-    uint64_t read(u32 word, u32 value, View& view, int order) {
+    uint64_t read(u32 word, u32 value, Knowledge& view, int order) {
         view.note(word, value);
-        if ((order & ACQUIRE) != 0) {
-            view.add(words[word][value].released);
-        }
+        View& knows = (order & ACQUIRE) != 0 ? static_cast<View&>(view) : view.read;
+        knows.add(words[word][value].released);
         return words[word][value].value;
     }
 };
@@ -156,7 +164,7 @@ class Fibers {
         u32 number = 0;
         uint64_t wakes = 0;
         uint64_t accesses = 0;
-        View view;
+        Knowledge view;
         bool done = true;
     };
 
@@ -177,7 +185,7 @@ class Fibers {
         fiber.context.uc_link = &scheduler;
         fiber.wakes = 0;
         fiber.accesses = 0;
-        fiber.view = View();
+        fiber.view = Knowledge();
         fiber.done = false;
         makecontext(&fiber.context, enter, 0);
     }
@@ -277,7 +285,7 @@ class Fibers {
     }
 
     // Null between the runs, when there is no other.
-    View* viewOfWeakMemory() {
+    Knowledge* viewOfWeakMemory() {
         return weak && current != nullptr ? &current->view : nullptr;
     }
 
@@ -308,7 +316,7 @@ class Atomic {
         fibers.pause();
         const T before = word;
         const T after = change(before);
-        if (View* const view = fibers.viewOfWeakMemory()) {
+        if (Knowledge* const view = fibers.viewOfWeakMemory()) {
             const u32 number = fibers.memory.numberOf(&word, before);
             fibers.memory.newest(number, *view, order);
             fibers.memory.store(number, after, *view, order, true);
@@ -322,7 +330,7 @@ class Atomic {
 
     T load(int order) const {
         fibers.pause();
-        if (View* const view = fibers.viewOfWeakMemory()) {
+        if (Knowledge* const view = fibers.viewOfWeakMemory()) {
             return static_cast<T>(fibers.memory.load(fibers.memory.numberOf(&word, word), *view, order));
         }
         return word;
@@ -330,10 +338,14 @@ class Atomic {
 
     void store(T value, int order) const {
         fibers.pause();
-        if (View* const view = fibers.viewOfWeakMemory()) {
+        if (Knowledge* const view = fibers.viewOfWeakMemory()) {
             fibers.memory.store(fibers.memory.numberOf(&word, word), value, *view, order, false);
         }
         word = value;
+    }
+
+    T exchange(T value, int order) const {
+        return exchange([&](T) { return value; }, order);
     }
 
     T fetch_add(T value, int order) const {
@@ -360,7 +372,7 @@ class Atomic {
         fibers.pause();
         const T before = word;
         const bool equal = before == expected;
-        if (View* const view = fibers.viewOfWeakMemory()) {
+        if (Knowledge* const view = fibers.viewOfWeakMemory()) {
             const u32 number = fibers.memory.numberOf(&word, before);
             fibers.memory.newest(number, *view, equal ? success : failure);
             if (equal) {
@@ -386,65 +398,50 @@ class Atomic {
 
 template <class T>
 class GlobalAtomic {
-    T& word;
-
-    T exchanged(T value) const {
-        const T before = word;
-        word = value;
-        return before;
-    }
+    const Atomic<T> atomic;
 
   public:
-    explicit GlobalAtomic(T& shared) : word(shared) {}
+    explicit GlobalAtomic(T& shared) : atomic(shared) {}
 
     T load() const {
-        fibers.pause();
-        return word;
+        return atomic.load(RELAXED);
     }
 
     void store(T value) const {
-        fibers.pause();
-        word = value;
+        atomic.store(value, RELAXED);
     }
 
     u64 fetchAndAcquire(u64 mask) const {
-        fibers.pause();
-        return exchanged(word & mask);
+        return atomic.fetch_and(mask, ACQUIRE);
     }
 
     u64 fetchOr(u64 mask) const {
-        fibers.pause();
-        return exchanged(word | mask);
+        return atomic.fetch_or(mask, RELAXED);
     }
 
     u64 fetchOrAcquire(u64 mask) const {
-        fibers.pause();
-        return exchanged(word | mask);
+        return atomic.fetch_or(mask, ACQUIRE);
     }
 
     u64 compareAndSwap(u64 expected, u64 desired) const {
-        fibers.pause();
-        return exchanged(word == expected ? desired : word);
+        atomic.compare_exchange_strong(expected, desired, ACQUIRE, ACQUIRE);
+        return expected;
     }
 
     u32 exchange(u32 value) const {
-        fibers.pause();
-        return exchanged(value);
+        return atomic.exchange(value, ACQ_REL);
     }
 
     void setBits(u64 mask) const {
-        fibers.pause();
-        word |= mask;
+        atomic.fetch_or(mask, RELAXED);
     }
 
     void clearBits(u64 mask) const {
-        fibers.pause();
-        word &= ~mask;
+        atomic.fetch_and(~mask, RELAXED);
     }
 
     void increment() const {
-        fibers.pause();
-        ++word;
+        atomic.fetch_add(1, RELAXED);
     }
 };
 
@@ -452,12 +449,23 @@ struct FourWords {
     u32 a, b, c, d;
 };
 
+// At once. The last one isn't a word of its own where it is written, so it is the newest.
 inline FourWords loadFour(const u32* words) {
     fibers.pause();
-    return {words[0], words[1], words[2], words[3]};
+    Knowledge* const view = fibers.viewOfWeakMemory();
+    const auto load = [&](u32 i) {
+        return view == nullptr
+                ? words[i]
+                : static_cast<u32>(fibers.memory.load(fibers.memory.numberOf(words + i, words[i]), *view, RELAXED));
+    };
+    return {load(0), load(1), load(2), words[3]};
 }
 
-inline void releaseFence() {}
+inline void releaseFence() {
+    if (Knowledge* const view = fibers.viewOfWeakMemory()) {
+        view->fence();
+    }
+}
 
 [[noreturn]] inline void stop() {
     std::abort();

@@ -70,6 +70,13 @@ class BitMallocInterleavingsTest {
         unchecked.run(LIMIT_SECONDS, "alone", "promoted", "24401", "24600");
     }
 
+    /** Loads may read what has been overwritten, where nothing that was acquired says otherwise. */
+    @ParameterizedTest
+    @CsvSource({"mix, 3000", "null, 3000", "hopeless, 5000", "rows, 2000"})
+    void shouldHoldInAWeakMemory(final String scenario, final long seeds) {
+        unchecked.run(LIMIT_SECONDS * TIMES, "alone", "weak-" + scenario, "1", Long.toString(TIMES * seeds));
+    }
+
     @TestOfBoth
     void shouldEndThoughOthersNeverDo(final String threads) {
         run(unchecked, threads, "bound", 500, 100);
@@ -94,7 +101,8 @@ class BitMallocInterleavingsTest {
     /**
      * Of bugs that were. In their order: units of a claim that was none; a search that hid a hint for a moment; one that
      * ended early and noted that nothing was there; a lost row; a block over the end of a granule; a thread refused for what
-     * others wanted; the rest of a granule that nobody was told of. Where accesses have changed since, they are seeds as others.
+     * others wanted; the rest of a granule that nobody was told of; a word that stayed whole out of sight, twice; a null after
+     * words had been promoted. Where accesses have changed since, they are seeds as others.
      */
     @ParameterizedTest
     @CsvSource({
@@ -104,7 +112,10 @@ class BitMallocInterleavingsTest {
         "alone, rows, 7843",
         "warps, mix, 21",
         "warps, null, 7475",
-        "warps, bound, 4902"
+        "warps, bound, 4902",
+        "alone, weak-null, 119",
+        "alone, weak-mix, 5",
+        "warps, rows, 1"
     })
     void shouldPassSeedsThatFailed(final String threads, final String scenario, final String seed) {
         unchecked.run(LIMIT_SECONDS, threads, scenario, seed, seed);
