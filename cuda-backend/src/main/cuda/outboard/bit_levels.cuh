@@ -86,15 +86,6 @@ OUTBOARD_DEVICE u64 runsOf(u64 word, u32 count) {
     return word;
 }
 
-// The most set bits in a row.
-OUTBOARD_DEVICE u32 longestRun(u64 word) {
-    u32 longest = 0;
-    for (u32 step = RADIX / 2; step != 0; step /= 2) {
-        longest += runsOf(word, longest + step) != 0 ? step : 0;
-    }
-    return word == ALL ? RADIX : longest;
-}
-
 // The level on which so many units are claimed, for all threads of a warp or for one.
 OUTBOARD_DEVICE u32 levelFor(u32 units) {
     return units < RADIX ? 0 : units <= GRANULE2_UNITS ? 1 : TOP_LEVEL;

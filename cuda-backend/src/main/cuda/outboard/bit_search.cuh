@@ -1,14 +1,16 @@
 // BitMalloc's searches: all of the heap, for what the slot's words don't have.
 //
-// 1. For the threads of a group together, from the top level down; if there is no such place, for as many of them as the
-//    longest row that was seen has room for, and so on.
+// 1. For the threads of a group together, from the top level down; if there is no such place, for half of them, or for as
+//    many as what was seen has room for, and so on. That there is none is noted, and believed until as much has become free
+//    as pays for another search (PAID_WORDS).
 // 2. Each thread that has nothing yet looks around for itself, from anywhere on each level, from its request's level up.
 // 3. All threads look through all of the heap for one of them, for the smallest request first: if that isn't there, no
 //    other is. This is done up to three times: as it is; after slots' own words below the request's level that are all ones
-//    were promoted; and, if the same wasn't there before and nothing has become free since, exactly, after all words were:
+//    were promoted; and, if the same wasn't there before and nothing has become free since, exactly:
 //    - It has added up how often memory has become free so far (frees).
 //    - It looks at each word by a read-modify-write. Whoever sets bits in a word after it has looked there counts that
-//      after it has added up.
+//      after it has added up. Below the request's level only slots' own words can be all ones, or words that somebody is
+//      about to promote and to count.
 //    - If it finds nothing and the sum is the same, the request is noted as hopeless, with that sum. As long as the sum
 //      is the same, no request for as much or more is searched for.
 //    Mostly one group does so for the same sum, the second time that as much isn't there.
@@ -16,15 +18,13 @@
 // Null means that there was no room when it looked, unless in the hands of calls that were under way: memory that is freed
 // behind a search while as much is taken before it is missed, and a word that was full is in sight only once the first of
 // those that free in it has said so. What was freed before the call, as its thread knows (in the order of the program and
-// its synchronisation), is seen by each of its reads; but a word that became whole just as its slot left it may stay as it
-// is, out of sight for requests of more, until one is looked for exactly: nothing orders the mark's end and the slot's last
-// look at the word (Move). What is noted must hold for all threads, so it takes the read-modify-writes; tails of claims are
-// read without.
+// its synchronisation), is seen by each of its reads. What is noted must hold for all threads, so it takes the
+// read-modify-writes.
 //
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
-// as often for a hint's words as another thread was faster there, TRIES times. There is at most one search for each number
-// of threads, from 32 down, and three for one, and the threads of a warp take part in those of each other. A request that
-// is known to be hopeless has some fifty for each number, 32, 16, 8, ...
+// as often for a hint's words as another thread was faster there, TRIES times. There are at most one search for each number
+// of threads, 32, 16, 8, ..., and three for one, and the threads of a warp take part in those of each other. A request that
+// is known to be hopeless has some fifty for each number.
 #pragma once
 
 #include "bit_claims.cuh"
@@ -65,8 +65,11 @@ OUTBOARD_DEVICE u32 rankOf(u32 units) {
     return units <= GRANULE2_UNITS ? units : GRANULE2_UNITS + ceilingOf(units, 2 * RADIX_LOG2);
 }
 
-// Whether as much wasn't there when a search found none, and nothing has become free since. Several threads together have
-// still each to try alone, so what claims leave of their granules doesn't matter for them.
+// What a search of a level costs is paid for by frees, so many words by each.
+constexpr u32 PAID_WORDS = 32;
+
+// Whether as much wasn't there when a search found none, and nothing has become free since: or not much, if it was for
+// several threads together, who have still each to try alone. What claims leave of their granules doesn't matter for them.
 OUTBOARD_DEVICE bool isHopeless(const Heap* heap, u32 units, u32 which) {
     const u64 noted = GlobalAtomic<u64>(heap->bits.hopeless[which]).load();
     const u32 rank = low(noted) & ((1u << HOPELESS_BITS) - 1);
@@ -75,7 +78,8 @@ OUTBOARD_DEVICE bool isHopeless(const Heap* heap, u32 units, u32 which) {
     }
     // Pairs with the fence before it was noted: the sum isn't older than what was noted.
     releaseFence();
-    return noted - rank == freesSoFar(heap, which);
+    const u64 since = (freesSoFar(heap, which) - (noted - rank)) >> HOPELESS_BITS;
+    return since <= (which == TOGETHER ? heap->bits.words[levelFor(units)] / PAID_WORDS : 0);
 }
 
 // A GPU waits for what it reads when it uses it: so many words are looked at before one is used. More take registers from
@@ -111,28 +115,12 @@ OUTBOARD_DEVICE u32 placeBehindTail(const Heap* heap, u32 units, u32 word, u64 s
     return NO_BIT;
 }
 
-// How many granules of level 1 in a row, so many in all, may be claimed at the end of a word: the others are the first ones
-// of the next word. 0 if there are not enough. A block over the border of granules of level 2 doesn't begin the second one's
-// claim, so that must be one that scans don't begin with (claims).
-OUTBOARD_DEVICE u32 upperOf(const Heap* heap, u32 count, u32 word, u64 seen, bool exact) {
+// How many granules of level 1 in a row, so many in all, may be claimed at the end of a word if the others are the first ones
+// of the next word: 0 if none. A block over the border of granules of level 2 doesn't begin the second one's claim, so that
+// must be one that scans don't begin with (claims).
+OUTBOARD_DEVICE u32 upperOf(const Heap* heap, u32 count, u32 word, u64 seen) {
     const u32 upper = seen == ALL ? RADIX : RADIX - 1 - highestBit(~seen);
-    if (upper == 0 || upper >= count || word + 1 >= heap->bits.words[0] >> RADIX_LOG2) {
-        return 0;
-    }
-    const u64 next = look(heap->bits.free[1][word + 1], exact);
-    return (next & lowBits(count - upper)) == lowBits(count - upper) ? upper : 0;
-}
-
-// Whether a word of a level, the request's or one above, has so many units, with the next one if that is level 1.
-OUTBOARD_DEVICE bool serves(const Heap* heap, u32 units, u32 level, u32 word, u64 seen, bool exact) {
-    const u32 own = levelFor(units);
-    const u32 count = ceilingOf(units, level * RADIX_LOG2);
-    if (seen == 0 || level > own || runsOf(seen, count) != 0) {
-        return seen != 0;
-    }
-    return level == 1
-            && (((units & (RADIX - 1)) != 0 && placeBehindTail(heap, units, word, seen, exact) != NO_BIT)
-                || upperOf(heap, count, word, seen, exact) != 0);
+    return upper >= count || word + 1 >= heap->bits.words[0] >> RADIX_LOG2 ? 0 : upper;
 }
 
 // All that is known during a slow allocation. Passed by reference, so that it is kept in local memory: registers of what is
@@ -148,15 +136,21 @@ struct Search {
     u32 count;    // so many threads are tried for together
     u32 left;     // their lanes
     u32 refused;  // so many units weren't there
-    u32 longest;  // granules in a row of the request's level that one word was seen to have
     bool mine;    // it is looked for this thread, too
     bool exact;
-    u64 frees;    // before it began
-    u32 losses;   // claims of what was found
-    u32 level;   // where it is:
-    u32 first;   // the hint that it began with
-    u32 next;    // hints looked at so far
-    u64 hints[AT_ONCE];
+    u64 frees;     // before it began
+    u32 losses;    // claims of what was found
+    u32 level;     // where it is:
+    u32 granules;  // of that level in a row are looked for
+    bool tails;    // or one less, behind what a claim left of the granule before
+    u32 most;      // granules that were seen in one word
+    u32 first;     // the hint that it began with
+    u32 next;      // hints looked at so far
+    u64 hints[AT_ONCE];  // what is left of those that this thread looks at
+    u64 stale[AT_ONCE];  // of them: bits that are set for nothing
+    u32 words[AT_ONCE];  // the words that it looks at
+    u64 seen[AT_ONCE];
+    u32 unsure;  // which of them may have it with another one
     Chunk found;
 
     OUTBOARD_DEVICE Search(const Heap* theHeap, u32 theLanes, u32 units)
@@ -179,6 +173,9 @@ struct Search {
     // Goes to a level: from anywhere, so that those that search at once don't get into each other's way.
     OUTBOARD_DEVICE void enter(u32 theLevel, u32 chance) {
         level = theLevel;
+        granules = level > levelFor(units) ? 1 : ceilingOf(units, level * RADIX_LOG2);
+        tails = level == 1 && units > RADIX && (units & (RADIX - 1)) != 0;
+        most = 0;
         first = level <= TOP_LEVEL ? scaled(chance, hintsOf(heap, level)) : 0;
         next = 0;
     }
@@ -230,58 +227,116 @@ OUTBOARD_SELDOM inline void lookAtHints(Search& search) {
     for (u32 i = 0; i < AT_ONCE; ++i) {
         const u32 hint = search.hintAfter(i);
         search.hints[i] = hint != NO_UNIT ? look(search.heap->bits.hints[search.level][hint], search.exact) : 0;
+        search.stale[i] = 0;
     }
 }
 
-// Remembers how much a word has that hasn't enough.
-OUTBOARD_SELDOM inline void noteRun(Search& search, u64 seen) {
-    if (runsOf(seen, search.longest + 1) != 0) {
-        search.longest = longestRun(seen);
-    }
-}
-
-// The first of a hint's words that has so many units; NO_UNIT if none has.
-OUTBOARD_DEVICE u32 findInHint(Search& search, u32 i) {
-    const u32 hint = search.hintAfter(i);
-    u64 left = search.hints[i];
-    u64 stale = 0;
-    u32 result = NO_UNIT;
-    while (left != 0 && result == NO_UNIT) {
-        u64 seen[AT_ONCE];
-        const u64 later = lookAtWords(search.heap, search.level, hint, left, search.exact, seen);
-        OUTBOARD_ROLLED
-        for (u32 j = 0; left != later && result == NO_UNIT; ++j) {
-            const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
-            stale |= seen[j] == 0 ? left & (0 - left) : 0;
-            left &= left - 1;
-            result = serves(search.heap, search.units, search.level, word, seen[j], search.exact) ? word : NO_UNIT;
-            if (search.count > 1) {
-                noteRun(search, seen[j]);
-            }
+// Before the next hints.
+OUTBOARD_DEVICE void clearStale(const Search& search) {
+    OUTBOARD_ROLLED
+    for (u32 i = 0; i < AT_ONCE; ++i) {
+        if (search.stale[i] != 0) {
+            clearHints(search.heap, search.level, search.hintAfter(i), search.stale[i]);
         }
     }
-    if (stale != 0) {
-        clearHints(search.heap, search.level, hint, stale);
-    }
-    return result;
 }
 
-// The next word of a level that has so many units, by the hints from `first` on; NO_UNIT if there is none. By all threads
-// of the group, each looking at the words of hints of its own.
-OUTBOARD_SELDOM inline u32 findWord(Search& search) {
+// Whether the next word has the rest of a row of which a word has so many granules.
+OUTBOARD_DEVICE bool goesOn(const Search& search, u32 upper, u64 next) {
+    const u64 lower = lowBits(search.granules - upper);
+    return upper != 0 && (next & lower) == lower;
+}
+
+// The first of the next words of a hint that has what is looked for; NO_UNIT if none has by itself or with the word after
+// it, as far as those were seen.
+OUTBOARD_DEVICE u32 findAmongNext(Search& search, u32 i) {
+    const u32 hint = search.hintAfter(i);
+    const u32 fewest = search.granules - (search.tails ? 1 : 0);
+    u64 left = search.hints[i];
+    const u64 later = lookAtWords(search.heap, search.level, hint, left, search.exact, search.seen);
+    search.hints[i] = later;
+    search.unsure = 0;
+    OUTBOARD_ROLLED
+    for (u32 j = 0; left != later; ++j) {
+        const u64 seen = search.seen[j];
+        const u64 bit = left & (0 - left);
+        const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
+        left ^= bit;
+        search.words[j] = word;
+        search.stale[i] |= seen == 0 ? bit : 0;
+        // Most words don't even have as many granules.
+        const u64 rows = countOf(seen) >= fewest ? runsOf(seen, fewest) : 0;
+        if ((search.tails ? rows & (rows >> 1) : rows) != 0) {
+            return word;
+        }
+        search.unsure |= rows != 0 ? 1u << j : 0;
+        search.most = search.most < countOf(seen) ? countOf(seen) : search.most;
+        const u32 upper = search.level == 1 ? upperOf(search.heap, search.granules, word, seen) : 0;
+        if (upper == 0) {
+            continue;
+        }
+        // If the next word has anything, it has a bit in the same hint, or it is the next one's first.
+        const bool has = (left & (bit << 1)) != 0;
+        if (bit == bit64(RADIX - 1) || (has && j + 1 == AT_ONCE)) {
+            search.unsure |= 1u << j;
+        } else if (has && goesOn(search, upper, search.seen[j + 1])) {
+            return word;
+        }
+    }
+    return NO_UNIT;
+}
+
+// Of those words, one that has it with the next one, or the granule before. Not at once with each: then all threads would
+// wait for memory as often as any of them.
+OUTBOARD_SELDOM inline u32 findAmongUnsure(const Search& search) {
+    const Heap* const heap = search.heap;
+    OUTBOARD_ROLLED
+    for (u32 left = search.unsure; left != 0; left &= left - 1) {
+        const u32 word = search.words[lowestBit(left)];
+        const u64 seen = search.seen[lowestBit(left)];
+        if (search.tails && placeBehindTail(heap, search.units, word, seen, search.exact) != NO_BIT) {
+            return word;
+        }
+        const u32 upper = upperOf(heap, search.granules, word, seen);
+        if (upper != 0 && goesOn(search, upper, look(heap->bits.free[1][word + 1], search.exact))) {
+            return word;
+        }
+    }
+    return NO_UNIT;
+}
+
+// A word of these hints that has it, by all threads of the group; NO_UNIT if none has.
+OUTBOARD_SELDOM inline u32 findInHints(Search& search) {
     const Group group(search.lanes);
-    while (search.next < hintsOf(search.heap, search.level)) {
-        lookAtHints(search);
-        OUTBOARD_ROLLED
-        for (u32 i = 0; i < AT_ONCE; ++i) {
-            const u32 word = findInHint(search, i);
-            const u32 finders = group.lanesWhere(word != NO_UNIT);
+    OUTBOARD_ROLLED
+    for (u32 i = 0; i < AT_ONCE; ++i) {
+        while (group.any(search.hints[i] != 0)) {
+            u32 word = findAmongNext(search, i);
+            u32 finders = group.lanesWhere(word != NO_UNIT);
+            if (finders == 0 && group.any(search.unsure != 0)) {
+                word = findAmongUnsure(search);
+                finders = group.lanesWhere(word != NO_UNIT);
+            }
             if (finders != 0) {
                 return group.fromLane(word, lowestBit(finders));
             }
         }
+    }
+    return NO_UNIT;
+}
+
+// The next word of a level that has what is looked for, by the hints from `first` on; NO_UNIT if there is none. By all
+// threads of the group, each looking at the words of hints of its own.
+OUTBOARD_SELDOM inline u32 findWord(Search& search) {
+    while (search.next < hintsOf(search.heap, search.level)) {
+        lookAtHints(search);
+        const u32 word = findInHints(search);
+        clearStale(search);
+        if (word != NO_UNIT) {
+            return word;
+        }
         search.next += AT_ONCE * search.threads;
-        if (group.any(isHopeless(search.heap, search.units, ALONE))) {
+        if (Group(search.lanes).any(isHopeless(search.heap, search.units, ALONE))) {
             // By another search than this one, which must not note what it hasn't seen itself.
             ++search.losses;
             break;
@@ -305,7 +360,7 @@ OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
                 words[i] = GlobalAtomic<u32>(heap->bits.slots[slot].word[level]).load();
             }
             for (u32 i = 0; i < AT_ONCE; ++i) {
-                seen[i] = freeBits(heap, level, words[i]).load();
+                seen[i] = look(heap->bits.free[level][words[i]], search.exact);
             }
             OUTBOARD_ROLLED
             for (u32 i = 0; i < AT_ONCE; ++i) {
@@ -317,52 +372,20 @@ OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
         }
         group.sync();
     }
-    // Not these promotions, and what is looked for exactly is looked for after this.
-    search.frees = freesSoFar(heap, ALONE);
-    return group.any(any);
-}
-
-// Promotes all words of the search's level that are all ones. By all threads of the group.
-OUTBOARD_SELDOM inline void promoteLevel(Search& search) {
-    while (search.next < hintsOf(search.heap, search.level)) {
-        lookAtHints(search);
-        OUTBOARD_ROLLED
-        for (u32 i = 0; i < AT_ONCE; ++i) {
-            const u32 hint = search.hintAfter(i);
-            u64 stale = 0;
-            for (u64 left = search.hints[i]; left != 0;) {
-                u64 seen[AT_ONCE];
-                const u64 later = lookAtWords(search.heap, search.level, hint, left, search.exact, seen);
-                OUTBOARD_ROLLED
-                for (u32 j = 0; left != later; ++j) {
-                    const u32 word = (hint << RADIX_LOG2) + lowestBit(left);
-                    stale |= seen[j] == 0 ? left & (0 - left) : 0;
-                    left &= left - 1;
-                    if (seen[j] == ALL) {
-                        settle(search.heap, search.level, word, 0);
-                    }
-                }
-            }
-            if (stale != 0) {
-                clearHints(search.heap, search.level, hint, stale);
-            }
-        }
-        search.next += AT_ONCE * search.threads;
+    if (!search.exact) {
+        // Not these promotions, and what is looked for exactly is looked for after this.
+        search.frees = freesSoFar(heap, ALONE);
     }
-    Group(search.lanes).sync();
+    return group.any(any);
 }
 
 // What comes before an exact search, after the first thread has added up what has become free.
 OUTBOARD_SELDOM inline void beginExactly(Search& search) {
-    const Group group(search.lanes);
     search.exact = true;
     // By each thread: pairs with the acquire of who sets bits after it has looked.
-    group.sync();
+    Group(search.lanes).sync();
     releaseFence();
-    for (u32 level = 0; level < levelFor(search.units); ++level) {
-        search.enter(level, group.fromFirst(scatter()));
-        promoteLevel(search);
-    }
+    promoteOwn(search);
 }
 
 OUTBOARD_SELDOM inline void claimRunSeldom(NearClaim& near) {
@@ -377,12 +400,14 @@ OUTBOARD_SELDOM inline void useGranulesSeldom(NearClaim& near) {
 OUTBOARD_SELDOM inline void claimOverEnd(Search& search, u32 word) {
     const Heap* const heap = search.heap;
     const u32 count = ceilingOf(search.units, RADIX_LOG2);
-    const u32 upper = upperOf(heap, count, word, freeBits(heap, 1, word).load(), false);
+    const u32 upper = upperOf(heap, count, word, freeBits(heap, 1, word).load());
+    const u64 lower = lowBits(count - upper);
     u64 seen;
-    if (upper == 0 || !claim(heap, 1, word, highBits(RADIX - upper), seen)) {
+    if (upper == 0 || (freeBits(heap, 1, word + 1).load() & lower) != lower
+        || !claim(heap, 1, word, highBits(RADIX - upper), seen)) {
         return;
     }
-    if (claim(heap, 1, word + 1, lowBits(count - upper), seen)) {
+    if (claim(heap, 1, word + 1, lower, seen)) {
         noteClaim(heap, word + 1, 1, false);
         search.found = chunkFrom(((word + 1) * RADIX - upper) << RADIX_LOG2, search.units, RADIX_LOG2);
     } else {
@@ -529,8 +554,8 @@ OUTBOARD_SELDOM inline void searchAll(Search& search) {
 }
 
 // Whether nothing has become free since it began. By all threads of the group.
-OUTBOARD_DEVICE bool isQuiet(const Search& search, u32 which) {
-    return search.losses == 0 && Group(search.lanes).all(freesSoFar(search.heap, which) == search.frees);
+OUTBOARD_DEVICE bool isQuiet(const Search& search) {
+    return search.losses == 0 && Group(search.lanes).all(freesSoFar(search.heap, ALONE) == search.frees);
 }
 
 OUTBOARD_DEVICE void noteHopeless(const Search& search, u32 which) {
@@ -551,25 +576,26 @@ OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
         return false;
     }
     search.frees = freesSoFar(search.heap, TOGETHER);
-    search.longest = 0;
     return true;
 }
 
-// After threads that got nothing together: how many to try for next. If it was searched for them, as many as want what
-// was seen.
+// After threads that got nothing together: how many to try for next. Half of them; or as many as want a granule of level 2,
+// as there may be no two side by side, or what one word was seen to have.
 OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
-    u32 fewer = (search.count + 1) / 2;
+    const u32 own = levelFor(search.units);
+    u32 units = GRANULE2_UNITS;
     if (searched) {
-        if (isQuiet(search, TOGETHER)) {
+        const Group group(search.lanes);
+        if (!group.any(isHopeless(search.heap, search.units, TOGETHER))) {
             noteHopeless(search, TOGETHER);
         }
-        u32 longest = 0;
-        for (u32 step = RADIX; step != 0; step /= 2) {
-            longest += Group(search.lanes).any(search.longest >= longest + step) ? step : 0;
+        u32 most = 0;
+        for (u32 step = 1; own < TOP_LEVEL && step <= RADIX; step *= 2) {
+            most = group.any(search.most >= step) ? step * 2 - 1 : most;
         }
-        const u32 units = longest << (levelFor(search.units) * RADIX_LOG2);
-        fewer = least(search.count - 1, search.count * units / search.units);
+        units = own < TOP_LEVEL ? most << (own * RADIX_LOG2) : units;
     }
+    const u32 fewer = least((search.count + 1) / 2, search.count * units / search.units);
     return fewer != 0 ? fewer : 1;
 }
 
@@ -609,7 +635,7 @@ OUTBOARD_DEVICE bool claimLook(const Search& search) {
 // the same has been asked for before, nothing has become free since, and no other group is at it.
 OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
     const Group group(search.lanes);
-    const bool quiet = isQuiet(search, ALONE);
+    const bool quiet = isQuiet(search);
     if (search.exact) {
         if (quiet) {
             noteHopeless(search, ALONE);
@@ -645,16 +671,25 @@ OUTBOARD_SELDOM inline bool chooseOwn(Search& search) {
     return search.wanted <= RADIX * GRANULE2_UNITS;
 }
 
+OUTBOARD_SELDOM inline u32 findInOwnHints(Search& search) {
+    u32 word = NO_UNIT;
+    OUTBOARD_ROLLED
+    for (u32 i = 0; i < AT_ONCE && word == NO_UNIT; ++i) {
+        while (word == NO_UNIT && search.hints[i] != 0) {
+            word = findAmongNext(search, i);
+            word = word == NO_UNIT ? findAmongUnsure(search) : word;
+        }
+    }
+    return word;
+}
+
 // The next word that it may be in, on the levels from the request's up; NO_UNIT after so many hints.
 OUTBOARD_SELDOM inline u32 findAround(Search& search) {
     for (; search.level <= TOP_LEVEL; search.enter(search.level + 1, scatter())) {
         while (search.next < AROUND) {
             lookAtHints(search);
-            u32 word = NO_UNIT;
-            OUTBOARD_ROLLED
-            for (u32 i = 0; i < AT_ONCE && word == NO_UNIT; ++i) {
-                word = findInHint(search, i);
-            }
+            const u32 word = findInOwnHints(search);
+            clearStale(search);
             search.next += AT_ONCE;
             if (word != NO_UNIT) {
                 return word;
