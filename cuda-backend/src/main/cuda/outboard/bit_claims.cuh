@@ -123,7 +123,6 @@ OUTBOARD_DEVICE void divide2(NearClaim& near) {
     const u32 word = near.granule;
     const u32 total = near.total;
     const u32 count = ceilingOf(total, RADIX_LOG2);
-    releaseFence();
     const Move move(heap, near.slot, 1, word, near.view.word1);
     setPlace(near.slot, 1, total < RADIX ? RADIX : total);
     if (count < RADIX) {
@@ -147,7 +146,6 @@ OUTBOARD_DEVICE void divide1(NearClaim& near) {
     }
     const u32 end = unit + near.total;
     GlobalAtomic<unsigned char>(heap->bits.wholes[word]).store(0);
-    releaseFence();
     const Move move(heap, near.slot, 0, word, near.view.word0);
     setPlace(near.slot, 0, end & (RADIX - 1));
     setFree(heap, 0, word, highBits(end));

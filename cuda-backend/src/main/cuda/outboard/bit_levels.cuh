@@ -239,34 +239,38 @@ OUTBOARD_DEVICE bool claim(const Heap* heap, u32 level, u32 word, u64 granules, 
     return false;
 }
 
-// A word that becomes a slot's own, in place of one that was. What the caller does between the constructor and end() doesn't
-// wait for it.
+// A word that becomes a slot's own, in place of one that was. What the caller sets free between the constructor and end()
+// comes after a fence, and doesn't wait for what the constructor looks at.
 class Move {
     const Heap* const heap;
     const u32 level;
-    const u32 word;
     const u32 expected;
     const u32 before;
+    u64 state;
 
-    OUTBOARD_DEVICE u32 exchange(Slot* slot) const {
+    OUTBOARD_DEVICE u32 exchange(Slot* slot, u32 word) const {
         GlobalAtomic<u64>(heap->bits.own[level][word >> RADIX_LOG2]).setBits(bit64(word));
         return GlobalAtomic<u32>(slot->word[level]).exchange(word);
     }
 
   public:
     // `expectedBefore`: the slot's own word, as last seen.
-    OUTBOARD_DEVICE Move(const Heap* theHeap, Slot* slot, u32 theLevel, u32 theWord, u32 expectedBefore)
-        : heap(theHeap), level(theLevel), word(theWord), expected(expectedBefore), before(exchange(slot)) {
-        if (expected != word) {
+    OUTBOARD_DEVICE Move(const Heap* theHeap, Slot* slot, u32 theLevel, u32 word, u32 expectedBefore)
+        : heap(theHeap), level(theLevel), expected(expectedBefore), before(exchange(slot, word)), state(0) {
+        const bool leaves = expected != word;
+        if (leaves) {
             GlobalAtomic<u64>(heap->bits.own[level][expected >> RADIX_LOG2]).clearBits(bit64(expected));
+        }
+        // Pairs with give(): who makes a word whole that this one leaves either is seen here, by an operation that has its
+        // place among all on the word; or comes later, and so acquires what the fence releases: the mark is gone for him.
+        releaseFence();
+        if (leaves) {
+            state = freeBits(heap, level, expected).fetchOr(0);
         }
     }
 
-    // Pairs with give(): who makes a word whole that this one leaves either is seen here, by an operation that has its place
-    // among all on the word; or comes later, and so acquires what the fence releases: the mark is gone for him.
     OUTBOARD_DEVICE void end() const {
-        releaseFence();
-        if (expected != word && freeBits(heap, level, expected).fetchOr(0) == ALL) {
+        if (state == ALL) {
             settle(heap, level, expected, 0);
         }
         if (before != expected) {
