@@ -586,7 +586,8 @@ OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
     u32 units = GRANULE2_UNITS;
     if (searched) {
         const Group group(search.lanes);
-        if (!group.any(isHopeless(search.heap, search.units, TOGETHER))) {
+        // Who lost a claim may have missed others.
+        if (search.losses == 0 && !group.any(isHopeless(search.heap, search.units, TOGETHER))) {
             noteHopeless(search, TOGETHER);
         }
         u32 most = 0;
