@@ -63,8 +63,9 @@ final class KernelsCommand implements Callable<Integer> {
             names = "--allocator",
             paramLabel = "NAME,...",
             split = ",",
-            description = "What to measure: AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc;"
-                    + " or Empty, the kernels without any. Default: all.")
+            description =
+                    "What to measure: BitMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, AtomicMalloc, AWMalloc, CudaMalloc;"
+                            + " or Empty, the kernels without any. Default: all.")
     private List<String> allocators = List.of();
 
     @Option(
