@@ -579,11 +579,10 @@ OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
     return true;
 }
 
-// After threads that got nothing together: how many to try for next. Half of them; or as many as want a granule of level 2,
-// as there may be no two side by side, or what one word was seen to have.
+// After threads that got nothing together: how many to try for next. Half of them; or as many as want what one word was
+// seen to have, up to a power of two.
 OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
-    const u32 own = levelFor(search.units);
-    u32 units = GRANULE2_UNITS;
+    u32 fewer = (search.count + 1) / 2;
     if (searched) {
         const Group group(search.lanes);
         // Who lost a claim may have missed others.
@@ -591,12 +590,11 @@ OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
             noteHopeless(search, TOGETHER);
         }
         u32 most = 0;
-        for (u32 step = 1; own < TOP_LEVEL && step <= RADIX; step *= 2) {
+        for (u32 step = 1; step <= RADIX; step *= 2) {
             most = group.any(search.most >= step) ? step * 2 - 1 : most;
         }
-        units = own < TOP_LEVEL ? most << (own * RADIX_LOG2) : units;
+        fewer = least(fewer, search.count * (most << (levelFor(search.units) * RADIX_LOG2)) / search.units);
     }
-    const u32 fewer = least((search.count + 1) / 2, search.count * units / search.units);
     return fewer != 0 ? fewer : 1;
 }
 
