@@ -9,6 +9,7 @@
 //   aligned      The same with random alignments up to 1 MiB.
 //   null         A few calls at once, again and again; between them, what must be found is asked for.
 //   hopeless     Requests that fail while others free; then what is free is asked for.
+//   refused      Threads find at once that there is no room, each for another size; then what each asks for again costs little.
 //   rows         Of rows of granules of 64 KiB over several words some are free: no fewer than requests.
 //   promoted     One search promotes what another looks for.
 //   bound        Requests that nothing can serve, beside threads that allocate and free until these have ended.
@@ -483,6 +484,42 @@ class Trial {
         requireWhole();
     }
 
+    void refused() {
+        std::vector<Block> blocks = fill();
+        alone([&] {
+            for (u32 i = chance.below(4); i != 0 && !blocks.empty(); --i) {
+                freeAny(blocks);
+            }
+        });
+        const u32 served = oracle.promise().largest();
+        const u32 most = 1 + chance.below(200);
+        std::vector<u32> sizes(threads);
+        for (u32& size : sizes) {
+            size = std::min(served + 1 + chance.below(most), heap->units);
+        }
+        const auto ask = [&](u32 units) { require(malloc(units).units == 0, "more is served than there is"); };
+        if (served == heap->units) {
+            return;
+        }
+        together([&](u32 i) {
+            for (u32 call = 0; call < 4; ++call) {
+                ask(sizes[i]);
+            }
+        });
+        alone([&] {
+            for (const u32 units : sizes) {
+                // The first may suspect it, the second looks exactly.
+                ask(units);
+                ask(units);
+                const u64 before = fibers.accesses();
+                ask(units);
+                requireFew(before, 3 * HOPELESS_ACCESSES);
+            }
+            freeAll(blocks);
+        });
+        requireWhole();
+    }
+
     // Of a heap with every other block free, of so many units each.
     void comb(u32 units) {
         lanesOfWarp = 1;
@@ -658,6 +695,8 @@ void run(const std::string& name) {
         trial.null();
     } else if (scenario == "bound") {
         trial.bound();
+    } else if (scenario == "refused") {
+        trial.refused();
     } else if (scenario == "double-free" && CHECKED) {
         trial.doubleFree();
     } else if (scenario == "misuse") {

@@ -22,9 +22,9 @@
 // read-modify-writes.
 //
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
-// as often for a hint's words as another thread was faster there, TRIES times. There are at most one search for each number
-// of threads, 32, 16, 8, ..., and three for one, and the threads of a warp take part in those of each other. A request that
-// is known to be hopeless has some fifty for each number.
+// as often for a hint's words as another thread was faster there, TRIES times. At most five searches for several threads
+// find nothing, and three for one, and the threads of a warp take part in those of each other. A request that is known to be
+// hopeless has some sixty for each number of threads.
 #pragma once
 
 #include "bit_claims.cuh"
@@ -32,7 +32,7 @@
 namespace outboard::detail {
 
 // What is noted: nothing for one thread, exactly; nothing for several; nothing for one, as far as was seen; and that a
-// group looks exactly, since one is enough.
+// group is looking exactly, since one is enough.
 constexpr u32 ALONE = 0;
 constexpr u32 TOGETHER = 1;
 constexpr u32 SUSPECTED = 2;
@@ -51,10 +51,10 @@ OUTBOARD_SELDOM inline u64 freesSoFar(const Heap* heap, u32 which) {
         u64 rests[4];
         for (u32 j = 0; j < 4; ++j) {
             frees[j] = GlobalAtomic<u64>(heap->bits.frees[i + j].frees).load();
-            rests[j] = GlobalAtomic<u64>(heap->bits.frees[i + j].rests).load();
+            rests[j] = which == TOGETHER ? 0 : GlobalAtomic<u64>(heap->bits.frees[i + j].rests).load();
         }
         for (u32 j = 0; j < 4; ++j) {
-            sum += which == TOGETHER ? frees[j] : frees[j] + rests[j];
+            sum += frees[j] + rests[j];
         }
     }
     return sum << HOPELESS_BITS;
@@ -346,7 +346,9 @@ OUTBOARD_SELDOM inline u32 findWord(Search& search) {
 }
 
 // Promotes slots' own words below the request's level that are all ones; whether there were any. By all threads of the
-// group.
+// group. Which they are is read relaxed: a word becomes all ones by the free of what was first claimed of it, after the
+// exchange that made it the slot's own; there is a fence between that free and its count, so who has that in its sum sees
+// the exchange.
 OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
     const Heap* const heap = search.heap;
     const Group group(search.lanes);
@@ -356,11 +358,11 @@ OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
             u32 words[AT_ONCE];
             u64 seen[AT_ONCE];
             for (u32 i = 0; i < AT_ONCE; ++i) {
-                const u32 slot = least(next + i * search.threads, heap->bits.slotCount - 1);
-                words[i] = GlobalAtomic<u32>(heap->bits.slots[slot].word[level]).load();
+                const u32 slot = next + i * search.threads;
+                words[i] = slot < heap->bits.slotCount ? GlobalAtomic<u32>(heap->bits.slots[slot].word[level]).load() : NO_UNIT;
             }
             for (u32 i = 0; i < AT_ONCE; ++i) {
-                seen[i] = look(heap->bits.free[level][words[i]], search.exact);
+                seen[i] = words[i] != NO_UNIT ? look(heap->bits.free[level][words[i]], search.exact) : 0;
             }
             OUTBOARD_ROLLED
             for (u32 i = 0; i < AT_ONCE; ++i) {
@@ -372,11 +374,12 @@ OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
         }
         group.sync();
     }
-    if (!search.exact) {
+    any = group.any(any);
+    if (any && !search.exact) {
         // Not these promotions, and what is looked for exactly is looked for after this.
         search.frees = freesSoFar(heap, ALONE);
     }
-    return group.any(any);
+    return any;
 }
 
 // What comes before an exact search, after the first thread has added up what has become free.
@@ -580,7 +583,7 @@ OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
 }
 
 // After threads that got nothing together: how many to try for next. Half of them; or as many as want what one word was
-// seen to have, up to a power of two.
+// seen to have, up to a power of two, or what the level below may have.
 OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
     u32 fewer = (search.count + 1) / 2;
     if (searched) {
@@ -589,11 +592,12 @@ OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
         if (search.losses == 0 && !group.any(isHopeless(search.heap, search.units, TOGETHER))) {
             noteHopeless(search, TOGETHER);
         }
-        u32 most = 0;
+        u32 most = 1;
+        OUTBOARD_ROLLED
         for (u32 step = 1; step <= RADIX; step *= 2) {
-            most = group.any(search.most >= step) ? step * 2 - 1 : most;
+            most = group.any(search.most >= step) ? 2 * step : most;
         }
-        fewer = least(fewer, search.count * (most << (levelFor(search.units) * RADIX_LOG2)) / search.units);
+        fewer = least(fewer, search.count * ((most << (levelFor(search.units) * RADIX_LOG2)) - 1) / search.units);
     }
     return fewer != 0 ? fewer : 1;
 }
@@ -638,7 +642,8 @@ OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
     if (search.exact) {
         if (quiet) {
             noteHopeless(search, ALONE);
-        } else if (search.rank == 0) {
+        }
+        if (search.rank == 0) {
             GlobalAtomic<u64>(search.heap->bits.hopeless[LOOKED_FOR])
                     .compareAndSwap(search.frees | rankOf(search.units), 0);
         }

@@ -87,6 +87,12 @@ class BitMallocInterleavingsTest {
         unchecked.run(LIMIT_SECONDS, "alone", "comb", "1", "3");
     }
 
+    /** Whoever noted it for another size. */
+    @TestOfBoth
+    void shouldNotSearchAgainForWhatWasRefused(final String threads) {
+        run(unchecked, threads, "refused", 300, 100);
+    }
+
     @TestOfBoth
     void shouldRefuseTheSecondOfTwoFreesAtOnce(final String threads) {
         run(checked, threads, "double-free", 500, 200);
