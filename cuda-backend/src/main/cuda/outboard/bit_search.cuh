@@ -146,6 +146,7 @@ struct Search {
     u32 most;      // granules that were seen in one word
     u32 first;     // the hint that it began with
     u32 next;      // hints looked at so far
+    u32 turn;      // the bit that each is looked at from, round to it again
     u64 hints[AT_ONCE];  // what is left of those that this thread looks at
     u64 stale[AT_ONCE];  // of them: bits that are set for nothing
     u32 words[AT_ONCE];  // the words that it looks at
@@ -178,6 +179,7 @@ struct Search {
         most = 0;
         first = level <= TOP_LEVEL ? scaled(chance, hintsOf(heap, level)) : 0;
         next = 0;
+        turn = 0;
     }
 
     // The hint that this thread looks at after so many: round from the first one, NO_UNIT if there are no more.
@@ -252,9 +254,12 @@ OUTBOARD_DEVICE bool goesOn(const Search& search, u32 upper, u64 next) {
 OUTBOARD_DEVICE u32 findAmongNext(Search& search, u32 i) {
     const u32 hint = search.hintAfter(i);
     const u32 fewest = search.granules - (search.tails ? 1 : 0);
-    u64 left = search.hints[i];
+    const u64 bits = search.hints[i];
+    u64 left = bits & highBits(search.turn);
+    left = left != 0 ? left : bits;
+    const u64 rest = bits ^ left;
     const u64 later = lookAtWords(search.heap, search.level, hint, left, search.exact, search.seen);
-    search.hints[i] = later;
+    search.hints[i] = later | rest;
     search.unsure = 0;
     OUTBOARD_ROLLED
     for (u32 j = 0; left != later; ++j) {
@@ -275,9 +280,10 @@ OUTBOARD_DEVICE u32 findAmongNext(Search& search, u32 i) {
         if (upper == 0) {
             continue;
         }
-        // If the next word has anything, it has a bit in the same hint, or it is the next one's first.
+        // If the next word has anything, it has a bit in the same hint, or it is the next one's first. It may have been
+        // looked at before.
         const bool has = (left & (bit << 1)) != 0;
-        if (bit == bit64(RADIX - 1) || (has && j + 1 == AT_ONCE)) {
+        if (bit == bit64(RADIX - 1) || bit << 1 == bit64(search.turn) || (has && j + 1 == AT_ONCE)) {
             search.unsure |= 1u << j;
         } else if (has && goesOn(search, upper, search.seen[j + 1])) {
             return word;
@@ -288,7 +294,7 @@ OUTBOARD_DEVICE u32 findAmongNext(Search& search, u32 i) {
 
 // Of those words, one that has it with the next one, or the granule before. Not at once with each: then all threads would
 // wait for memory as often as any of them.
-OUTBOARD_SELDOM inline u32 findAmongUnsure(const Search& search) {
+OUTBOARD_DEVICE u32 findAmongUnsure(const Search& search) {
     const Heap* const heap = search.heap;
     OUTBOARD_ROLLED
     for (u32 left = search.unsure; left != 0; left &= left - 1) {
@@ -318,7 +324,8 @@ OUTBOARD_SELDOM inline u32 findInHints(Search& search) {
                 finders = group.lanesWhere(word != NO_UNIT);
             }
             if (finders != 0) {
-                return group.fromLane(word, lowestBit(finders));
+                const u32 later = finders & ~0u << search.turn % WARP_LANES;
+                return group.fromLane(word, lowestBit(later != 0 ? later : finders));
             }
         }
     }
@@ -540,7 +547,8 @@ OUTBOARD_SELDOM inline void searchAll(Search& search) {
             if (share(search)) {
                 return;
             }
-            // Another was faster. There may be more in the same place.
+            // Another was faster. There may be more in the same place: all of these go on from different words.
+            search.turn = scaled(Group(search.lanes).fromFirst(scatter()), RADIX);
             const u32 hints = AT_ONCE * search.threads;
             if (++search.losses % (TRIES * hints) == 0) {
                 search.next += hints;
