@@ -3,6 +3,7 @@
 #define OUTBOARD_PLATFORM "fiber_platform.h"
 #include "outboard/atomic_malloc.cuh"
 #include "outboard/aw_malloc.cuh"
+#include "outboard/bit_malloc.cuh"
 #include "outboard/c_malloc.cuh"
 #include "outboard/cf_malloc.cuh"
 #include "outboard/cfm_malloc.cuh"
@@ -18,6 +19,11 @@ struct StartPerMultiprocessor {};
 struct SeparateState {};
 struct FusedState {};
 struct Sight {};
+struct Move {};
+struct NearClaim {};
+struct Range1 {};
+struct Search {};
+struct Share {};
 
 template <class... Parts>
 constexpr int nextOpen(Parts...) {
@@ -33,13 +39,20 @@ constexpr int isKnownAbove() { return 0; }
 constexpr int changesSoFar() { return 0; }
 constexpr int mayHaveMissed() { return 0; }
 constexpr int takeTogether() { return 0; }
+constexpr int claim() { return 0; }
+constexpr int give() { return 0; }
+constexpr int least() { return 0; }
+constexpr int look() { return 0; }
+constexpr int settle() { return 0; }
+constexpr int use() { return 0; }
 
 }  // namespace
 
 int main() {
     const int parts = nextOpen(
-            CircularMalloc(), SharedStart(), StartPerMultiprocessor(), SeparateState(), FusedState(), Sight());
+            CircularMalloc(), SharedStart(), StartPerMultiprocessor(), SeparateState(), FusedState(), Sight(), Move(), NearClaim(),
+            Range1(), Search(), Share());
     const int results = openAbove() + closeAbove() + opened() + openedInstead() + isKnown() + isKnownAbove()
-            + changesSoFar() + mayHaveMissed() + takeTogether();
-    return parts == 6 && results == 0 ? 0 : 1;
+            + changesSoFar() + mayHaveMissed() + takeTogether() + claim() + give() + least() + look() + settle() + use();
+    return parts == 11 && results == 0 ? 0 : 1;
 }
