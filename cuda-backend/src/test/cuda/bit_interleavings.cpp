@@ -11,6 +11,7 @@
 //   hopeless     Requests that fail while others free; then what is free is asked for.
 //   refused      Threads find at once that there is no room, each for another size; then what each asks for again costs little.
 //   rows         Of rows of granules of 64 KiB over several words some are free: no fewer than requests.
+//   pattern      Searches in tables with any bits set: what is there is found.
 //   promoted     One search promotes what another looks for.
 //   bound        Requests that nothing can serve, beside threads that allocate and free until these have ended.
 //   comb         Every other unit of a large heap is free. No trial of many: one is enough.
@@ -522,6 +523,90 @@ class Trial {
         requireWhole();
     }
 
+    // One of some shapes, not all ones: who made it so would have promoted it.
+    u64 anyWord(u32 kind) {
+        const u64 any = static_cast<u64>(chance.below(~0u)) << 32 | chance.below(~0u);
+        const u64 other = static_cast<u64>(chance.below(~0u)) << 32 | chance.below(~0u);
+        const u64 low = detail::lowBits(chance.below(64));
+        const u64 high = detail::highBits(1 + chance.below(63));
+        const u64 word = kind == 0 ? 0 : kind == 1 ? low : kind == 2 ? high : kind == 3 ? low | high : kind == 4 ? any & other : any | other;
+        return word == detail::ALL ? word >> 1 : word;
+    }
+
+    void fillTables() {
+        const BitTables& bits = heap->bits;
+        const u32 kinds = 1 + chance.below(6);
+        const u32 wholes = chance.below(4) == 0 ? chance.below(3) : 0;
+        const auto kind = [&] { return chance.below(3) == 0 ? 0 : chance.below(kinds); };
+        for (u32 granule = 0; granule < bits.words[1]; ++granule) {
+            const bool whole = granule < bits.words[0] / 64;  // of level 2
+            u64& isFree = bits.free[2][granule / 64];
+            if (whole && wholes <= chance.below(4)) {
+                isFree &= ~detail::bit64(granule);
+            }
+            if (whole && (isFree & detail::bit64(granule)) != 0) {
+                continue;
+            }
+            const u64 inside = whole ? detail::ALL : detail::lowBits(bits.words[0] % 64);
+            bits.free[1][granule] = anyWord(kind()) & inside;
+            for (u64 left = ~bits.free[1][granule] & inside; left != 0; left &= left - 1) {
+                bits.free[0][granule * 64 + lowestBit(left)] = anyWord(kind());
+            }
+        }
+        for (u32 level = 0; level < 3; ++level) {
+            for (u32 word = 0; word < bits.words[level]; ++word) {
+                const u64 bit = bits.free[level][word] != 0 || chance.below(16) == 0 ? detail::bit64(word) : 0;
+                u64& hint = bits.hints[level][word / 64];
+                hint = (hint & ~detail::bit64(word)) | bit;
+            }
+        }
+    }
+
+    void pattern() {
+        fillTables();
+        const FreeBits free(heap);
+        require(free.wrong.empty(), free.wrong.c_str());
+        Promise promise;
+        for (const Range& row : free.rows) {
+            promise.add(row, heap->units / 4096 * 4096);
+        }
+        unsigned char* const tables = reinterpret_cast<unsigned char*>(heap->counters);
+        const std::vector<unsigned char> before(tables, heap->area);
+        for (u32 i = 0; i < 12; ++i) {
+            const u32 kind = chance.below(6);
+            const u32 units = kind < 3 ? promise.most[kind] : std::min(anyUnits(), promise.largest() + 1);
+            if (units == 0) {
+                continue;
+            }
+            const bool exact = chance.below(2) == 0;
+            const u32 turn = chance.below(3) == 0 ? 0 : chance.below(64);
+            const u32 count = units > 4096 ? 1 : 1 + chance.below(2);
+            u32 found = 0;
+            u32 searched = 0;
+            together(std::vector<std::function<void()>>(lanesOfWarp, [&] {
+                const Group group;
+                searched += group.rank() == 0 ? 1 : 0;
+                detail::Search search(heap, group.lanes(), units);
+                search.lookTogether(units);
+                search.count = count;
+                search.exact = exact;
+                search.turn = turn;
+                search.frees = 0;
+                detail::searchAll(search);
+                if (search.found.unit != NO_UNIT && group.rank() == 0) {
+                    ++found;
+                    const auto holds = [&](const Range& row) {
+                        return row.from <= search.found.unit && search.found.unit + units <= row.to;
+                    };
+                    require(std::any_of(free.rows.begin(), free.rows.end(), holds), "what was found isn't free");
+                }
+            }));
+            // More than one group may look for the same.
+            require(found <= searched && (found != 0) == promise.holds(units), found != 0 ? "more is found than there is" : "what is there isn't found");
+            std::copy(before.begin(), before.end(), tables);
+        }
+    }
+
     // Of a heap with every other block free, of so many units each.
     void comb(u32 units) {
         lanesOfWarp = 1;
@@ -699,6 +784,8 @@ void run(const std::string& name) {
         trial.bound();
     } else if (scenario == "refused") {
         trial.refused();
+    } else if (scenario == "pattern") {
+        trial.pattern();
     } else if (scenario == "double-free" && CHECKED) {
         trial.doubleFree();
     } else if (scenario == "misuse") {

@@ -155,7 +155,7 @@ struct Search {
     Chunk found;
 
     OUTBOARD_DEVICE Search(const Heap* theHeap, u32 theLanes, u32 units)
-        : heap(theHeap), lanes(theLanes), wanted(units), result(NO_UNIT), refused(NO_UNIT), exact(false), found(noChunk()) {}
+        : heap(theHeap), lanes(theLanes), wanted(units), result(NO_UNIT), refused(NO_UNIT), exact(false), turn(0), found(noChunk()) {}
 
     // Each thread by itself, or all of the group together.
     OUTBOARD_DEVICE void lookAlone(u32 forUnits) {
@@ -179,7 +179,6 @@ struct Search {
         most = 0;
         first = level <= TOP_LEVEL ? scaled(chance, hintsOf(heap, level)) : 0;
         next = 0;
-        turn = 0;
     }
 
     // The hint that this thread looks at after so many: round from the first one, NO_UNIT if there are no more.
@@ -192,7 +191,7 @@ struct Search {
 };
 
 // Looks at the first AT_ONCE of those of a hint's words whose bits are set; the bits of the others.
-OUTBOARD_SELDOM inline u64 lookAtWords(const Heap* heap, u32 level, u32 hint, u64 bits, bool exact, u64* seen) {
+OUTBOARD_DEVICE u64 lookAtWords(const Heap* heap, u32 level, u32 hint, u64 bits, bool exact, u64* seen) {
     u64* const words = heap->bits.free[level] + (static_cast<u64>(hint) << RADIX_LOG2);
     for (u32 i = 0; i < AT_ONCE; ++i) {
         seen[i] = bits != 0 ? look(words[lowestBit(bits)], exact) : 0;

@@ -53,6 +53,12 @@ class BitMallocInterleavingsTest {
         run(unchecked, threads, "null", 1_000, 400);
     }
 
+    /** Over the ends of words and hints, behind tails, wherever a search begins. */
+    @TestOfBoth
+    void shouldFindWhatIsThere(final String threads) {
+        run(unchecked, threads, "pattern", 20_000, 2_000);
+    }
+
     /** What a search missed is found by the next, and not taken for hopeless. */
     @TestOfBoth
     void shouldNotRefuseForGoodWhatIsFreedBesideASearch(final String threads) {
