@@ -210,7 +210,7 @@ OUTBOARD_DEVICE void give(const Heap* heap, u32 level, u32 word, u64 granules, S
 // Makes granules of a word free that a claim got without getting all that it wanted; or, if there are none, promotes the
 // word if it stayed when it became whole: that is counted too, as a search may look for it above before it is there, and
 // below after it was.
-OUTBOARD_SELDOM inline void settle(const Heap* heap, u32 level, u32 word, u64 granules) {
+OUTBOARD_DEVICE void settle(const Heap* heap, u32 level, u32 word, u64 granules) {
     releaseFence();
     while (true) {
         const u64 now = granules == 0 ? freeBits(heap, level, word).fetchOr(0) : setFree(heap, level, word, granules) | granules;
