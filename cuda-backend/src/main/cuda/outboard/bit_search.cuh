@@ -28,59 +28,9 @@
 #pragma once
 
 #include "bit_claims.cuh"
+#include "bit_hopeless.cuh"
 
 namespace outboard::detail {
-
-// What is noted: nothing for one thread, exactly; nothing for several; nothing for one, as far as was seen; and that a
-// group is looking exactly, since one is enough.
-constexpr u32 ALONE = 0;
-constexpr u32 TOGETHER = 1;
-constexpr u32 SUSPECTED = 2;
-constexpr u32 LOOKED_FOR = 3;
-
-// Of what is noted as hopeless, so many bits say what it is: a rank is at most 4096 + 2^20. The others are the sum of
-// frees; the same comes again after 2^43.
-constexpr u32 HOPELESS_BITS = 21;
-
-// How often memory has become free, in the bits that `hopeless` has for that. Four counters at a time, since a GPU waits
-// for a number when it adds it.
-OUTBOARD_SELDOM inline u64 freesSoFar(const Heap* heap, u32 which) {
-    u64 sum = 0;
-    for (u32 i = 0; i < FREE_COUNTERS; i += 4) {
-        u64 frees[4];
-        u64 rests[4];
-        for (u32 j = 0; j < 4; ++j) {
-            frees[j] = GlobalAtomic<u64>(heap->bits.frees[i + j].frees).load();
-            rests[j] = which == TOGETHER ? 0 : GlobalAtomic<u64>(heap->bits.frees[i + j].rests).load();
-        }
-        for (u32 j = 0; j < 4; ++j) {
-            sum += frees[j] + rests[j];
-        }
-    }
-    return sum << HOPELESS_BITS;
-}
-
-// A request as its place among all: those of the same place find the same. Units, or granules of level 2 above 64 KiB.
-OUTBOARD_DEVICE u32 rankOf(u32 units) {
-    return units <= GRANULE2_UNITS ? units : GRANULE2_UNITS + ceilingOf(units, 2 * RADIX_LOG2);
-}
-
-// What a search of a level costs is paid for by frees, so many words by each.
-constexpr u32 PAID_WORDS = 32;
-
-// Whether as much wasn't there when a search found none, and nothing has become free since: or not much, if it was for
-// several threads together, who have still each to try alone. What claims leave of their granules doesn't matter for them.
-OUTBOARD_DEVICE bool isHopeless(const Heap* heap, u32 units, u32 which) {
-    const u64 noted = GlobalAtomic<u64>(heap->bits.hopeless[which]).load();
-    const u32 rank = low(noted) & ((1u << HOPELESS_BITS) - 1);
-    if (rank == 0 || rankOf(units) < rank) {
-        return false;
-    }
-    // Pairs with the fence before it was noted: the sum isn't older than what was noted.
-    releaseFence();
-    const u64 since = (freesSoFar(heap, which) - (noted - rank)) >> HOPELESS_BITS;
-    return since <= (which == TOGETHER ? heap->bits.words[levelFor(units)] / PAID_WORDS : 0);
-}
 
 // A GPU waits for what it reads when it uses it: so many words are looked at before one is used. More take registers from
 // kernels that seldom come here.
@@ -568,10 +518,9 @@ OUTBOARD_DEVICE bool isQuiet(const Search& search) {
     return search.losses == 0 && Group(search.lanes).all(freesSoFar(search.heap, ALONE) == search.frees);
 }
 
-OUTBOARD_DEVICE void noteHopeless(const Search& search, u32 which) {
+OUTBOARD_DEVICE void note(const Search& search, u32 which) {
     if (search.rank == 0) {
-        releaseFence();
-        GlobalAtomic<u64>(search.heap->bits.hopeless[which]).store(search.frees | rankOf(search.units));
+        noteHopeless(search.heap, search.units, which, search.frees);
     }
 }
 
@@ -597,7 +546,7 @@ OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
         const Group group(search.lanes);
         // Who lost a claim may have missed others.
         if (search.losses == 0 && !group.any(isHopeless(search.heap, search.units, TOGETHER))) {
-            noteHopeless(search, TOGETHER);
+            note(search, TOGETHER);
         }
         u32 most = 1;
         OUTBOARD_ROLLED
@@ -630,17 +579,6 @@ OUTBOARD_SELDOM inline bool chooseSmallest(Search& search) {
     return true;
 }
 
-// Whether this group is the one that looks exactly for as much, with what has become free until now. By its first thread.
-OUTBOARD_DEVICE bool claimLook(const Search& search) {
-    if (isHopeless(search.heap, search.units, LOOKED_FOR)) {
-        return false;
-    }
-    const GlobalAtomic<u64> note(search.heap->bits.hopeless[LOOKED_FOR]);
-    const u64 before = note.load();
-    const u64 mine = search.frees | rankOf(search.units);
-    return note.compareAndSwap(before, mine) == before;
-}
-
 // After a search for one thread that found nothing: exactly next, or never. Whether once more. It is only worth its time if
 // the same has been asked for before, nothing has become free since, and no other group is at it.
 OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
@@ -648,11 +586,10 @@ OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
     const bool quiet = isQuiet(search);
     if (search.exact) {
         if (quiet) {
-            noteHopeless(search, ALONE);
+            note(search, ALONE);
         }
         if (search.rank == 0) {
-            GlobalAtomic<u64>(search.heap->bits.hopeless[LOOKED_FOR])
-                    .compareAndSwap(search.frees | rankOf(search.units), 0);
+            endLook(search.heap, search.units, search.frees);
         }
         return false;
     }
@@ -660,10 +597,10 @@ OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
         return false;
     }
     if (!group.any(isHopeless(search.heap, search.units, SUSPECTED))) {
-        noteHopeless(search, SUSPECTED);
+        note(search, SUSPECTED);
         return false;
     }
-    if (!group.any(search.rank == 0 && claimLook(search))) {
+    if (!group.any(search.rank == 0 && beginLook(search.heap, search.units, search.frees))) {
         return false;
     }
     beginExactly(search);

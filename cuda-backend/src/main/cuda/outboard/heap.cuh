@@ -75,7 +75,7 @@ struct alignas(32) Slot {
     u32 unused[4];
 };
 
-// BitMalloc: how often memory has become free on some of the multiprocessors (bit_search.cuh). One sector, too.
+// BitMalloc: how often memory has become free on some of the multiprocessors (bit_hopeless.cuh). One sector, too.
 struct alignas(32) Frees {
     u64 frees;
     u64 rests;  // of what was claimed
