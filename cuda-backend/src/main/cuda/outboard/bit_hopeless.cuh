@@ -63,9 +63,10 @@ OUTBOARD_DEVICE void noteHopeless(const Heap* heap, u32 units, u32 which, u64 fr
     GlobalAtomic<u64>(heap->bits.hopeless[which]).store(frees | rankOf(units));
 }
 
-// Whether the caller is the one that looks exactly for as much, with what has become free until now.
+// Whether the caller is the one that looks exactly for as much, with what has become free until now. Nobody needs to if
+// another has just done so.
 OUTBOARD_DEVICE bool beginLook(const Heap* heap, u32 units, u64 frees) {
-    if (isHopeless(heap, units, LOOKED_FOR)) {
+    if (isHopeless(heap, units, ALONE) || isHopeless(heap, units, LOOKED_FOR)) {
         return false;
     }
     const GlobalAtomic<u64> looks(heap->bits.hopeless[LOOKED_FOR]);

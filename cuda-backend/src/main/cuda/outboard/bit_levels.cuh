@@ -12,8 +12,9 @@
 // hints       a bit for each word of a level: it may have free granules. Set for nothing now and then; who finds that out
 //             clears it.
 // own         a bit for each word of levels 0 and 1: it is a slot's own. Such a word stays when it is all ones, since its
-//             slot will divide it again. What is marked is a slot's, or a call is under way that has just taken it from
-//             one. A mark may be lost where two slots have the same word: that costs a promotion too many.
+//             slot will divide it again. What is marked is a slot's, or a call is under way that is just making it one or
+//             has taken it from one. A mark may be lost where two slots have the same word, or two calls made it one
+//             slot's: that costs a promotion too many.
 // ends        for each word of level 0 either bits, set at the last unit of each block, or the end of the one block that
 //             covers all of the word, as a number.
 // wholes      a byte for each of these words: 1 if it is a number. What free memory has in ends and wholes is of no

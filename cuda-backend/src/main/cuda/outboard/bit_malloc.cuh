@@ -230,8 +230,9 @@ OUTBOARD_SELDOM inline u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) 
         if (search.found.unit == NO_UNIT && promoteOwn(search)) {
             searchAll(search);
         }
-        while (search.found.unit == NO_UNIT && goOnExactly(search)) {
+        if (search.found.unit == NO_UNIT && beginExactly(search)) {
             searchAll(search);
+            endExactly(search);
         }
         if (search.found.unit != NO_UNIT) {
             useFound(search, lanes);

@@ -24,7 +24,7 @@
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
 // as often for a hint's words as another thread was faster there, TRIES times. At most five searches for several threads
 // find nothing, and three for one, and the threads of a warp take part in those of each other. A request that is known to be
-// hopeless has some sixty for each number of threads.
+// hopeless has some fifty for each number of threads.
 #pragma once
 
 #include "bit_claims.cuh"
@@ -302,9 +302,9 @@ OUTBOARD_SELDOM inline u32 findWord(Search& search) {
 }
 
 // Promotes slots' own words below the request's level that are all ones; whether there were any. By all threads of the
-// group. Which they are is read relaxed: a word becomes all ones by the free of what was first claimed of it, after the
-// exchange that made it the slot's own; there is a fence between that free and its count, so who has that in its sum sees
-// the exchange.
+// group. Which they are is read relaxed: a word becomes all ones only when what was first claimed of it is freed, by somebody
+// who has that from a call that made the exchange, and executes a fence before it counts the free. So who has that in its sum
+// sees the exchange.
 OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
     const Heap* const heap = search.heap;
     const Group group(search.lanes);
@@ -336,15 +336,6 @@ OUTBOARD_SELDOM inline bool promoteOwn(Search& search) {
         search.frees = freesSoFar(heap, ALONE);
     }
     return any;
-}
-
-// What comes before an exact search, after the first thread has added up what has become free.
-OUTBOARD_SELDOM inline void beginExactly(Search& search) {
-    search.exact = true;
-    // By each thread: pairs with the acquire of who sets bits after it has looked.
-    Group(search.lanes).sync();
-    releaseFence();
-    promoteOwn(search);
 }
 
 OUTBOARD_SELDOM inline void claimRunSeldom(NearClaim& near) {
@@ -550,7 +541,7 @@ OUTBOARD_SELDOM inline u32 fewerThan(const Search& search, bool searched) {
         }
         u32 most = 1;
         OUTBOARD_ROLLED
-        for (u32 step = 1; step <= RADIX; step *= 2) {
+        for (u32 step = 1; step < RADIX; step *= 2) {
             most = group.any(search.most >= step) ? 2 * step : most;
         }
         fewer = least(fewer, search.count * ((most << (levelFor(search.units) * RADIX_LOG2)) - 1) / search.units);
@@ -579,21 +570,11 @@ OUTBOARD_SELDOM inline bool chooseSmallest(Search& search) {
     return true;
 }
 
-// After a search for one thread that found nothing: exactly next, or never. Whether once more. It is only worth its time if
-// the same has been asked for before, nothing has become free since, and no other group is at it.
-OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
+// After a search for one thread that found nothing: begins to look exactly. Whether that is worth its time: only if the same
+// has been asked for before, nothing has become free since, and no other group is at it. By all threads of the group.
+OUTBOARD_SELDOM inline bool beginExactly(Search& search) {
     const Group group(search.lanes);
-    const bool quiet = isQuiet(search);
-    if (search.exact) {
-        if (quiet) {
-            note(search, ALONE);
-        }
-        if (search.rank == 0) {
-            endLook(search.heap, search.units, search.frees);
-        }
-        return false;
-    }
-    if (!quiet) {
+    if (!isQuiet(search)) {
         return false;
     }
     if (!group.any(isHopeless(search.heap, search.units, SUSPECTED))) {
@@ -603,8 +584,23 @@ OUTBOARD_SELDOM inline bool goOnExactly(Search& search) {
     if (!group.any(search.rank == 0 && beginLook(search.heap, search.units, search.frees))) {
         return false;
     }
-    beginExactly(search);
+    search.exact = true;
+    // By each thread, after the first one has added up what has become free: pairs with the acquire of who sets bits after
+    // it has looked.
+    group.sync();
+    releaseFence();
+    promoteOwn(search);
     return true;
+}
+
+// After it.
+OUTBOARD_SELDOM inline void endExactly(const Search& search) {
+    if (isQuiet(search) && search.found.unit == NO_UNIT) {
+        note(search, ALONE);
+    }
+    if (search.rank == 0) {
+        endLook(search.heap, search.units, search.frees);
+    }
 }
 
 // Begins to look for what this thread wants, by itself, where it happens to be: then it needn't wait for its turn. Whether
