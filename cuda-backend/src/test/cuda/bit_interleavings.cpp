@@ -590,9 +590,12 @@ class Trial {
                 search.lookTogether(units);
                 search.count = count;
                 search.exact = exact;
-                search.turn = turn;
                 search.frees = 0;
-                detail::searchAll(search);
+                if (turn == 0 || detail::levelFor(units) == detail::TOP_LEVEL) {
+                    detail::searchAll(search);
+                } else {
+                    searchFrom(search, turn);
+                }
                 if (search.found.unit != NO_UNIT && group.rank() == 0) {
                     ++found;
                     const auto holds = [&](const Range& row) {
@@ -604,6 +607,22 @@ class Trial {
             // More than one group may look for the same.
             require(found <= searched && (found != 0) == promise.holds(units), found != 0 ? "more is found than there is" : "what is there isn't found");
             std::copy(before.begin(), before.end(), tables);
+        }
+    }
+
+    // As who has lost a claim goes on: from that bit of each hint, round to it again.
+    static void searchFrom(detail::Search& search, u32 turn) {
+        for (u32 level = detail::levelFor(search.units); level <= detail::TOP_LEVEL; ++level) {
+            search.enter(level, Group(search.lanes).fromFirst(scatter()));
+            search.turn = turn;
+            for (u32 word = 0; (word = detail::findWord(search)) != NO_UNIT;) {
+                if (search.rank == 0) {
+                    detail::claimFound(search, word);
+                }
+                if (detail::share(search)) {
+                    return;
+                }
+            }
         }
     }
 

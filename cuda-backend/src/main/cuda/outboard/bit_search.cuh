@@ -105,7 +105,7 @@ struct Search {
     Chunk found;
 
     OUTBOARD_DEVICE Search(const Heap* theHeap, u32 theLanes, u32 units)
-        : heap(theHeap), lanes(theLanes), wanted(units), result(NO_UNIT), refused(NO_UNIT), exact(false), turn(0), found(noChunk()) {}
+        : heap(theHeap), lanes(theLanes), wanted(units), result(NO_UNIT), refused(NO_UNIT), exact(false), found(noChunk()) {}
 
     // Each thread by itself, or all of the group together.
     OUTBOARD_DEVICE void lookAlone(u32 forUnits) {
@@ -129,6 +129,8 @@ struct Search {
         most = 0;
         first = level <= TOP_LEVEL ? scaled(chance, hintsOf(heap, level)) : 0;
         next = 0;
+        // From the first bit again: blocks that begin anywhere leave holes everywhere, and large requests find nothing.
+        turn = 0;
     }
 
     // The hint that this thread looks at after so many: round from the first one, NO_UNIT if there are no more.
