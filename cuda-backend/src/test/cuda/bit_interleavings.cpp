@@ -11,7 +11,7 @@
 //   hopeless     Requests that fail while others free; then what is free is asked for.
 //   refused      Threads find at once that there is no room, each for another size; then what each asks for again costs little.
 //   rows         Of rows of granules of 64 KiB over several words some are free: no fewer than requests.
-//   pattern      Searches in tables with any bits set: what is there is found.
+//   pattern      Searches in tables with any bits set: what is there is found, and that alone is taken.
 //   promoted     One search promotes what another looks for.
 //   bound        Requests that nothing can serve, beside threads that allocate and free until these have ended.
 //   comb         Every other unit of a large heap is free. No trial of many: one is enough.
@@ -21,7 +21,7 @@
 // Of threads alone, each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired
 // says otherwise.
 //
-// In all of them no two blocks overlap, no block is larger than it should be, no call needs more accesses than the head of
+// In all but pattern no two blocks overlap, no block is larger than it should be, no call needs more accesses than the head of
 // bit_search.cuh says, what is free in the tables is what is free, scans find it, and when all is freed the largest
 // request that a fresh heap serves is served.
 //
@@ -217,6 +217,7 @@ class Trial {
     // While no call is under way.
     void requireConsistent() const {
         requireRight(oracle.compareTables());
+        require(heap->bits.hopeless[detail::LOOKED_FOR] == 0, "an exact look hasn't ended");
         for (const u32 segments : {1u, 2u, 7u, 1 + chance.below(300)}) {
             requireRight(oracle.compareStatistics(segments));
         }
@@ -581,11 +582,9 @@ class Trial {
             const bool exact = chance.below(2) == 0;
             const u32 turn = chance.below(3) == 0 ? 0 : chance.below(64);
             const u32 count = units > 4096 ? 1 : 1 + chance.below(2);
-            u32 found = 0;
-            u32 searched = 0;
+            std::vector<Range> found;
             together(std::vector<std::function<void()>>(lanesOfWarp, [&] {
                 const Group group;
-                searched += group.rank() == 0 ? 1 : 0;
                 detail::Search search(heap, group.lanes(), units);
                 search.lookTogether(units);
                 search.count = count;
@@ -597,17 +596,36 @@ class Trial {
                     searchFrom(search, turn);
                 }
                 if (search.found.unit != NO_UNIT && group.rank() == 0) {
-                    ++found;
+                    found.push_back({search.found.unit, search.found.end});
                     const auto holds = [&](const Range& row) {
-                        return row.from <= search.found.unit && search.found.unit + units <= row.to;
+                        return row.from <= search.found.unit && search.found.end <= row.to;
                     };
                     require(std::any_of(free.rows.begin(), free.rows.end(), holds), "what was found isn't free");
+                    require(search.found.unit + units <= search.found.end, "less is found than was looked for");
                 }
             }));
             // More than one group may look for the same.
-            require(found <= searched && (found != 0) == promise.holds(units), found != 0 ? "more is found than there is" : "what is there isn't found");
+            require(found.empty() != promise.holds(units), found.empty() ? "what is there isn't found" : "more is found than there is");
+            requireTaken(free.rows, found);
             std::copy(before.begin(), before.end(), tables);
         }
+    }
+
+    // That what was found lies apart, and all else is free as before.
+    void requireTaken(std::vector<Range> rows, const std::vector<Range>& taken) const {
+        for (const Range& range : taken) {
+            const auto row = std::find_if(rows.begin(), rows.end(), [&](const Range& each) {
+                return each.from <= range.from && range.to <= each.to;
+            });
+            require(row != rows.end(), "the same is found twice");
+            const Range rest = {range.to, row->to};
+            row->to = range.from;
+            rows.insert(row + 1, rest);
+        }
+        rows.erase(std::remove_if(rows.begin(), rows.end(), [](const Range& row) { return row.from == row.to; }), rows.end());
+        const FreeBits now(heap);
+        requireRight(now.wrong);
+        require(now.rows == rows, "more or less is taken than was found");
     }
 
     // As who has lost a claim goes on: from that bit of each hint, round to it again.

@@ -148,7 +148,7 @@ inline void requireBits(const Settings& settings, const TestHeap& made) {
         at = from + bytes;
     };
     table(heap->counters, sizeof(Counters), alignof(Counters));
-    table(bits.hopeless, 2 * sizeof(u64), alignof(u64));
+    table(bits.hopeless, 4 * sizeof(u64), alignof(u64));
     table(bits.frees, detail::FREE_COUNTERS * sizeof(Frees), alignof(Frees));
     table(bits.slots, bits.slotCount * sizeof(Slot), alignof(Slot));
     const u64 words[] = {bits.words[1] * 64ull, bits.words[1], bits.words[2]};

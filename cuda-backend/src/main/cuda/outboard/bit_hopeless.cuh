@@ -51,7 +51,8 @@ OUTBOARD_DEVICE bool isHopeless(const Heap* heap, u32 units, u32 which) {
     if (rank == 0 || rankOf(units) < rank) {
         return false;
     }
-    // Pairs with the fence before it was noted: the sum isn't older than what was noted.
+    // Pairs with the fence before it was noted: the sum isn't older than what was noted. Of LOOKED_FOR it may be, in part; then
+    // a thread that has found nothing doesn't look once more.
     releaseFence();
     const u64 since = (freesSoFar(heap, which) - (noted - rank)) >> HOPELESS_BITS;
     return since <= (which == TOGETHER ? heap->bits.words[levelFor(units)] / PAID_WORDS : 0);
@@ -63,8 +64,8 @@ OUTBOARD_DEVICE void noteHopeless(const Heap* heap, u32 units, u32 which, u64 fr
     GlobalAtomic<u64>(heap->bits.hopeless[which]).store(frees | rankOf(units));
 }
 
-// Whether the caller is the one that looks exactly for as much, with what has become free until now. Nobody needs to if
-// another has just done so.
+// Whether the caller is to look exactly for as much, with what has become free until now. Nobody needs to if another does, or
+// has just done so; two may if they begin at once.
 OUTBOARD_DEVICE bool beginLook(const Heap* heap, u32 units, u64 frees) {
     if (isHopeless(heap, units, ALONE) || isHopeless(heap, units, LOOKED_FOR)) {
         return false;

@@ -506,7 +506,7 @@ OUTBOARD_SELDOM inline void searchAll(Search& search) {
     }
 }
 
-// Whether nothing has become free since it began. By all threads of the group.
+// Whether nothing has become free since it began, and no claim was lost. By all threads of the group.
 OUTBOARD_DEVICE bool isQuiet(const Search& search) {
     return search.losses == 0 && Group(search.lanes).all(freesSoFar(search.heap, ALONE) == search.frees);
 }
@@ -573,7 +573,8 @@ OUTBOARD_SELDOM inline bool chooseSmallest(Search& search) {
 }
 
 // After a search for one thread that found nothing: begins to look exactly. Whether that is worth its time: only if the same
-// has been asked for before, nothing has become free since, and no other group is at it. By all threads of the group.
+// has been asked for before, nothing has become free since, and no other group is at it or has found none by it. By all
+// threads of the group.
 OUTBOARD_SELDOM inline bool beginExactly(Search& search) {
     const Group group(search.lanes);
     if (!isQuiet(search)) {
@@ -587,8 +588,10 @@ OUTBOARD_SELDOM inline bool beginExactly(Search& search) {
         return false;
     }
     search.exact = true;
-    // By each thread, after the first one has added up what has become free: pairs with the acquire of who sets bits after
-    // it has looked.
+    // The first fence makes what the first thread has added up an acquire pattern, and the barrier brings it to the others: who
+    // counted one of these frees comes before all that they read. The second one, by each thread, pairs with the acquire of
+    // who sets bits after it has looked.
+    releaseFence();
     group.sync();
     releaseFence();
     promoteOwn(search);
@@ -597,7 +600,7 @@ OUTBOARD_SELDOM inline bool beginExactly(Search& search) {
 
 // After it.
 OUTBOARD_SELDOM inline void endExactly(const Search& search) {
-    if (isQuiet(search) && search.found.unit == NO_UNIT) {
+    if (search.found.unit == NO_UNIT && isQuiet(search)) {
         note(search, ALONE);
     }
     if (search.rank == 0) {
