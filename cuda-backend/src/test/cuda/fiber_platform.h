@@ -368,6 +368,17 @@ class Atomic {
         return exchange([&](T before) { return before ^ value; }, order);
     }
 
+    // Without a result: no read, so no later fence acquires by it (PTX: red).
+    template <class Change>
+    void reduce(const Change& change) const {
+        fibers.pause();
+        const T before = word;
+        word = change(before);
+        if (Knowledge* const view = fibers.viewOfWeakMemory()) {
+            fibers.memory.store(fibers.memory.numberOf(&word, before), word, *view, RELAXED, true);
+        }
+    }
+
     bool compare_exchange_strong(T& expected, T desired, int success, int failure) const {
         fibers.pause();
         const T before = word;
@@ -433,15 +444,15 @@ class GlobalAtomic {
     }
 
     void setBits(u64 mask) const {
-        atomic.fetch_or(mask, RELAXED);
+        atomic.reduce([mask](u64 before) { return before | mask; });
     }
 
     void clearBits(u64 mask) const {
-        atomic.fetch_and(~mask, RELAXED);
+        atomic.reduce([mask](u64 before) { return before & ~mask; });
     }
 
     void increment() const {
-        atomic.fetch_add(1, RELAXED);
+        atomic.reduce([](u64 before) { return before + 1; });
     }
 };
 
