@@ -223,6 +223,14 @@ class Trial {
         }
     }
 
+    u64 freesCounted() const {
+        u64 sum = 0;
+        for (u32 i = 0; i < detail::FREE_COUNTERS; ++i) {
+            sum += heap->bits.frees[i].frees + heap->bits.frees[i].rests;
+        }
+        return sum;
+    }
+
     // What must be served while no other call is under way. The largest first, mostly: no other is refused if it is
     // taken for hopeless, and who frees it again says that nothing is hopeless.
     void requireServed() {
@@ -510,14 +518,18 @@ class Trial {
         });
         alone([&] {
             for (const u32 units : sizes) {
-                // The first may claim a part of it where it guesses, and count that when it gives it back; one suspects that
-                // there is none, one looks exactly.
-                for (u32 call = 0; call < 4; ++call) {
+                // Each slot may claim a part of it once, where it guesses, and counts that when it gives it back. After that
+                // one suspects that there is none, and one looks exactly.
+                const u64 first = freesCounted();
+                u64 costly = 0;
+                for (u32 call = 0; call < 4 * (heap->bits.slotCount + 1); ++call) {
+                    const u64 before = fibers.accesses();
                     ask(units);
+                    costly += fibers.accesses() - before > 3 * HOPELESS_ACCESSES ? 1 : 0;
                 }
-                const u64 before = fibers.accesses();
-                ask(units);
-                requireFew(before, 3 * HOPELESS_ACCESSES);
+                const u64 guesses = freesCounted() - first;
+                require(guesses <= heap->bits.slotCount, "a slot guesses again where it found only a part");
+                require(costly <= 2 * (guesses + 1), "what can't be served is looked for again, though nothing became free");
             }
             freeAll(blocks);
         });

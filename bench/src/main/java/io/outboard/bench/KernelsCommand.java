@@ -111,7 +111,11 @@ final class KernelsCommand implements Callable<Integer> {
             description = "Bytes of a request; 4..1024, a range, is for MIX.")
     private List<String> bytes = List.of();
 
-    @Option(names = "--heap", paramLabel = "SIZE,...", split = ",", description = "Bytes of the heap, such as 2GiB.")
+    @Option(
+            names = "--heap",
+            paramLabel = "SIZE,...",
+            split = ",",
+            description = "Bytes of the heap, such as 2GiB, the default.")
     private List<String> heaps = List.of();
 
     @Option(
@@ -217,11 +221,12 @@ final class KernelsCommand implements Callable<Integer> {
         final boolean chosen = !(tests.isEmpty()
                 && threads.isEmpty()
                 && bytes.isEmpty()
-                && heaps.isEmpty()
+                && (heaps.isEmpty() || String.join(",", parts).equalsIgnoreCase("main"))
                 && iterations.isEmpty()
                 && preSplits.isEmpty());
         if (!parts.isEmpty() && (quick || chosen)) {
-            throw new WrongUseException("--part must stand without --quick and without what chooses cases");
+            throw new WrongUseException(
+                    "--part must stand without --quick and without what chooses cases, but for --part=main with --heap");
         }
         if (quick) {
             if (chosen) {
@@ -231,7 +236,7 @@ final class KernelsCommand implements Callable<Integer> {
             return CasePlan.quick(contenders);
         }
         if (!chosen) {
-            return CasePlan.usual(contenders, runs, aged == null || aged, churnSeconds, planParts());
+            return CasePlan.usual(contenders, runs, aged == null || aged, churnSeconds, heapSizes(), planParts());
         }
         iterations.forEach(count -> checkRange("--iterations", count, MOST_ITERATIONS));
         final List<TestKind> kinds = testKinds();

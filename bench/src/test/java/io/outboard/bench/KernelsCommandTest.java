@@ -71,6 +71,11 @@ class KernelsCommandTest {
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains("--part must stand without --quick and"), outcome.err());
+        final Outcome heap = Outcome.of("kernels", "--part", "main,family", "--heap", "8GiB");
+        assertEquals(2, heap.exitCode());
+        assertTrue(heap.err().contains("but for --part=main with --heap"), heap.err());
+        assertTrue(cases("--part", "Main", "--heap", "8GiB", "--allocator", "BitMalloc")
+                .contains("BitMalloc coalesced AD T100k 64 KiB, 8 GiB heap"));
         final List<String> figures = cases("--part", "FIGURES", "--allocator", "CFMMalloc");
         assertTrue(figures.contains("CFMMalloc ACD W30k 4 B, 128 KiB heap"));
         assertTrue(figures.size()

@@ -23,6 +23,8 @@ public final class CasePlan {
     private static final int MILLION = 1 << 20;
     private static final long SMALL_HEAP = 64L << 20;
     private static final int FEW_ROUNDS = 24;
+    /** In these the slowest allocator fills a small heap. */
+    private static final int CHURN_SECONDS = 4;
 
     private final List<Contender> contenders;
     private final int runs;
@@ -43,6 +45,7 @@ public final class CasePlan {
      * @param runs how many runs medians are taken of
      * @param aged whether those of tables are measured on aged heaps as well, but for CUDA's own, which takes seconds to age
      * @param churnSeconds how long each {@link TestKind#CHURN} lasts
+     * @param heapBytes sizes of the heap, for the cases of {@link PlanPart#MAIN}
      * @param parts what of it
      * @return the cases, those of a row of a table together
      */
@@ -51,10 +54,11 @@ public final class CasePlan {
             final int runs,
             final boolean aged,
             final int churnSeconds,
+            final List<Long> heapBytes,
             final Set<PlanPart> parts) {
         final CasePlan plan = new CasePlan(contenders, runs, contender -> aged && !contender.isCuda());
         if (parts.contains(PlanPart.MAIN)) {
-            plan.addMain(churnSeconds);
+            heapBytes.forEach(bytes -> plan.addMain(churnSeconds, bytes));
         }
         if (parts.contains(PlanPart.FAMILY)) {
             plan.addTable();
@@ -164,11 +168,16 @@ public final class CasePlan {
         return threads <= 1 << 26 ? threads : 0;
     }
 
-    private void addMain(final int churnSeconds) {
+    private void addMain(final int churnSeconds, final long heapBytes) {
         final CasePlan main = with(Contender::isMain, aged);
-        for (final MainCases.Row row : MainCases.rows()) {
+        for (final MainCases.Row row : MainCases.rows(heapBytes)) {
             final int count = row.test() == TestKind.CHURN ? churnSeconds : KernelCase.usualIterations(row.test());
-            main.add(row.test(), row.threads(), row.leastBytes(), row.mostBytes(), each -> each.withIterations(count));
+            main.add(
+                    row.test(),
+                    row.threads(),
+                    row.leastBytes(),
+                    row.mostBytes(),
+                    each -> each.withIterations(count).withHeap(heapBytes, PreSplits.DEFAULT));
         }
         addAll(main);
     }
@@ -253,7 +262,7 @@ public final class CasePlan {
     private static int quickIterations(final TestKind test) {
         return switch (test) {
             case FILL -> FEW_ROUNDS;
-            case CHURN -> 1;
+            case CHURN -> CHURN_SECONDS;
             default -> KernelCase.usualIterations(test);
         };
     }

@@ -24,12 +24,15 @@ final class MainCases {
     /** Tables take 2 to 3 % of a heap, and blocks that are no whole number of anything waste some. */
     private static final double USABLE = 0.93;
 
+    private final long heapBytes;
     private final List<Row> rows = new ArrayList<>();
 
-    private MainCases() {}
+    private MainCases(final long heapBytes) {
+        this.heapBytes = heapBytes;
+    }
 
-    static List<Row> rows() {
-        final MainCases cases = new MainCases();
+    static List<Row> rows(final long heapBytes) {
+        final MainCases cases = new MainCases(heapBytes);
         cases.addEachSize();
         cases.addMixed();
         for (final long bytes : new long[] {16, 64, 640, 1040, 1024, 8192, 65536}) {
@@ -87,7 +90,7 @@ final class MainCases {
     }
 
     private void addIfItFits(final Row row) {
-        if (demandBytes(row) <= USABLE * KernelCase.HEAP_BYTES) {
+        if (demandBytes(row) <= USABLE * heapBytes) {
             rows.add(row);
         }
     }

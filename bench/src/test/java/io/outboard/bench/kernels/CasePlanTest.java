@@ -44,6 +44,8 @@ class CasePlanTest {
 
     private static final String FILL = "FILL T10k 64 B";
 
+    private static final List<Long> HEAPS = List.of(KernelCase.HEAP_BYTES);
+
     @Test
     void shouldMeasureEveryPublishedRowWithAndWithoutCoalescing() {
         final List<KernelCase> cases = usual(contenders());
@@ -127,7 +129,7 @@ class CasePlanTest {
                                             && work.contender().label().equals(other)),
                     other);
         }
-        assertTrue(CasePlan.usual(contenders(), 5, false, 10, EnumSet.allOf(PlanPart.class)).stream()
+        assertTrue(CasePlan.usual(contenders(), 5, false, 10, HEAPS, EnumSet.allOf(PlanPart.class)).stream()
                 .noneMatch(KernelCase::aged));
     }
 
@@ -228,7 +230,7 @@ class CasePlanTest {
     @Test
     void shouldJudgeTheNewestAllocatorInEveryFormByEveryCase() {
         final String newest = Contender.names().contains("BitMalloc") ? "BitMalloc" : "CFMMalloc";
-        final List<KernelCase> cases = CasePlan.usual(contenders(), 5, true, 7, EnumSet.of(PlanPart.MAIN));
+        final List<KernelCase> cases = CasePlan.usual(contenders(), 5, true, 7, HEAPS, EnumSet.of(PlanPart.MAIN));
 
         final Set<String> main = names(cases, newest);
         for (final String threads : List.of("T1k", "T10k", "W1k", "W10k", "W100k")) {
@@ -257,8 +259,8 @@ class CasePlanTest {
 
     @Test
     void shouldMeasureEveryCaseThatPeersWereMeasuredIn() throws IOException {
-        final Set<String> main =
-                names(CasePlan.usual(contenders(), 5, true, 10, EnumSet.of(PlanPart.MAIN)), "CFMMalloc coalesced");
+        final Set<String> main = names(
+                CasePlan.usual(contenders(), 5, true, 10, HEAPS, EnumSet.of(PlanPart.MAIN)), "CFMMalloc coalesced");
 
         try (InputStream peers = CasePlan.class.getResourceAsStream("/io/outboard/bench/report/kernel-peers.csv")) {
             new String(Objects.requireNonNull(peers).readAllBytes(), StandardCharsets.UTF_8)
@@ -270,11 +272,31 @@ class CasePlanTest {
     }
 
     @Test
+    void shouldHaveTheSameCasesAndMoreInALargerHeap() {
+        final Set<KernelCase> usual = new HashSet<>();
+        final Set<KernelCase> larger = new HashSet<>();
+        usualIn(HEAPS).forEach(work -> usual.add(work.withHeap(8L << 30, PreSplits.DEFAULT)));
+        usualIn(List.of(8L << 30)).forEach(larger::add);
+
+        assertTrue(larger.containsAll(usual));
+        assertTrue(larger.size() > usual.size());
+        assertTrue(larger.stream().map(KernelCase::name).anyMatch("AD T100k 64 KiB, 8 GiB heap"::equals));
+    }
+
+    private static List<KernelCase> usualIn(final List<Long> heaps) {
+        return CasePlan.usual(contenders(), 5, false, 10, heaps, EnumSet.of(PlanPart.MAIN)).stream()
+                .filter(work -> work.test() != TestKind.REGISTERS)
+                .toList();
+    }
+
+    @Test
     void shouldAskForNoMoreThanAHeapHolds() {
-        for (final MainCases.Row row : MainCases.rows()) {
-            // What it has in use it steers itself.
-            if (row.test() != TestKind.CHURN) {
-                assertTrue(MainCases.demandBytes(row) < 0.95 * KernelCase.HEAP_BYTES, row.toString());
+        for (final long heapBytes : new long[] {KernelCase.HEAP_BYTES, 8L << 30}) {
+            for (final MainCases.Row row : MainCases.rows(heapBytes)) {
+                // What it has in use it steers itself.
+                if (row.test() != TestKind.CHURN) {
+                    assertTrue(MainCases.demandBytes(row) < 0.95 * heapBytes, row.toString());
+                }
             }
         }
         assertEquals(320.0 * 131072, MainCases.demandBytes(new MainCases.Row(TestKind.AD, "W10240", 131072, 131072)));
@@ -285,14 +307,15 @@ class CasePlanTest {
     void shouldPutTheUsualRunTogetherFromItsParts() {
         final Set<KernelCase> all = new HashSet<>();
         for (final PlanPart part : PlanPart.values()) {
-            all.addAll(CasePlan.usual(contenders(), 5, false, 10, EnumSet.of(part)));
+            all.addAll(CasePlan.usual(contenders(), 5, false, 10, HEAPS, EnumSet.of(part)));
         }
 
-        assertEquals(new HashSet<>(CasePlan.usual(contenders(), 5, false, 10, EnumSet.allOf(PlanPart.class))), all);
+        assertEquals(
+                new HashSet<>(CasePlan.usual(contenders(), 5, false, 10, HEAPS, EnumSet.allOf(PlanPart.class))), all);
     }
 
     private static List<KernelCase> usual(final List<Contender> contenders) {
-        return CasePlan.usual(contenders, 5, true, 10, EnumSet.allOf(PlanPart.class));
+        return CasePlan.usual(contenders, 5, true, 10, HEAPS, EnumSet.allOf(PlanPart.class));
     }
 
     private static List<Contender> contenders() {

@@ -37,7 +37,6 @@ class KernelBenchGpuTest {
                         : Stream.of(new Contender(name, false), new Contender(name, true)))
                 .toList();
 
-        double mostInUse = 0;
         for (final KernelResult result : run(CasePlan.quick(contenders))) {
             final String what = result.contender() + ", " + result.name() + ": " + result.text("message");
             assertTrue(result.isComplete(), what);
@@ -46,9 +45,7 @@ class KernelBenchGpuTest {
                 assertTrue(result.number("registers") > 0, what);
             } else if (result.test().equals("CHURN")) {
                 assertTrue(result.number("operations") > 0, what);
-                // How full it gets within its second depends on the allocator's speed.
-                assertTrue(result.number("peak") > 0.5 && result.number("peak") < 1.1, what + result.number("peak"));
-                mostInUse = Math.max(mostInUse, result.number("peak"));
+                assertTrue(result.number("peak") > 0.9 && result.number("peak") < 1.1, what + result.number("peak"));
                 assertEquals(0, result.number("nulls"), what);
             } else {
                 assertTrue(result.microseconds() > 0, what);
@@ -66,7 +63,6 @@ class KernelBenchGpuTest {
                 assertTrue(result.number("lastOverFirst") > 0, what);
             }
         }
-        assertTrue(mostInUse > 0.9, "a heap that is churned is to be nearly full: " + mostInUse);
     }
 
     /** A heap with room for a third of the requests. */
