@@ -23,8 +23,7 @@ public final class CasePlan {
     private static final int MILLION = 1 << 20;
     private static final long SMALL_HEAP = 64L << 20;
     private static final int FEW_ROUNDS = 24;
-    /** In these the slowest allocator fills a small heap. */
-    private static final int CHURN_SECONDS = 4;
+    private static final int CHURN_SECONDS = 2;
 
     private final List<Contender> contenders;
     private final int runs;
@@ -255,8 +254,16 @@ public final class CasePlan {
                 (perWarp ? "W" : "T") + 1024,
                 least,
                 most,
-                each -> each.withHeap(SMALL_HEAP >> (test == TestKind.OOM ? 4 : 0), PreSplits.DEFAULT)
-                        .withIterations(quickIterations(test)));
+                each -> each.withHeap(quickHeapBytes(test), PreSplits.DEFAULT).withIterations(quickIterations(test)));
+    }
+
+    /** Where it is filled, one that the slowest allocator fills in time. */
+    private static long quickHeapBytes(final TestKind test) {
+        return switch (test) {
+            case OOM -> SMALL_HEAP / 16;
+            case CHURN -> SMALL_HEAP / 4;
+            default -> SMALL_HEAP;
+        };
     }
 
     private static int quickIterations(final TestKind test) {
