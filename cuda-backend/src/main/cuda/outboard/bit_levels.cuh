@@ -35,16 +35,13 @@
 //   has for that, release and acquire between threads, __syncwarp within a warp; so it also has its end.
 #pragma once
 
+#include "bitmap.cuh"
 #include "heap.cuh"
 
 namespace outboard::detail {
 
-constexpr u32 RADIX_LOG2 = 6;
-constexpr u32 RADIX = 1u << RADIX_LOG2;
 constexpr u32 TOP_LEVEL = 2;
 constexpr u32 GRANULE2_UNITS = RADIX * RADIX;
-constexpr u64 ALL = ~0ull;
-constexpr u32 NO_BIT = ~0u;
 
 // Warps of a multiprocessor with slots of their own. A warp beyond shares one.
 constexpr u32 SLOTS_PER_MULTIPROCESSOR = 32;
@@ -54,19 +51,6 @@ constexpr u32 FREE_COUNTERS = 16;
 
 // A claim of one word is tried so often: after that its other users get somewhere, and this one goes elsewhere.
 constexpr u32 TRIES = 3;
-
-OUTBOARD_DEVICE u64 bit64(u32 index) {
-    return 1ull << (index & (RADIX - 1));
-}
-
-OUTBOARD_DEVICE u64 lowBits(u32 count) {
-    return count >= RADIX ? ALL : (1ull << count) - 1;
-}
-
-// From a bit to the highest.
-OUTBOARD_DEVICE u64 highBits(u32 from) {
-    return ALL << (from & (RADIX - 1));
-}
 
 OUTBOARD_DEVICE u32 ceilingOf(u32 units, u32 log2) {
     return (units + (1u << log2) - 1) >> log2;
@@ -161,12 +145,7 @@ OUTBOARD_DEVICE void countRest(const Heap* heap) {
 
 // Sets free bits, and says that the word has some if it had none.
 OUTBOARD_DEVICE u64 setFree(const Heap* heap, u32 level, u32 word, u64 granules) {
-    const u64 before = freeBits(heap, level, word).fetchOrAcquire(granules);
-    if (before == 0) {
-        // Acquire: a search that looks at the hint before comes before what is counted after.
-        GlobalAtomic<u64>(heap->bits.hints[level][word >> RADIX_LOG2]).fetchOrAcquire(bit64(word));
-    }
-    return before;
+    return Bitmap<2>{{heap->bits.free[level], heap->bits.hints[level]}}.set(word, granules);
 }
 
 OUTBOARD_DEVICE bool isOwn(const Heap* heap, u32 level, u32 word) {

@@ -1,0 +1,424 @@
+// ObjectHeap: objects of a few declared types, for kernels that run one method on all objects of a type (Springer 2019,
+// DynaSOAr). The heap is divided into blocks of equal size. A block has up to 64 objects, all of one type, with an array for
+// each field: threads side by side that read a field of objects side by side read memory side by side.
+//
+//     struct Fish : outboard::Fields<float, float, u32> {};
+//     enum { X, Y, ENERGY };
+//     using Sea = outboard::ObjectHeap<Fish, Shark>;
+//
+//     __global__ void swim(const __grid_constant__ outboard::Objects objects) {
+//         Sea sea(&objects);
+//         sea.forEach<Fish>([&](auto fish) {
+//             fish.template get<X>() += 1;
+//             if (fish.template get<ENERGY>()++ == 7) {
+//                 const auto young = sea.make<Fish>();
+//             }
+//         });
+//     }
+//
+// What stands where, all of it outside of the blocks:
+//
+// slots       for each block a word: a bit for each object that it doesn't have. The only thing that says what there is; all
+//             else is found by it or says where to look.
+// free        a bit for each block that has no type.
+// active      of each type: a bit for each of its blocks that may have room.
+// allocated   of each type: a bit for each of its blocks.
+// types       of each block: its type.
+// visits      for each block: a bit for each object that the do-all under way is to visit.
+// recent      for each warp's place on a multiprocessor, and each type: the block that it made the last one in, and what was
+//             free there. A guess.
+//
+// make        tries the recent block, then active ones, then takes a free one, which gets its type and is made known as active
+//             and allocated.
+// destroy     sets the object's bit in slots. Who finds the word to have been zero makes the block active; who makes it
+//             whole takes it away by one compare-and-swap, after which nobody finds anything in it, and gives it back.
+//
+// Where the paper rests on luck, and what is done here instead:
+// - A block may be given back and get another type between a look at `active` and the claim of a slot in it. The paper
+//   compares types after the claim and repeats. So does this one, but what was claimed of a stranger's block goes back by
+//   the same way as a destroyed object's slot, so that such a block is given back, too. A block with a claimed slot doesn't
+//   change its type, so what the claimer sees then is so.
+// - The paper's bits of active blocks must be right in the end, so threads wait for each other to set and clear them
+//   (bitmap.cuh). Here they are hints, and nobody waits.
+// - Out of memory the paper's make repeats for ever. Here it ends: after each active block has been tried once.
+// - An object that is made while a do-all runs isn't visited by it, as in the paper, also where another one was destroyed before
+//   (there a new object in its place is visited if its slot was full when the do-all began): destroy takes it off `visits`.
+//
+// Bounds: make looks at each block once at most; destroy needs some ten accesses. Both end whatever other threads do. A make
+// may get nothing though there is room if a thread has destroyed in a full block and not said so yet.
+//
+// Memory order, by the PTX memory model:
+// - `slots` is only changed by atomic read-modify-writes. Who destroys executes a fence before the OR; who makes does an
+//   acquire AND, and observes that OR directly or through others': what was done with an object happens before the next one
+//   in its place is made.
+// - A block's type is written before a fence and the OR that first sets its slots. Who claims one of these observes that
+//   OR, and so the type.
+// - Who takes a whole block away does an acquire compare-and-swap, clears its bits, executes a fence, and sets its bit in `free`;
+//   who takes it from there does an acquire AND. So its bits as a block of the next type are set after they were cleared.
+// - forEach reads `visits` and the list of blocks, which another kernel wrote. Destroying clears bits of `visits` meanwhile: a
+//   thread that destroys an object which another one is to visit must know itself whether it was.
+#pragma once
+
+#include "bitmap.cuh"
+#include "object_layout.cuh"
+
+namespace outboard {
+
+constexpr u32 MOST_OBJECT_TYPES = 16;
+constexpr u32 NO_OBJECT = ~0u;
+constexpr u32 LAYOUT_OBJECTS = 0x0B7EC7;
+
+// Of a warp's place and a type. A sector of the L2 cache has two.
+struct alignas(16) RecentBlock {
+    u32 block;
+    u32 unused;
+    u64 slots;
+};
+
+// One type's.
+struct ObjectType {
+    u64 slots;  // of an empty block
+    detail::Bitmap<3> active;
+    u64* allocated;
+    u32* list;     // blocks of the last do-all
+    u64* listed;   // their number
+};
+
+// The control block: where everything is. It never changes while the heap lives. Kernels take it by value, as a
+// `const __grid_constant__ Objects` parameter, or as a pointer to it in the heap.
+struct alignas(32) Objects {
+    u32 layout;
+    u32 typeCount;
+    u64 number;  // of the types' fields (object_layout.cuh)
+    u32 blocks;
+    u32 blockBytes;
+    u32 tops;  // words at the top of each bitmap
+    u32 multiprocessors;
+    u32 places;  // of warps
+    u32 unused;
+    unsigned char* data;
+    u64* slots;
+    u64* visits;
+    unsigned char* types;
+    RecentBlock* recent;
+    u64* misuses;
+    detail::Bitmap<3> free;
+    ObjectType type[MOST_OBJECT_TYPES];
+};
+
+static_assert(sizeof(Objects) == 1024, "the host copies the control block");
+
+namespace detail {
+
+// Warps of a multiprocessor with a place of their own: as many as there can be.
+constexpr u32 PLACES_PER_MULTIPROCESSOR = 64;
+
+// Active blocks that others have filled meanwhile: after so many a free one is taken.
+constexpr u32 FRUITLESS = 8;
+
+// Slots of one block that the caller has claimed.
+struct Claim {
+    u32 block;
+    u64 slots;
+};
+
+// The set bit with so many before it.
+OUTBOARD_DEVICE u32 nthBit(u64 word, u32 n) {
+    u32 at = 0;
+    for (u32 half = RADIX / 2; half != 0; half /= 2) {
+        const u32 below = countOf(word >> at & lowBits(half));
+        const bool isAbove = n >= below;
+        n -= isAbove ? below : 0;
+        at += isAbove ? half : 0;
+    }
+    return at;
+}
+
+// The lowest set bits, so many.
+OUTBOARD_DEVICE u64 lowest(u64 word, u32 count) {
+    return countOf(word) <= count ? word : word & lowBits(nthBit(word, count));
+}
+
+OUTBOARD_DEVICE GlobalAtomic<u64> slotsOf(const Objects* objects, u32 block) {
+    return GlobalAtomic<u64>(objects->slots[block]);
+}
+
+OUTBOARD_DEVICE u32 typeOf(const Objects* objects, u32 block) {
+    return GlobalAtomic<unsigned char>(objects->types[block]).load();
+}
+
+// Gives back slots of a block, which the caller owns, after a fence.
+OUTBOARD_DEVICE void release(const Objects* objects, u32 type, u32 block, u64 slots) {
+    const ObjectType& mine = objects->type[type];
+    const u64 before = slotsOf(objects, block).fetchOrAcquire(slots);
+    if ((before & slots) != 0) {
+        GlobalAtomic<u64>(*objects->misuses).increment();  // destroyed twice, as far as this can be told
+    }
+    if (before == 0) {
+        mine.active.raise(0, block);
+    }
+    if ((before | slots) == mine.slots && slotsOf(objects, block).compareAndSwap(mine.slots, 0) == mine.slots) {
+        mine.active.word(0, block >> RADIX_LOG2).clearBits(bit64(block));
+        GlobalAtomic<u64>(mine.allocated[block >> RADIX_LOG2]).clearBits(bit64(block));
+        releaseFence();
+        objects->free.set(block >> RADIX_LOG2, bit64(block));
+    }
+}
+
+OUTBOARD_DEVICE RecentBlock* recentBlock(const Objects* objects, u32 type, u32& place) {
+    const u32 warp = warpOfMultiprocessor() & (PLACES_PER_MULTIPROCESSOR - 1);
+    place = (warp * objects->multiprocessors + multiprocessor() % objects->multiprocessors) % objects->places;
+    return objects->recent + place * objects->typeCount + type;
+}
+
+// Claims up to so many slots of a block in which `seen` were free, if it is of that type.
+OUTBOARD_DEVICE u64 claimSlots(const Objects* objects, u32 type, u32 block, u32 count, u64& seen) {
+    while (seen != 0) {
+        const u64 wanted = lowest(seen, count);
+        const u64 before = slotsOf(objects, block).fetchAndAcquire(~wanted);
+        const u64 got = before & wanted;
+        seen = before & ~wanted;
+        if (got == 0) {
+            continue;
+        }
+        const u32 actual = typeOf(objects, block);
+        if (actual == type) {
+            return got;
+        }
+        releaseFence();
+        release(objects, actual, block, got);
+        seen = 0;
+    }
+    return 0;
+}
+
+OUTBOARD_DEVICE void remember(RecentBlock* recent, u32 block, u64 slots) {
+    GlobalAtomic<u32>(recent->block).store(block);
+    GlobalAtomic<u64>(recent->slots).store(slots);
+}
+
+// Slots of a block that was free: it gets the type. None if there is no such block.
+OUTBOARD_SELDOM inline Claim claimFree(const Objects* objects, u32 type, u32 count, RecentBlock* recent, u32 place) {
+    const ObjectType& mine = objects->type[type];
+    u32 block;
+    while ((block = objects->free.find(place, objects->tops)) != NO_BIT) {
+        if ((objects->free.word(0, block >> RADIX_LOG2).fetchAndAcquire(~bit64(block)) & bit64(block)) != 0) {
+            break;
+        }
+    }
+    if (block == NO_BIT) {
+        return {NO_OBJECT, 0};
+    }
+    const u64 claimed = lowest(mine.slots, count);
+    const u64 rest = mine.slots & ~claimed;
+    GlobalAtomic<unsigned char>(objects->types[block]).store(static_cast<unsigned char>(type));
+    GlobalAtomic<u64>(mine.allocated[block >> RADIX_LOG2]).setBits(bit64(block));
+    if (rest != 0) {
+        releaseFence();
+        slotsOf(objects, block).fetchOrAcquire(rest);
+        mine.active.raise(0, block);
+    }
+    remember(recent, block, rest);
+    return {block, claimed};
+}
+
+// Slots of any block. By one thread.
+OUTBOARD_SELDOM inline Claim claimAnywhere(const Objects* objects, u32 type, u32 count, RecentBlock* recent, u32 place) {
+    const ObjectType& mine = objects->type[type];
+    u32 block;
+    bool isFull = false;
+    for (u32 tries = 0; tries < objects->blocks && (block = mine.active.find(place, objects->tops)) != NO_BIT; ++tries) {
+        u64 seen = slotsOf(objects, block).load();
+        const u64 got = claimSlots(objects, type, block, count, seen);
+        if (got != 0) {
+            remember(recent, block, seen);
+            return {block, got};
+        }
+        // Not active after all; looked at by an operation with a place among all on the word.
+        mine.active.word(0, block >> RADIX_LOG2).clearBits(bit64(block));
+        releaseFence();
+        if (slotsOf(objects, block).fetchOr(0) != 0 && typeOf(objects, block) == type) {
+            mine.active.raise(0, block);
+        }
+        place = block + 1 < objects->blocks ? block + 1 : 0;
+        if (tries >= FRUITLESS && !isFull) {
+            const Claim fresh = claimFree(objects, type, count, recent, place);
+            if (fresh.slots != 0) {
+                return fresh;
+            }
+            isFull = true;
+        }
+    }
+    return isFull ? Claim{NO_OBJECT, 0} : claimFree(objects, type, count, recent, place);
+}
+
+OUTBOARD_DEVICE u64 fromFirst(const Group& group, u64 value) {
+    return static_cast<u64>(group.fromFirst(static_cast<u32>(value >> 32))) << 32 | group.fromFirst(static_cast<u32>(value));
+}
+
+// An object: its block and its place there; NO_OBJECT if there is no room. One claim serves the threads of a warp that come
+// together.
+OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
+    const Group group;
+    const u32 rank = group.rank();
+    RecentBlock* recent = nullptr;
+    u32 place = 0;
+    Claim claim = {NO_OBJECT, 0};
+    if (rank == 0) {
+        recent = recentBlock(objects, type, place);
+        const FourWords four = loadFour(&recent->block);
+        u64 seen = static_cast<u64>(four.d) << 32 | four.c;
+        if (seen != 0) {
+            place = four.a;
+            claim = {four.a, claimSlots(objects, type, four.a, group.size(), seen)};
+            GlobalAtomic<u64>(recent->slots).store(seen);
+        } else {
+            place = static_cast<u32>(static_cast<u64>(objects->blocks) * place / objects->places);
+        }
+    }
+    u32 object = NO_OBJECT;
+    for (u32 made = 0; made < group.size();) {
+        if (rank == 0 && claim.slots == 0) {
+            claim = claimAnywhere(objects, type, group.size() - made, recent, place);
+        }
+        const u32 block = group.fromFirst(claim.block);
+        const u64 slots = fromFirst(group, claim.slots);
+        if (slots == 0) {
+            break;
+        }
+        const u32 count = countOf(slots);
+        if (rank >= made && rank - made < count) {
+            object = block << SLOT_LOG2 | nthBit(slots, rank - made);
+        }
+        made += count;
+        claim.slots = 0;
+    }
+    // One thread has claimed: by this, what others did with it before happens before what each does now.
+    group.sync();
+    return object;
+}
+
+OUTBOARD_DEVICE void destroyObject(const Objects* objects, u32 type, u32 object) {
+    const Group group;
+    const u32 block = object >> SLOT_LOG2;
+    const u64 slot = bit64(object);
+    // One operation for all objects of a block.
+    group.sync();
+    for (u32 left = group.lanes(); left != 0;) {
+        const bool same = group.fromLane(block, lowestBit(left)) == block;
+        const u32 lanes = group.lanesWhere(same);
+        const u32 lower = group.unionOf(same ? static_cast<u32>(slot) : 0);
+        const u64 slots = static_cast<u64>(group.unionOf(same ? static_cast<u32>(slot >> 32) : 0)) << 32 | lower;
+        if (group.lane() == lowestBit(left)) {
+            GlobalAtomic<u64>(objects->visits[block]).clearBits(slots);
+            releaseFence();
+            release(objects, type, block, slots);
+        }
+        left &= ~lanes;
+    }
+}
+
+}  // namespace detail
+
+// The heap, as kernels with these types see it. Cheap to make, and to copy.
+template <class... Types>
+class ObjectHeap {
+    using Layout = detail::ObjectLayout<Types...>;
+    static constexpr u32 BLOCK_BYTES = Layout::blockBytes();
+    static_assert(Layout::COUNT <= MOST_OBJECT_TYPES, "a heap has 16 types at most");
+
+    const Objects* objects;
+
+    // Constants, since a kernel can't call a constexpr function of the host's.
+    static constexpr u64 NUMBER = Layout::number();
+
+    template <class Type>
+    static constexpr u32 INDEX = Layout::template indexOf<Type>();
+
+  public:
+    // How many objects of a type a block has.
+    template <class Type>
+    static constexpr u32 SLOTS = detail::FieldsOf<Type>::slotsIn(BLOCK_BYTES);
+
+    // Where the array of one of its fields begins in a block.
+    template <class Type, u32 FIELD>
+    static constexpr u32 OFFSET = detail::FieldsOf<Type>::offsetOf(FIELD, SLOTS<Type>);
+
+    // An object of a type, or none.
+    template <class Type>
+    class Object {
+        friend class ObjectHeap;
+
+        unsigned char* block;
+        u32 number;
+
+        OUTBOARD_DEVICE Object(unsigned char* theBlock, u32 theNumber) : block(theBlock), number(theNumber) {}
+
+      public:
+        // What other objects' fields hold of it: at() makes an object of that again. NO_OBJECT for none.
+        OUTBOARD_DEVICE u32 id() const {
+            return number;
+        }
+
+        OUTBOARD_DEVICE explicit operator bool() const {
+            return number != NO_OBJECT;
+        }
+
+        // Field number FIELD.
+        template <u32 FIELD>
+        OUTBOARD_DEVICE detail::FieldOf<Type, FIELD>& get() const {
+            using Value = detail::FieldOf<Type, FIELD>;
+            return reinterpret_cast<Value*>(block + OFFSET<Type, FIELD>)[number & (detail::MOST_SLOTS - 1)];
+        }
+    };
+
+    // Ends the kernel, and its CUDA context with an error, if the heap was made for other types.
+    OUTBOARD_DEVICE explicit ObjectHeap(const Objects* theObjects) : objects(theObjects) {
+        if (objects->layout != LAYOUT_OBJECTS || objects->number != NUMBER) {
+            stop();
+        }
+    }
+
+    template <class Type>
+    OUTBOARD_DEVICE Object<Type> at(u32 id) const {
+        return Object<Type>(objects->data + static_cast<u64>(id >> detail::SLOT_LOG2) * BLOCK_BYTES, id);
+    }
+
+    // A new object, with whatever stood in its place; none if there is no room. Costs one claim for the threads of a warp that
+    // come together.
+    template <class Type>
+    OUTBOARD_DEVICE Object<Type> make() const {
+        return at<Type>(detail::makeObject(objects, INDEX<Type>));
+    }
+
+    // Ends an object. No thread may use it any more.
+    template <class Type>
+    OUTBOARD_DEVICE void destroy(const Object<Type>& object) const {
+        detail::destroyObject(objects, INDEX<Type>, object.number);
+    }
+
+    // Calls a function with each object that there was when the list was made (listObjects), but those destroyed since. By as
+    // many threads as take part, each with its number among them.
+    template <class Type, class Function>
+    OUTBOARD_DEVICE void forEach(u64 thread, u64 threads, const Function& function) const {
+        const ObjectType& mine = objects->type[INDEX<Type>];
+        const u64 count = *mine.listed * SLOTS<Type>;
+        for (u64 i = thread; i < count; i += threads) {
+            const u32 block = mine.list[i / SLOTS<Type>];
+            const u32 slot = static_cast<u32>(i % SLOTS<Type>);
+            if ((GlobalAtomic<u64>(objects->visits[block]).load() & detail::bit64(slot)) != 0) {
+                function(at<Type>(block << detail::SLOT_LOG2 | slot));
+            }
+        }
+    }
+
+#ifndef OUTBOARD_PLATFORM
+    // The same by all threads of a kernel with one-dimensional blocks.
+    template <class Type, class Function>
+    OUTBOARD_DEVICE void forEach(const Function& function) const {
+        forEach<Type>(static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x, static_cast<u64>(gridDim.x) * blockDim.x, function);
+    }
+#endif
+};
+
+}  // namespace outboard

@@ -1,0 +1,162 @@
+// Making an ObjectHeap, and what kernels do between those of its users: the list of a type's blocks before a do-all, and
+// statistics.
+#pragma once
+
+#include "heap_setup.cuh"
+#include "object_heap.cuh"
+
+namespace outboard {
+
+// The types of a heap, as the host says it: object_layout.cuh.
+struct ObjectPlan {
+    u64 number;
+    u32 typeCount;
+    u32 blockBytes;
+    u32 slots[MOST_OBJECT_TYPES];  // of a block of each type
+};
+
+// As many as three levels of bitmaps can have.
+constexpr u32 MOST_BLOCKS = 1u << 24;
+
+namespace detail {
+
+OUTBOARD_DEVICE Bitmap<3> placeBitmap(Dealer& dealer, u32 blocks) {
+    Bitmap<3> map{};
+    u32 bits = blocks;
+    for (u32 i = 0; i < 3; ++i) {
+        bits = (bits + RADIX - 1) >> RADIX_LOG2;
+        map.level[i] = dealer.table<u64>(bits);
+    }
+    return map;
+}
+
+// Places the tables for so many blocks; where the blocks end is returned.
+OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
+    const u32 words = (blocks + RADIX - 1) >> RADIX_LOG2;
+    Dealer dealer{reinterpret_cast<unsigned char*>(objects + 1)};
+    objects->blocks = blocks;
+    objects->tops = (words + RADIX * RADIX - 1) >> (2 * RADIX_LOG2);
+    const u32 all = objects->multiprocessors * PLACES_PER_MULTIPROCESSOR;
+    objects->places = all < blocks ? all : blocks;
+    objects->misuses = dealer.table<u64>(1);
+    objects->slots = dealer.table<u64>(blocks);
+    objects->visits = dealer.table<u64>(blocks);
+    objects->types = dealer.table<unsigned char>(blocks);
+    objects->recent = dealer.table<RecentBlock>(static_cast<u64>(objects->places) * objects->typeCount);
+    for (u32 i = 0; i < objects->typeCount; ++i) {
+        ObjectType& type = objects->type[i];
+        type.active = placeBitmap(dealer, blocks);
+        type.allocated = dealer.table<u64>(words);
+        type.list = dealer.table<u32>(blocks);
+        type.listed = dealer.table<u64>(1);
+    }
+    // The last one: all before it begins with zeros.
+    objects->free = placeBitmap(dealer, blocks);
+    const u64 end = reinterpret_cast<u64>(dealer.next);
+    objects->data = reinterpret_cast<unsigned char*>((end + BLOCK_ALIGNMENT - 1) & ~static_cast<u64>(BLOCK_ALIGNMENT - 1));
+    return reinterpret_cast<u64>(objects->data) + static_cast<u64>(blocks) * objects->blockBytes;
+}
+
+}  // namespace detail
+
+// Writes the control block at the begin of the memory. By one thread. With no blocks if there is no room for one.
+OUTBOARD_DEVICE void formatObjects(Objects* objects, u64 bytes, u32 multiprocessors, const ObjectPlan& plan) {
+    *objects = Objects{};
+    objects->typeCount = plan.typeCount;
+    objects->number = plan.number;
+    objects->blockBytes = plan.blockBytes;
+    objects->multiprocessors = multiprocessors;
+    for (u32 i = 0; i < plan.typeCount; ++i) {
+        objects->type[i].slots = detail::lowBits(plan.slots[i]);
+    }
+    const u64 most = bytes / plan.blockBytes;
+    const u64 end = reinterpret_cast<u64>(objects) + bytes;
+    u32 blocks = most < MOST_BLOCKS ? static_cast<u32>(most) : MOST_BLOCKS;
+    while (blocks != 0) {
+        const u64 needed = detail::placeObjects(objects, blocks);
+        if (needed <= end) {
+            break;
+        }
+        const u64 less = (needed - end + plan.blockBytes * 2 - 1) / (plan.blockBytes * 2);
+        blocks = less < blocks ? blocks - static_cast<u32>(less) : 0;
+    }
+    objects->blocks = blocks;
+    objects->layout = LAYOUT_OBJECTS;
+}
+
+// Makes all blocks free. By all threads of a launch after that.
+OUTBOARD_DEVICE void clearObjects(const Objects* objects, u64 thread, u64 threads) {
+    u64* const first = objects->misuses;
+    const u64 length = static_cast<u64>(objects->free.level[0] - first);
+    for (u64 i = thread; i < length; i += threads) {
+        first[i] = 0;
+    }
+    u32 bits = objects->blocks;
+    for (u32 level = 0; level < 3; ++level) {
+        const u32 words = (bits + detail::RADIX - 1) >> detail::RADIX_LOG2;
+        for (u64 i = thread; i < words; i += threads) {
+            objects->free.level[level][i] = detail::lowBits(bits - (static_cast<u32>(i) << detail::RADIX_LOG2));
+        }
+        bits = words;
+    }
+}
+
+// Before listObjects, by one thread.
+OUTBOARD_DEVICE void beginList(const Objects* objects, u32 type) {
+    *objects->type[type].listed = 0;
+}
+
+// Lists a type's blocks, and notes which objects a do-all is to visit: compaction by prefix sums (Springer 2019, section 2.3).
+// By all threads of a launch; each has a word of `allocated` at a time, and those that come together write what any of them
+// found side by side. No other kernel may use the heap meanwhile.
+OUTBOARD_DEVICE void listObjects(const Objects* objects, u32 type, u64 thread, u64 threads) {
+    const ObjectType& mine = objects->type[type];
+    const u32 words = (objects->blocks + detail::RADIX - 1) >> detail::RADIX_LOG2;
+    for (u64 from = thread; from < words; from += threads) {
+        const u64 word = mine.allocated[from];
+        const Group group;
+        const u32 count = countOf(word);
+        const u32 before = group.sumOfLowerRanks(count);
+        const u32 total = group.fromLast(before + count);
+        u32 at = 0;
+        if (group.rank() == 0 && total != 0) {
+            at = static_cast<u32>(Atomic<u64>(*mine.listed).fetch_add(total, RELAXED));
+        }
+        at = group.fromFirst(at);
+        for (u32 left = group.lanesWhere(word != 0); left != 0; left &= left - 1) {
+            const u32 lane = lowestBit(left);
+            const u64 blocks = static_cast<u64>(group.fromLane(high(word), lane)) << 32 | group.fromLane(low(word), lane);
+            const u32 place = group.fromLane(at + before, lane);
+            const u32 first = group.fromLane(static_cast<u32>(from), lane) << detail::RADIX_LOG2;
+            for (u32 bit = group.rank(); bit < detail::RADIX; bit += group.size()) {
+                if ((blocks >> bit & 1) != 0) {
+                    mine.list[place + countOf(blocks & detail::lowBits(bit))] = first + bit;
+                    objects->visits[first + bit] = mine.slots & ~objects->slots[first + bit];
+                }
+            }
+        }
+    }
+}
+
+// Adds up, for each type, its blocks and its objects; at the end the free blocks and the misuses. Into zeros, by all threads of a
+// launch.
+OUTBOARD_DEVICE void countObjects(const Objects* objects, u64* counts, u64 thread, u64 threads) {
+    const u32 words = (objects->blocks + detail::RADIX - 1) >> detail::RADIX_LOG2;
+    for (u64 word = thread; word < words; word += threads) {
+        for (u32 type = 0; type < objects->typeCount; ++type) {
+            const ObjectType& mine = objects->type[type];
+            u64 alive = 0;
+            for (u64 left = mine.allocated[word]; left != 0; left &= left - 1) {
+                alive += countOf(mine.slots & ~objects->slots[(word << detail::RADIX_LOG2) + lowestBit(left)]);
+            }
+            Atomic<u64>(counts[2 * type]).fetch_add(countOf(mine.allocated[word]), RELAXED);
+            Atomic<u64>(counts[2 * type + 1]).fetch_add(alive, RELAXED);
+        }
+        Atomic<u64>(counts[2 * MOST_OBJECT_TYPES]).fetch_add(countOf(objects->free.level[0][word]), RELAXED);
+    }
+    if (thread == 0) {
+        Atomic<u64>(counts[2 * MOST_OBJECT_TYPES + 1]).fetch_add(*objects->misuses, RELAXED);
+    }
+}
+
+}  // namespace outboard

@@ -1,0 +1,417 @@
+// ObjectHeap on fibers: for each seed a heap, a few threads on it, and another order of their accesses.
+//
+//   objects THREADS SCENARIO FIRST_SEED LAST_SEED
+//
+// THREADS: alone, each of another warp, or warps: then four fibers are a warp, and those of them that come at the same time
+// are served together.
+//
+//   mix      Objects of all types are made and destroyed, in a heap that is full now and then.
+//   turns    The same with few objects, so that blocks are given back and get another type again and again.
+//   do-all   Objects are visited while they are made and destroyed.
+//   misuse   Objects are destroyed twice.
+//
+// Of threads alone, each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired
+// says otherwise.
+//
+// In all of them no two objects have the same place, each keeps what was written, no block has objects of two types, no call
+// needs more accesses than it may, all that is free can be had when nobody else is there, and when all is destroyed each block
+// is free.
+//
+// Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "trials.h"
+
+#include "outboard/object_heap.cuh"
+#include "outboard/object_setup.cuh"
+
+using namespace outboard;
+
+namespace {
+
+struct Cell : Fields<u64> {};
+struct Fish : Fields<u64, float, float, unsigned char> {};
+struct Shark : Fields<double, u64, u32, u32, u32, u64, u64, u64> {};
+using Sea = ObjectHeap<Cell, Fish, Shark>;
+
+constexpr u32 TYPES = 3;
+constexpr u64 KIB = 1 << 10;
+constexpr u64 MOST_BYTES = 1 << 20;
+constexpr uint64_t MOST_ACCESSES = 50000000;
+constexpr u32 SLOTS[TYPES] = {Sea::SLOTS<Cell>, Sea::SLOTS<Fish>, Sea::SLOTS<Shark>};
+
+static_assert(SLOTS[0] == 64 && SLOTS[1] < 64 && SLOTS[2] < SLOTS[1], "blocks are as large as 64 of the smallest objects");
+static_assert(Sea::OFFSET<Fish, 3> >= Sea::OFFSET<Fish, 2> + 4 * SLOTS[1], "arrays lie apart");
+
+Objects* makeHeap(u64 bytes) {
+    static unsigned char* const mapping = static_cast<unsigned char*>(
+            mmap(nullptr, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    std::memset(mapping, 0xA5, MOST_BYTES);
+    Objects* const objects = reinterpret_cast<Objects*>(mapping);
+    ObjectPlan plan{};
+    plan.number = detail::ObjectLayout<Cell, Fish, Shark>::number();
+    plan.typeCount = TYPES;
+    plan.blockBytes = detail::ObjectLayout<Cell, Fish, Shark>::blockBytes();
+    std::copy(SLOTS, SLOTS + TYPES, plan.slots);
+    formatObjects(objects, bytes, 1 + chance.below(3), plan);
+    const u64 threads = 1 + chance.below(4);
+    for (u64 thread = 0; thread < threads; ++thread) {
+        clearObjects(objects, thread, threads);
+    }
+    require(objects->blocks != 0 && objects->data + static_cast<u64>(objects->blocks) * objects->blockBytes <= mapping + bytes,
+            "the blocks leave the memory");
+    return objects;
+}
+
+struct Thing {
+    u32 type;
+    u32 id;
+    u64 mark;
+};
+
+class Trial {
+    Objects* const objects;
+    const Sea sea{objects};
+    const bool inWarps;
+    const u32 threads = inWarps ? 4 + chance.below(9) : 2 + chance.below(5);
+    std::map<u32, Thing> alive;            // by id
+    std::map<u32, std::pair<u32, u32>> blocks;  // with objects: their type and number
+    std::vector<std::vector<Thing>> kept{threads};
+    u64 marks = 0;
+    u64 misuses = 0;
+    const u32 typesUsed;
+    const u32 firstType = chance.below(TYPES);
+
+    void together(const std::function<void(u32)>& body) const {
+        std::vector<std::function<void()>> bodies;
+        for (u32 i = 0; i < threads; ++i) {
+            bodies.push_back([&body, i] { body(i); });
+        }
+        outboard::together(bodies, MOST_ACCESSES);
+    }
+
+    // One thread, of any warp, while no other is there.
+    void alone(const std::function<void()>& body) const {
+        std::vector<std::function<void()>> bodies(chance.below(8), [] {});
+        bodies.push_back(body);
+        const bool weak = fibers.weak;
+        fibers.weak = false;
+        outboard::together(bodies, MOST_ACCESSES);
+        fibers.weak = weak;
+    }
+
+    u64& markOf(const Thing& thing) const {
+        return thing.type == 0 ? sea.at<Cell>(thing.id).get<0>()
+                : thing.type == 1 ? sea.at<Fish>(thing.id).get<0>()
+                                  : sea.at<Shark>(thing.id).get<1>();
+    }
+
+    void requireFew(u64 before, const char* call) const {
+        // Each block: found from above, its slots, claim, type, a block of another's given back, the bit cleared and set.
+        const u64 most = lanesOfWarp * (100 + 40ull * objects->blocks);
+        const u64 accesses = fibers.accesses() - before;
+        if (accesses > most) {
+            fail(std::string(call) + " needs " + std::to_string(accesses) + " accesses, and not " + std::to_string(most));
+        }
+    }
+
+    void note(const Thing& thing) {
+        const u32 block = thing.id / 64;
+        require(block < objects->blocks && thing.id % 64 < SLOTS[thing.type], "an object has no place");
+        require(alive.emplace(thing.id, thing).second, "two objects have the same place");
+        auto& of = blocks.emplace(block, std::make_pair(thing.type, 0u)).first->second;
+        require(of.first == thing.type, "a block has objects of two types");
+        ++of.second;
+    }
+
+    // NO_OBJECT if there is none.
+    Thing make(u32 type) {
+        const u64 before = fibers.accesses();
+        Thing thing = {type, detail::makeObject(objects, type), 0};
+        requireFew(before, "make");
+        if (thing.id != NO_OBJECT) {
+            thing.mark = ++marks;
+            note(thing);
+            Atomic<u64>(markOf(thing)).store(thing.mark, RELAXED);
+        }
+        return thing;
+    }
+
+    void destroy(const Thing& thing) {
+        require(Atomic<u64>(markOf(thing)).load(RELAXED) == thing.mark, "an object doesn't keep what was written");
+        alive.erase(thing.id);
+        if (--blocks[thing.id / 64].second == 0) {
+            blocks.erase(thing.id / 64);
+        }
+        const u64 before = fibers.accesses();
+        detail::destroyObject(objects, thing.type, thing.id);
+        requireFew(before, "destroy");
+    }
+
+    Thing takeAny(std::vector<Thing>& mine) const {
+        const u32 i = chance.below(static_cast<u32>(mine.size()));
+        const Thing thing = mine[i];
+        mine[i] = mine.back();
+        mine.pop_back();
+        return thing;
+    }
+
+    // Threads of a warp that come together to the same line of a kernel are there for the same type.
+    u32 anyType() const {
+        return inWarps ? (firstType + fibers.number() / lanesOfWarp) % typesUsed : chance.below(typesUsed);
+    }
+
+    void use(std::vector<Thing>& mine, u32 calls, u32 most) {
+        for (u32 call = 0; call < calls; ++call) {
+            if (!mine.empty() && (mine.size() >= most || chance.below(2) == 0)) {
+                destroy(takeAny(mine));
+            } else {
+                const Thing thing = make(anyType());
+                if (thing.id != NO_OBJECT) {
+                    mine.push_back(thing);
+                }
+            }
+        }
+    }
+
+    // What the tables must say while no call is under way.
+    void requireConsistent() const {
+        std::vector<u32> count(TYPES);
+        for (u32 block = 0; block < objects->blocks; ++block) {
+            const auto bit = [block](const u64* words) { return (words[block / 64] >> block % 64 & 1) != 0; };
+            const auto used = blocks.find(block);
+            require(bit(objects->free.level[0]) == (used == blocks.end()), "a block is free that has objects, or isn't though it has none");
+            for (u32 type = 0; type < TYPES; ++type) {
+                const ObjectType& of = objects->type[type];
+                const bool isOf = used != blocks.end() && used->second.first == type;
+                require(bit(of.allocated) == isOf, "a block is allocated for a type that it isn't of, or isn't for its own");
+                require(!isOf || objects->slots[block] == 0 || bit(of.active.level[0]), "a block with room isn't active");
+            }
+            u64 slots = used == blocks.end() ? 0 : objects->type[used->second.first].slots;
+            for (u32 slot = 0; slot < 64; ++slot) {
+                slots &= ~(alive.count(block * 64 + slot) != 0 ? 1ull << slot : 0);
+            }
+            require(objects->slots[block] == slots, "a slot is free that has an object, or isn't though it has none");
+        }
+        for (u32 type = 0; type <= TYPES; ++type) {
+            const detail::Bitmap<3>& map = type == TYPES ? objects->free : objects->type[type].active;
+            u32 bits = objects->blocks;
+            for (u32 level = 0; level < 2; ++level) {
+                bits = (bits + 63) / 64;
+                for (u32 word = 0; word < bits; ++word) {
+                    require(map.level[level][word] == 0 || (map.level[level + 1][word / 64] >> word % 64 & 1) != 0,
+                            "a search wouldn't look at a word that has bits");
+                }
+            }
+        }
+        require(*objects->misuses == misuses, "misuses are counted that aren't, or aren't that are");
+        requireCounts();
+    }
+
+    void requireCounts() const {
+        u64 counts[2 * MOST_OBJECT_TYPES + 2] = {};
+        const u64 scanners = 1 + chance.below(3);
+        for (u64 thread = 0; thread < scanners; ++thread) {
+            countObjects(objects, counts, thread, scanners);
+        }
+        for (u32 type = 0; type < TYPES; ++type) {
+            const auto isOf = [type](const auto& each) { return each.second.first == type; };
+            const auto isA = [type](const auto& each) { return each.second.type == type; };
+            require(counts[2 * type] == static_cast<u64>(std::count_if(blocks.begin(), blocks.end(), isOf))
+                            && counts[2 * type + 1] == static_cast<u64>(std::count_if(alive.begin(), alive.end(), isA)),
+                    "statistics are wrong");
+        }
+        require(counts[2 * MOST_OBJECT_TYPES] == objects->blocks - blocks.size(), "statistics of free blocks are wrong");
+        require(counts[2 * MOST_OBJECT_TYPES + 1] == misuses, "statistics of misuses are wrong");
+    }
+
+    // All that is free can be had, of any type.
+    void requireServed() {
+        const u32 type = chance.below(TYPES);
+        u64 room = (objects->blocks - blocks.size()) * static_cast<u64>(SLOTS[type]);
+        for (const auto& each : blocks) {
+            room += each.second.first == type ? SLOTS[type] - each.second.second : 0;
+        }
+        std::vector<Thing> all;
+        alone([&] {
+            for (Thing thing = make(type); thing.id != NO_OBJECT; thing = make(type)) {
+                all.push_back(thing);
+            }
+            require(all.size() == room, "what is free can't be had");
+            const u64 before = fibers.accesses();
+            make(type);
+            require(fibers.accesses() - before < 20, "a make takes long though there is nothing");
+        });
+        requireConsistent();
+        alone([&] {
+            for (const Thing& thing : all) {
+                destroy(thing);
+            }
+        });
+        requireConsistent();
+    }
+
+    void requireWhole() {
+        requireConsistent();
+        require(blocks.empty() && alive.empty(), "objects are left");
+    }
+
+    void destroyAll() {
+        together([&](u32 i) {
+            while (!kept[i].empty()) {
+                destroy(takeAny(kept[i]));
+            }
+        });
+        requireWhole();
+    }
+
+    void list(u32 type) const {
+        beginList(objects, type);
+        const u32 listers = 1 + chance.below(3 * lanesOfWarp);
+        std::vector<std::function<void()>> bodies;
+        for (u32 i = 0; i < listers; ++i) {
+            bodies.push_back([this, type, i, listers] { listObjects(objects, type, i, listers); });
+        }
+        const bool weak = fibers.weak;
+        fibers.weak = false;  // a kernel of its own
+        outboard::together(bodies, MOST_ACCESSES);
+        fibers.weak = weak;
+    }
+
+    template <class Type>
+    void doAll(u32 type) {
+        std::map<u32, u64> expected;  // marks by id, of those that were there
+        for (const auto& each : alive) {
+            if (each.second.type == type) {
+                expected.emplace(each.first, each.second.mark);
+            }
+        }
+        list(type);
+        std::set<u64> visited;
+        together([&](u32 i) {
+            sea.forEach<Type>(i, threads, [&](const Sea::Object<Type>& object) {
+                const auto there = alive.find(object.id());
+                require(there != alive.end(), "an object is visited that was destroyed");
+                const auto was = expected.find(object.id());
+                require(was != expected.end() && was->second == there->second.mark, "an object is visited that was made meanwhile");
+                require(visited.insert(there->second.mark).second, "an object is visited twice");
+                const u32 kind = chance.below(4);
+                if (kind == 0) {
+                    const Thing thing = there->second;
+                    for (std::vector<Thing>& mine : kept) {
+                        mine.erase(std::remove_if(mine.begin(), mine.end(), [&](const Thing& each) { return each.id == thing.id; }), mine.end());
+                    }
+                    destroy(thing);
+                } else if (kind == 1) {
+                    const Thing thing = make(anyType());
+                    if (thing.id != NO_OBJECT) {
+                        kept[i].push_back(thing);
+                    }
+                }
+            });
+        });
+        for (const auto& each : expected) {
+            require(visited.count(each.second) != 0, "an object isn't visited");
+        }
+        requireConsistent();
+    }
+
+  public:
+    Trial(u64 bytes, bool warps) : objects(makeHeap(bytes)), inWarps(warps), typesUsed(1 + chance.below(TYPES)) {
+        lanesOfWarp = warps ? 4 : 1;
+        Group::forgetAll();
+    }
+
+    void mix(u32 most) {
+        for (u32 rounds = 1 + chance.below(4); rounds != 0; --rounds) {
+            together([&](u32 i) { use(kept[i], 1 + chance.below(2 * most), 1 + chance.below(most)); });
+            requireConsistent();
+            if (chance.below(3) == 0) {
+                requireServed();
+            }
+        }
+        destroyAll();
+        requireServed();
+    }
+
+    void doAlls() {
+        const u32 most = 1 + chance.below(60);
+        for (u32 rounds = 1 + chance.below(4); rounds != 0; --rounds) {
+            together([&](u32 i) { use(kept[i], 1 + chance.below(2 * most), most); });
+            const u32 type = chance.below(TYPES);
+            if (type == 0) {
+                doAll<Cell>(0);
+            } else if (type == 1) {
+                doAll<Fish>(1);
+            } else {
+                doAll<Shark>(2);
+            }
+        }
+        destroyAll();
+        requireServed();
+    }
+
+    void misuse() {
+        together([&](u32 i) { use(kept[i], 1 + chance.below(20), 20); });
+        alone([&] {
+            for (u32 i = 0; i < threads; ++i) {
+                if (kept[i].size() > 1) {
+                    // Another one keeps the block.
+                    const Thing thing = takeAny(kept[i]);
+                    destroy(thing);
+                    const bool known = blocks.count(thing.id / 64) != 0;
+                    if (known) {
+                        detail::destroyObject(objects, thing.type, thing.id);
+                        ++misuses;
+                    }
+                }
+            }
+        });
+        destroyAll();
+        requireServed();
+    }
+};
+
+[[noreturn]] void usage() {
+    std::printf("objects THREADS SCENARIO FIRST_SEED LAST_SEED, see objects.cpp\n");
+    std::exit(2);
+}
+
+template <bool WARPS>
+void run(const std::string& name) {
+    fibers.weak = name.rfind("weak-", 0) == 0;
+    const std::string scenario = fibers.weak ? name.substr(5) : name;
+    if (fibers.weak && WARPS) {
+        usage();
+    }
+    const u64 bytes = chance.below(4) == 0 ? 8 * KIB + chance.below(16 * KIB) : 24 * KIB + chance.below(60 * KIB);
+    Trial trial(bytes, WARPS);
+    if (scenario == "mix") {
+        trial.mix(1 + chance.below(100));
+    } else if (scenario == "turns") {
+        trial.mix(1 + chance.below(3));
+    } else if (scenario == "do-all") {
+        trial.doAlls();
+    } else if (scenario == "misuse") {
+        trial.misuse();
+    } else {
+        usage();
+    }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const std::string threads = count == 5 ? arguments[1] : "";
+    void (*const once)(const std::string&) = threads == "alone" ? run<false> : threads == "warps" ? run<true> : nullptr;
+    if (once == nullptr) {
+        usage();
+    }
+    runTrials(arguments, once);
+    return 0;
+}
