@@ -4,7 +4,6 @@ import io.outboard.cuda.kernels.DevicePtx;
 import io.outboard.cuda.kernels.KernelDriver;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextScope;
-import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
@@ -12,9 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import jcuda.Pointer;
-import jcuda.driver.CUstream;
-import jcuda.runtime.cudaError;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An in-kernel heap: device memory that kernels divide among their threads while they run, seen from the host.
@@ -36,19 +32,12 @@ public final class DeviceHeap implements AutoCloseable {
     /** Bytes of what {@link #parameter} points to: {@code outboard::Heap}. */
     public static final int CONTROL_BYTES = 288;
 
-    private static final int BLOCK_THREADS = 256;
-    private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
-
     /** What a scan divides the heap into; as many threads read it. */
     private static final int SEGMENTS = 8192;
 
     private static final int SEGMENT_BYTES = 64;
 
-    private final KernelDriver driver;
-    private final long context;
-    private final @Nullable Pool pool;
-    private final long address;
-    private final long sizeBytes;
+    private final HeapSpace space;
     private final DeviceAllocator allocator;
     private final PreSplit preSplit;
     private final int fragmentationUnits;
@@ -56,18 +45,8 @@ public final class DeviceHeap implements AutoCloseable {
     /** Outside of the Java heap, for launches to read. All zero for {@link DeviceAllocator#CUDA_MALLOC}. */
     private final ByteBuffer control = ByteBuffer.allocateDirect(CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
-    private int multiprocessors;
-    private @Nullable KernelModule module;
-    private boolean launched;
-    private boolean closed;
-
-    private DeviceHeap(
-            final KernelDriver driver, final long context, final DeviceHeapBuilder builder, final long address) {
-        this.driver = driver;
-        this.context = context;
-        this.address = address;
-        pool = builder.allocator == DeviceAllocator.CUDA_MALLOC ? null : builder.pool;
-        sizeBytes = builder.sizeBytes;
+    private DeviceHeap(final HeapSpace space, final DeviceHeapBuilder builder) {
+        this.space = space;
         allocator = builder.allocator;
         preSplit = builder.preSplit;
         fragmentationUnits = builder.fragmentationUnits();
@@ -100,12 +79,10 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     static DeviceHeap build(final KernelDriver driver, final DeviceHeapBuilder builder) {
-        final long context = driver.currentContext();
-        final boolean takes = builder.pool != null && builder.allocator != DeviceAllocator.CUDA_MALLOC;
-        final long address = takes
-                ? Objects.requireNonNull(builder.pool).allocate(builder.sizeBytes, DeviceHeapBuilder.ALIGNMENT_BYTES)
-                : builder.address;
-        final DeviceHeap heap = new DeviceHeap(driver, context, builder, address);
+        final Pool pool = builder.allocator == DeviceAllocator.CUDA_MALLOC ? null : builder.pool;
+        final DeviceHeap heap = new DeviceHeap(
+                new HeapSpace(driver, pool, builder.address, builder.sizeBytes, DeviceHeapBuilder.ALIGNMENT_BYTES),
+                builder);
         try {
             heap.start();
             return heap;
@@ -124,22 +101,20 @@ public final class DeviceHeap implements AutoCloseable {
             raiseLimit();
             return;
         }
-        try (ContextScope scope = driver.scope(context)) {
-            final int[] count = new int[1];
-            driver.check("cuDeviceGetAttribute", driver.kernels().multiprocessors(count));
-            multiprocessors = count[0];
-            module = KernelModule.load(driver, DevicePtx.HEAP);
+        try (ContextScope scope = space.scope()) {
+            space.load(DevicePtx.HEAP);
             format();
         }
     }
 
     /** Never lowers it: the program may have wanted more. */
     private void raiseLimit() {
-        try (ContextScope scope = driver.scope(context)) {
+        final KernelDriver driver = space.driver();
+        try (ContextScope scope = space.scope()) {
             final long[] limit = new long[1];
             driver.check("cuCtxGetLimit", driver.kernels().mallocHeapBytes(limit));
-            if (limit[0] < sizeBytes) {
-                driver.check("cuCtxSetLimit", driver.kernels().setMallocHeapBytes(sizeBytes));
+            if (limit[0] < space.sizeBytes()) {
+                driver.check("cuCtxSetLimit", driver.kernels().setMallocHeapBytes(space.sizeBytes()));
             }
         }
     }
@@ -151,7 +126,7 @@ public final class DeviceHeap implements AutoCloseable {
      *     or 0, as that allocator doesn't look at it
      */
     public long address() {
-        return address;
+        return space.address();
     }
 
     /**
@@ -171,7 +146,7 @@ public final class DeviceHeap implements AutoCloseable {
      * @return bytes, from 64 KiB to 64 GiB
      */
     public long sizeBytes() {
-        return sizeBytes;
+        return space.sizeBytes();
     }
 
     /**
@@ -197,13 +172,16 @@ public final class DeviceHeap implements AutoCloseable {
         checkUsable("statistics");
         final long[] words = new long[DeviceHeapStatistics.WORDS];
         final long scanBytes = (long) SEGMENTS * SEGMENT_BYTES;
-        try (ContextScope scope = driver.scope(context);
-                ContextMemorySource scratch = new ContextMemorySource(driver.cuda(), context, new StreamCaptures())) {
-            driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+        final KernelDriver driver = space.driver();
+        try (ContextScope scope = space.scope();
+                ContextMemorySource scratch =
+                        new ContextMemorySource(driver.cuda(), space.context(), new StreamCaptures())) {
+            space.synchronize();
             final long segments =
                     scratch.take(scanBytes + (long) Long.BYTES * words.length).address();
-            launch("outboardHeapScan", SEGMENTS / BLOCK_THREADS, BLOCK_THREADS, address, segments, SEGMENTS);
-            launch("outboardHeapSummarise", 1, 1, address, segments, SEGMENTS, segments + scanBytes);
+            final int threads = HeapSpace.BLOCK_THREADS;
+            space.launch("outboardHeapScan", SEGMENTS / threads, threads, address(), segments, SEGMENTS);
+            space.launch("outboardHeapSummarise", 1, 1, address(), segments, SEGMENTS, segments + scanBytes);
             driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, segments + scanBytes));
         }
         return DeviceHeapStatistics.of(words);
@@ -218,41 +196,26 @@ public final class DeviceHeap implements AutoCloseable {
      */
     public synchronized void reset() {
         checkUsable("reset");
-        try (ContextScope scope = driver.scope(context)) {
+        try (ContextScope scope = space.scope()) {
             format();
         }
     }
 
-    /** With the context current. The copy at the end waits for all of it: other streams don't wait for the default one. */
+    /** With the context current. */
     private void format() {
-        driver.check("cuCtxSynchronize", driver.cuda().synchronize());
-        final int blocks = multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
-        final int starters = allocator.startsOnEachMultiprocessor() ? multiprocessors : 0;
-        launch("outboardHeapFormat", 1, 1, address, sizeBytes, starters, fragmentationUnits, flags);
-        launch("outboardHeapClear", blocks, BLOCK_THREADS, address);
-        launch(
+        space.synchronize();
+        final int starters = allocator.startsOnEachMultiprocessor() ? space.multiprocessors() : 0;
+        space.launch("outboardHeapFormat", 1, 1, address(), sizeBytes(), starters, fragmentationUnits, flags);
+        space.launch("outboardHeapClear", space.fullGrid(), HeapSpace.BLOCK_THREADS, address());
+        space.launch(
                 "outboardHeapSplit",
-                blocks,
-                BLOCK_THREADS,
-                address,
+                space.fullGrid(),
+                HeapSpace.BLOCK_THREADS,
+                address(),
                 preSplit.scheme(),
                 preSplit.chunkBytes(),
                 preSplit.largeEndBytes());
-        final long[] words = new long[CONTROL_BYTES / Long.BYTES];
-        driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, address));
-        control.asLongBuffer().put(words);
-    }
-
-    /** On the default stream. A kernel reads as much of each word as its parameter has: the lower bytes come first. */
-    private void launch(final String kernel, final int gridBlocks, final int blockThreads, final long... arguments) {
-        final Pointer[] pointers = new Pointer[arguments.length];
-        for (int i = 0; i < arguments.length; i++) {
-            pointers[i] = Pointer.to(ByteBuffer.allocateDirect(Long.BYTES)
-                    .order(ByteOrder.nativeOrder())
-                    .putLong(0, arguments[i]));
-        }
-        launched = true;
-        Objects.requireNonNull(module).launch(kernel, gridBlocks, blockThreads, new CUstream(), pointers);
+        space.copyControl(control);
     }
 
     /**
@@ -265,37 +228,14 @@ public final class DeviceHeap implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
-        if (closed) {
-            return;
-        }
-        final int waited = pool != null && launched ? synchronize() : CudaCalls.SUCCESS;
-        if (waited == cudaError.cudaErrorStreamCaptureUnsupported) {
-            driver.check("cuCtxSynchronize", waited);
-        }
-        closed = true;
-        try {
-            if (module != null) {
-                module.close();
-            }
-            driver.check("cuCtxSynchronize", waited);
-        } finally {
-            if (pool != null) {
-                pool.free(address);
-            }
-        }
-    }
-
-    private int synchronize() {
-        try (ContextScope scope = driver.scope(context)) {
-            return driver.cuda().synchronize();
-        }
+        space.close();
     }
 
     private void checkUsable(final String method) {
-        if (closed) {
+        if (space.isClosed()) {
             throw new IllegalStateException("the in-kernel heap is closed");
         }
-        if (module == null) {
+        if (!space.isLoaded()) {
             throw new UnsupportedOperationException(
                     method + " isn't possible for allocator=" + allocator + ": its heap is the driver's");
         }
