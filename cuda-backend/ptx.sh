@@ -101,6 +101,7 @@ make_pair() {
 }
 
 make "$cuda/device_heap.cu" "$resources/ptx/device_heap.ptx.gz"
+make "$cuda/object_heap.cu" "$resources/ptx/object_heap.ptx.gz"
 for allocator in $ALLOCATORS; do
     make_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" .ptx.gz -rdc=true
 done

@@ -302,7 +302,7 @@ OUTBOARD_DEVICE void destroyObject(const Objects* objects, u32 type, u32 object)
     const Group group;
     const u32 block = object >> SLOT_LOG2;
     const u64 slot = bit64(object);
-    // One operation for all objects of a block.
+    // One operation for all objects of a block. By the barrier, what each thread did with its own happens before it.
     group.sync();
     for (u32 left = group.lanes(); left != 0;) {
         const bool same = group.fromLane(block, lowestBit(left)) == block;
@@ -316,6 +316,8 @@ OUTBOARD_DEVICE void destroyObject(const Objects* objects, u32 type, u32 object)
         }
         left &= ~lanes;
     }
+    // Whoever returns knows that it is done, by another thread or not.
+    group.sync();
 }
 
 }  // namespace detail

@@ -26,7 +26,7 @@ final class FakeKernels implements KernelCalls {
     private final Map<Long, String> functions = new HashMap<>();
     private final List<String> launches = new ArrayList<>();
     private final Set<String> refused = new HashSet<>();
-    private final long[] copied = new long[DeviceHeap.CONTROL_BYTES / Long.BYTES];
+    private final long[] copied = new long[ObjectHeap.CONTROL_BYTES / Long.BYTES];
     private String log = "";
     private long mallocHeapBytes = 8L << 20;
     private long lastHandle = 0x1000;

@@ -24,6 +24,9 @@ public record DevicePtx(String name, String source, List<String> options) {
     /** Kernels that format and scan heaps, whichever the allocator. */
     public static final DevicePtx HEAP = new DevicePtx("device_heap", "device_heap.cu", List.of());
 
+    /** Kernels that make heaps of objects, and list and count what is there. */
+    public static final DevicePtx OBJECTS = new DevicePtx("object_heap", "object_heap.cu", List.of());
+
     /**
      * {@code outboardMalloc} and {@code outboardFree} of an allocator, by its name, for kernels that are linked with them.
      * Not every allocator has a checked build: {@code DeviceAllocator.hasCheckedBuild}.

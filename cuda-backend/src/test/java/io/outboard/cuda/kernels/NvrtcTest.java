@@ -20,6 +20,7 @@ public class NvrtcTest {
     static Stream<DevicePtx> some() {
         return Stream.of(
                 DevicePtx.HEAP,
+                DevicePtx.OBJECTS,
                 DevicePtx.of(DeviceAllocator.AW_MALLOC.paperName(), true, false),
                 DevicePtx.of(DeviceAllocator.CM_MALLOC.paperName(), false, false),
                 DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true, false),

@@ -47,6 +47,7 @@ public class PtxTest {
     static List<Made> all() {
         final List<Made> all = new ArrayList<>();
         all.add(new Made(RESOURCES.resolve("ptx/device_heap" + PACKED), CUDA.resolve("device_heap.cu")));
+        all.add(new Made(RESOURCES.resolve("ptx/object_heap" + PACKED), CUDA.resolve("object_heap.cu")));
         final Path linked = CUDA.resolve("allocator.cu");
         all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, false));
         all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, true));

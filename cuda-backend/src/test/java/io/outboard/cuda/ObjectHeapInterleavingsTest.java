@@ -1,0 +1,70 @@
+package io.outboard.cuda;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed ({@code objects.cpp}). {@code
+ * -Doutboard.interleavings.times=100} tries a hundred times as many seeds.
+ */
+@Tag("cpu-program")
+class ObjectHeapInterleavingsTest {
+
+    private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
+    private static final long LIMIT_SECONDS = 60;
+
+    private static CpuProgram program;
+
+    @BeforeAll
+    static void compile() {
+        program = new CpuProgram("objects.cpp", Path.of("target/objects/objects"), "-O2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "alone, mix, 1500",
+        "alone, turns, 3000",
+        "alone, do-all, 3000",
+        "alone, misuse, 1000",
+        "alone, weak-mix, 500",
+        "alone, weak-turns, 3000",
+        "alone, weak-do-all, 1000",
+        "warps, mix, 500",
+        "warps, turns, 1000",
+        "warps, do-all, 1000",
+        "warps, misuse, 500"
+    })
+    void shouldKeepObjectsApartAndLoseNothing(final String threads, final String scenario, final long seeds) {
+        program.run(LIMIT_SECONDS * TIMES, threads, scenario, "1", Long.toString(seeds * TIMES));
+    }
+
+    /** Of the program's types. */
+    @Test
+    void shouldLayFieldsOutAsKernelsDo() {
+        final Map<String, int[]> types = new LinkedHashMap<>();
+        types.put("Cell", new int[] {8});
+        types.put("Fish", new int[] {8, 4, 4, 1});
+        types.put("Shark", new int[] {8, 8, 4, 4, 4, 8, 8, 8});
+
+        final ObjectLayout layout = ObjectLayout.of(types);
+
+        program.run(
+                LIMIT_SECONDS,
+                Stream.concat(
+                                Stream.of(
+                                        "layout",
+                                        Long.toUnsignedString(layout.number()),
+                                        Integer.toString(layout.blockBytes())),
+                                IntStream.range(0, 3)
+                                        .mapToObj(i -> layout.slots().get(i).toString()))
+                        .toArray(String[]::new));
+    }
+}
