@@ -1,0 +1,130 @@
+// WarpArena: scratch memory of a warp, all of it freed by one call. The idea of FDGMalloc (Widmer et al. 2013) as Vinkler and
+// Havran 2014, section 4.4, have it: a counter is advanced in the newest of some chunks, which nobody else uses. With these
+// differences:
+//
+// - Chunks come from any allocator, not from CUDA's own malloc. They are a list, so there may be any number of them.
+// - The threads of a warp needn't come together: a chunk's counter is an atomic. Those that do are served by one add.
+// - A request that is larger than a chunk gets a chunk of its own, which freeAll frees as well.
+//
+// What is left of a chunk when a request doesn't fit is lost until freeAll. Each chunk has 32 bytes of its own.
+//
+// Bounds: nobody waits for another thread, and nothing repeats: a call takes one chunk of the allocator at most, or two if
+// its threads can't be served together.
+#pragma once
+
+#include "heap.cuh"
+
+namespace outboard {
+
+namespace detail {
+
+struct alignas(16) ArenaChunk {
+    u64 older;   // the one before in the list; of the first chunk, the list itself
+    u64 newest;  // of the first chunk: where the next request is tried
+    u64 used;    // bytes, with these; more than there are once one didn't fit
+    u64 bytes;
+};
+
+}  // namespace detail
+
+// For the threads of one warp, made by those that come together, who all have a copy of it then. Others' copies are of no use
+// to threads that aren't ordered after the constructor (__syncwarp).
+template <class Allocator>
+class WarpArena {
+    using Chunk = detail::ArenaChunk;
+    // The sum of a warp's fits in 32 bits.
+    static constexpr u32 LIMIT_BYTES = 1u << 26;
+
+    Allocator allocator;
+    size_t chunkBytes;
+    Chunk* first;
+
+    static OUTBOARD_DEVICE Chunk* fromFirst(const Group& group, Chunk* chunk) {
+        const u64 address = reinterpret_cast<u64>(chunk);
+        const u64 upper = group.fromFirst(static_cast<u32>(address >> 32));
+        return reinterpret_cast<Chunk*>(upper << 32 | group.fromFirst(static_cast<u32>(address)));
+    }
+
+    // A chunk whose first bytes, so many, are in use.
+    OUTBOARD_DEVICE Chunk* makeChunk(size_t used) {
+        const size_t bytes = used > chunkBytes ? used : chunkBytes;
+        Chunk* const chunk = static_cast<Chunk*>(allocator.malloc(bytes));
+        if (chunk != nullptr) {
+            *chunk = {0, reinterpret_cast<u64>(chunk), used, bytes};
+        }
+        return chunk;
+    }
+
+    // By one thread. nullptr if the allocator has nothing more.
+    OUTBOARD_DEVICE unsigned char* take(size_t bytes) {
+        const Atomic<u64> newest(first->newest);
+        Chunk* chunk = reinterpret_cast<Chunk*>(newest.load(ACQUIRE));
+        if (bytes <= chunkBytes) {
+            const u64 at = Atomic<u64>(chunk->used).fetch_add(bytes, RELAXED);
+            if (at + bytes <= chunk->bytes) {
+                return reinterpret_cast<unsigned char*>(chunk) + at;
+            }
+        }
+        chunk = makeChunk(sizeof(Chunk) + bytes);
+        if (chunk == nullptr) {
+            return nullptr;
+        }
+        const bool isShared = chunk->bytes > sizeof(Chunk) + bytes;
+        // freeAll comes after all calls, so the list may be broken until this one ends.
+        Atomic<u64>(chunk->older).store(Atomic<u64>(first->older).exchange(reinterpret_cast<u64>(chunk), RELAXED), RELAXED);
+        if (isShared) {
+            newest.store(reinterpret_cast<u64>(chunk), RELEASE);
+        }
+        return reinterpret_cast<unsigned char*>(chunk + 1);
+    }
+
+  public:
+    static constexpr size_t DEFAULT_CHUNK_BYTES = 4096;
+
+    // Takes the first chunk, of so many bytes: 64 or more.
+    OUTBOARD_DEVICE explicit WarpArena(const Allocator& behind, size_t bytesOfChunk = DEFAULT_CHUNK_BYTES)
+        : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr) {
+        const Group group;
+        if (group.rank() == 0) {
+            first = makeChunk(sizeof(Chunk));
+        }
+        first = fromFirst(group, first);
+        group.sync();
+    }
+
+    // So many bytes, aligned to 16; nullptr for 0 bytes, or if the allocator has nothing more.
+    OUTBOARD_DEVICE void* malloc(size_t bytes) {
+        const Group group;
+        const size_t size = (bytes + UNIT_BYTES - 1) & ~static_cast<size_t>(UNIT_BYTES - 1);
+        const u32 joined = size <= LIMIT_BYTES && bytes <= LIMIT_BYTES ? static_cast<u32>(size) : 0;
+        const u32 before = group.sumOfLowerRanks(joined);
+        const u32 total = group.fromLast(before + joined);
+        unsigned char* memory = nullptr;
+        if (group.rank() == 0 && total != 0 && first != nullptr) {
+            memory = take(total);
+        }
+        memory = reinterpret_cast<unsigned char*>(fromFirst(group, reinterpret_cast<Chunk*>(memory)));
+        if (memory != nullptr && joined != 0) {
+            return memory + before;
+        }
+        const bool possible = first != nullptr && bytes != 0 && bytes <= ~static_cast<size_t>(0) - 2 * sizeof(Chunk);
+        return possible ? take(size) : nullptr;
+    }
+
+    // Frees all that any thread got. By threads that come together, once, when all are done with it (__syncwarp); the arena
+    // has nothing to give then.
+    OUTBOARD_DEVICE void freeAll() {
+        const Group group;
+        if (group.rank() == 0 && first != nullptr) {
+            for (u64 address = first->older; address != 0;) {
+                Chunk* const chunk = reinterpret_cast<Chunk*>(address);
+                address = chunk->older;
+                allocator.free(chunk);
+            }
+            allocator.free(first);
+        }
+        first = nullptr;
+    }
+};
+
+}  // namespace outboard
