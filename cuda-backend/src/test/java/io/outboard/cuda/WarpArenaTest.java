@@ -1,11 +1,14 @@
 package io.outboard.cuda;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Warps with an arena each, on fibers: see {@code arenas.cpp}. */
+@Tag("cpu-program")
 class WarpArenaTest {
-    private static final int LIMIT_SECONDS = 60;
+
+    private static final long LIMIT_SECONDS = 60;
 
     @Test
     void shouldKeepScratchApartAndFreeAllOfIt() {
