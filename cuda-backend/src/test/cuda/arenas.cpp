@@ -84,16 +84,12 @@ class Trial {
   public:
     void scratch() {
         for (u32 round = 1 + chance.below(3); round != 0; --round) {
-            // A warp's threads come to the constructor together, so one makes it for those of its warp.
-            together([&](u32 lane) {
-                if (lane % lanesOfWarp == 0) {
-                    arenas[lane].emplace(BitMalloc{heap}, chunkBytes);
-                }
-            });
+            // Those of a warp that come together share one.
+            together([&](u32 lane) { arenas[lane].emplace(BitMalloc{heap}, chunkBytes); });
             size_t refused = 0;
             const u32 calls = 1 + chance.below(30);
             together([&](u32 lane) {
-                Arena mine = *arenas[lane / lanesOfWarp * lanesOfWarp];
+                Arena& mine = *arenas[lane];
                 for (u32 call = 0; call < calls; ++call) {
                     const size_t size = chance.below(50) == 0 ? 0 : 1 + chance.below(chance.below(most) + 1);
                     auto* const bytes = static_cast<unsigned char*>(mine.malloc(size));
@@ -116,10 +112,8 @@ class Trial {
             }
             all.clear();
             together([&](u32 lane) {
-                if (lane % lanesOfWarp == 0) {
-                    arenas[lane]->freeAll();
-                    require(arenas[lane]->malloc(1) == nullptr, "served after all was freed");
-                }
+                arenas[lane]->freeAll();
+                require(arenas[lane]->malloc(1) == nullptr, "served after all was freed");
             });
             together([&](u32 lane) {
                 if (lane == 0) {

@@ -6,7 +6,8 @@
 // - The threads of a warp needn't come together: a chunk's counter is an atomic. Those that do are served by one add.
 // - A request that is larger than a chunk gets a chunk of its own, which freeAll frees as well.
 //
-// What is left of a chunk when a request doesn't fit is lost until freeAll. Each chunk has 32 bytes of its own.
+// What is left of a chunk when a request doesn't fit is lost until freeAll; a warp that asks for more than a chunk together
+// takes one of the allocator each time. Each chunk has 32 bytes of its own.
 //
 // Bounds: nobody waits for another thread, and nothing repeats: a call takes one chunk of the allocator at most, or two if
 // its threads can't be served together.
@@ -27,8 +28,8 @@ struct alignas(16) ArenaChunk {
 
 }  // namespace detail
 
-// For the threads of one warp, made by those that come together, who all have a copy of it then. Others' copies are of no use
-// to threads that aren't ordered after the constructor (__syncwarp).
+// For the threads of one warp: each makes its own, and those that come together share one. Copies are the same arena; one of a
+// thread's is for freeAll.
 template <class Allocator>
 class WarpArena {
     using Chunk = detail::ArenaChunk;
@@ -38,6 +39,7 @@ class WarpArena {
     Allocator allocator;
     size_t chunkBytes;
     Chunk* first;
+    bool owns;  // this thread is the one that frees it
 
     static OUTBOARD_DEVICE Chunk* fromFirst(const Group& group, Chunk* chunk) {
         const u64 address = reinterpret_cast<u64>(chunk);
@@ -59,14 +61,22 @@ class WarpArena {
     OUTBOARD_DEVICE unsigned char* take(size_t bytes) {
         const Atomic<u64> newest(first->newest);
         Chunk* chunk = reinterpret_cast<Chunk*>(newest.load(ACQUIRE));
-        if (bytes <= chunkBytes) {
-            const u64 at = Atomic<u64>(chunk->used).fetch_add(bytes, RELAXED);
+        const bool isSmall = sizeof(Chunk) + bytes <= chunkBytes;
+        const Atomic<u64> used(chunk->used);
+        u64 at = 0;
+        if (isSmall) {
+            at = used.fetch_add(bytes, RELAXED);
             if (at + bytes <= chunk->bytes) {
                 return reinterpret_cast<unsigned char*>(chunk) + at;
             }
         }
         chunk = makeChunk(sizeof(Chunk) + bytes);
         if (chunk == nullptr) {
+            // Less may fit into the one before, if nobody else has found that he doesn't.
+            u64 after = at + bytes;
+            if (isSmall) {
+                used.compare_exchange_strong(after, at, RELAXED, RELAXED);
+            }
             return nullptr;
         }
         const bool isShared = chunk->bytes > sizeof(Chunk) + bytes;
@@ -83,20 +93,25 @@ class WarpArena {
 
     // Takes the first chunk, of so many bytes: 64 or more.
     OUTBOARD_DEVICE explicit WarpArena(const Allocator& behind, size_t bytesOfChunk = DEFAULT_CHUNK_BYTES)
-        : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr) {
+        : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr), owns(false) {
         const Group group;
-        if (group.rank() == 0) {
+        owns = group.rank() == 0;
+        if (owns) {
             first = makeChunk(sizeof(Chunk));
         }
         first = fromFirst(group, first);
         group.sync();
     }
 
-    // So many bytes, aligned to 16; nullptr for 0 bytes, or if the allocator has nothing more.
+    // So many bytes, aligned to 16; nullptr for 0 bytes, or if the allocator has nothing more. One add serves the threads
+    // that come together and share the arena.
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group;
         const size_t size = (bytes + UNIT_BYTES - 1) & ~static_cast<size_t>(UNIT_BYTES - 1);
-        const u32 joined = size <= LIMIT_BYTES && bytes <= LIMIT_BYTES ? static_cast<u32>(size) : 0;
+        // Where the first chunk is, in units: different in arenas of one heap.
+        const u32 place = static_cast<u32>(reinterpret_cast<u64>(first) >> UNIT_LOG2);
+        const bool joins = group.fromFirst(place) == place && size <= LIMIT_BYTES && bytes <= LIMIT_BYTES;
+        const u32 joined = joins ? static_cast<u32>(size) : 0;
         const u32 before = group.sumOfLowerRanks(joined);
         const u32 total = group.fromLast(before + joined);
         unsigned char* memory = nullptr;
@@ -104,6 +119,8 @@ class WarpArena {
             memory = take(total);
         }
         memory = reinterpret_cast<unsigned char*>(fromFirst(group, reinterpret_cast<Chunk*>(memory)));
+        // One thread has it of the allocator: by this, what others did with it before happens before what each writes now.
+        group.sync();
         if (memory != nullptr && joined != 0) {
             return memory + before;
         }
@@ -111,11 +128,10 @@ class WarpArena {
         return possible ? take(size) : nullptr;
     }
 
-    // Frees all that any thread got. By threads that come together, once, when all are done with it (__syncwarp); the arena
-    // has nothing to give then.
+    // Frees what all threads got that share it. Once by each of them, when all are done with it (__syncwarp): the one that
+    // made its first chunk does it. There is nothing to have of it then.
     OUTBOARD_DEVICE void freeAll() {
-        const Group group;
-        if (group.rank() == 0 && first != nullptr) {
+        if (owns && first != nullptr) {
             for (u64 address = first->older; address != 0;) {
                 Chunk* const chunk = reinterpret_cast<Chunk*>(address);
                 address = chunk->older;
@@ -124,6 +140,7 @@ class WarpArena {
             allocator.free(first);
         }
         first = nullptr;
+        owns = false;
     }
 };
 
