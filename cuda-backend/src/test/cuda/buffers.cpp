@@ -1,0 +1,275 @@
+// Buffered over BitMalloc on fibers: for each seed a heap with buffers, a few threads on it, and another order of their accesses.
+//
+//   buffers alone SCENARIO FIRST_SEED LAST_SEED
+//   buffers classes 0 0 0      which class each size has, without fibers
+//
+//   mix      Blocks of random sizes.
+//   queue    Of one size, so that few queues are full and empty all the time.
+//   stalled  A thread stops within a call, and others go on with its queue.
+//   full     The heap has nothing left now and then, but in buffers of other sizes.
+//
+// Each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired says otherwise.
+//
+// What threads get lies apart and keeps what was written, a request gets nothing only if there is none in buffers either, no
+// call needs more accesses than it may, and when all is freed and drained the largest request that a fresh heap serves is
+// served.
+//
+// Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "trials.h"
+
+#include "outboard/bit_malloc.cuh"
+#include "outboard/buffered.cuh"
+#include "outboard/heap_setup.cuh"
+
+using namespace outboard;
+
+namespace {
+
+constexpr u64 KIB = 1 << 10;
+constexpr u64 MOST_BYTES = 4 << 20;
+constexpr uint64_t MOST_ACCESSES = 50000000;
+constexpr u32 QUEUES = 2;
+constexpr u32 DEPTH = 4;
+
+using Allocator = Buffered<BitMalloc, QUEUES, DEPTH>;
+
+Buffers<QUEUES, DEPTH> buffers;
+
+Heap* makeHeap(u64 bytes) {
+    static unsigned char* const mapping = static_cast<unsigned char*>(
+            mmap(nullptr, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    Heap* const heap = reinterpret_cast<Heap*>(mapping);
+    format(heap, bytes, 1 + chance.below(3), 256, FLAG_FREE_BITS);
+    std::memset(static_cast<void*>(heap->counters), 0xA5, heap->area - reinterpret_cast<unsigned char*>(heap->counters));
+    clearTables(heap, 0, 1);
+    preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
+    return heap;
+}
+
+struct Block {
+    unsigned char* bytes;
+    size_t size;
+    u64 mark;
+};
+
+class Trial {
+    Heap* const heap;
+    Allocator allocator;
+    const u32 threads = 2 + chance.below(5);
+    std::map<unsigned char*, size_t> alive;
+    std::map<u64*, u64> written;  // the last mark in each place
+    std::vector<std::vector<Block>> kept{threads};
+    u64 marks = 0;
+
+    void together(const std::function<void(u32)>& body) const {
+        std::vector<std::function<void()>> bodies;
+        for (u32 i = 0; i < threads; ++i) {
+            bodies.push_back([&body, i] { body(i); });
+        }
+        outboard::together(bodies, MOST_ACCESSES);
+    }
+
+    void alone(const std::function<void()>& body) const {
+        const bool weak = fibers.weak;
+        fibers.weak = false;
+        outboard::together({body}, MOST_ACCESSES);
+        fibers.weak = weak;
+    }
+
+    static u64& markOf(const Block& block) {
+        return *reinterpret_cast<u64*>(block.bytes);
+    }
+
+    Block malloc(size_t size) {
+        const u64 before = fibers.accesses();
+        const Block block = {static_cast<unsigned char*>(allocator.malloc(size)), size, ++marks};
+        // Each block of each queue may be freed into the heap, and each of these calls searches if it must.
+        require(fibers.accesses() - before < 1000000, "a call doesn't end soon");
+        if (block.bytes == nullptr) {
+            return block;
+        }
+        require(block.bytes >= heap->area && block.bytes + size <= heap->area + static_cast<u64>(heap->units) * UNIT_BYTES
+                        && reinterpret_cast<uintptr_t>(block.bytes) % UNIT_BYTES == 0,
+                "a block leaves the heap, or isn't aligned");
+        const auto next = alive.lower_bound(block.bytes);
+        require(next == alive.end() || block.bytes + size <= next->first, "two blocks overlap");
+        require(next == alive.begin() || std::prev(next)->first + std::prev(next)->second <= block.bytes, "two blocks overlap");
+        alive.emplace(block.bytes, size);
+        const auto last = written.find(&markOf(block));
+        require(last == written.end() || Atomic<u64>(markOf(block)).load(RELAXED) == last->second,
+                "what was done with the block before didn't happen before");
+        Atomic<u64>(markOf(block)).store(block.mark, RELAXED);
+        written[&markOf(block)] = block.mark;
+        written.erase(reinterpret_cast<u64*>(block.bytes - UNIT_BYTES));  // there is its header now
+        return block;
+    }
+
+    void free(const Block& block) {
+        require(Atomic<u64>(markOf(block)).load(RELAXED) == block.mark, "a block doesn't keep what was written");
+        alive.erase(block.bytes);
+        allocator.free(block.bytes);
+    }
+
+    void use(std::vector<Block>& mine, u32 calls, u32 most, const std::function<size_t()>& anySize) {
+        for (u32 call = 0; call < calls; ++call) {
+            if (!mine.empty() && (mine.size() >= most || chance.below(2) == 0)) {
+                const u32 i = chance.below(static_cast<u32>(mine.size()));
+                const Block block = mine[i];
+                mine[i] = mine.back();
+                mine.pop_back();
+                free(block);
+            } else {
+                const Block block = malloc(anySize());
+                if (block.bytes != nullptr) {
+                    mine.push_back(block);
+                }
+            }
+        }
+    }
+
+    // What a fresh heap serves is served: nothing is stranded in buffers.
+    void requireWhole() {
+        require(alive.empty(), "blocks are left");
+        alone([&] {
+            const size_t largest = heap->units / 4096 * static_cast<size_t>(64 * KIB) - 16;
+            const Block block = malloc(largest);
+            require(block.bytes != nullptr, "the largest request isn't served after all is freed");
+            alive.erase(block.bytes);
+            allocator.free(block.bytes);
+        });
+        requireQueues();
+    }
+
+    // Between calls.
+    static void requireQueues() {
+        for (const auto& sizeClass : buffers.queues) {
+            for (const auto& queue : sizeClass) {
+                require(queue.head <= queue.tail && queue.tail <= queue.head + DEPTH, "a queue has too many, or less than none");
+            }
+        }
+    }
+
+  public:
+    explicit Trial(u64 bytes) : heap(makeHeap(bytes)), allocator(BitMalloc{heap}, &buffers) {
+        lanesOfWarp = 1;
+        buffers = Buffers<QUEUES, DEPTH>{};
+        // As if they had been used for long: some counts are about to come round.
+        if (chance.below(2) == 0) {
+            const u64 rounds = 65534 + chance.below(4);
+            for (auto& sizeClass : buffers.queues) {
+                for (auto& queue : sizeClass) {
+                    queue.head = queue.tail = rounds * DEPTH;
+                    std::fill(queue.places, queue.places + DEPTH, rounds & 0xFFFF);
+                }
+            }
+        }
+    }
+
+    void run(const std::string& scenario) {
+        const size_t one = 8 + chance.below(2000);
+        const u32 most = scenario == "full" ? 200 : 1 + chance.below(scenario == "queue" ? 12 : 40);
+        const auto anySize = [&]() -> size_t {
+            return scenario == "queue" ? one : 8 + chance.below(1 + chance.below(scenario == "full" ? 20000 : 4000));
+        };
+        for (u32 rounds = 1 + chance.below(3); rounds != 0; --rounds) {
+            together([&](u32 i) { use(kept[i], 1 + chance.below(2 * most), 1 + chance.below(most), anySize); });
+            requireQueues();
+        }
+        together([&](u32 i) {
+            for (const Block& block : kept[i]) {
+                free(block);
+            }
+            kept[i].clear();
+        });
+        requireWhole();
+    }
+};
+
+// Others put and take as if the one that stops were not there.
+void stalled() {
+    detail::BlockQueue<DEPTH> queue = {};
+    fibers.stopsAt = 1 + chance.below(30);
+    // What the other one has put, too: then there may be nothing.
+    const bool takesAny = chance.below(2) == 0;
+    outboard::together(
+            {[&] {
+                 for (u32 i = 0; i < 10; ++i) {
+                     if (queue.put(UNIT_BYTES)) {
+                         queue.take();
+                     }
+                 }
+             },
+             [&] {
+                 for (u32 i = 0; i < 40; ++i) {
+                     u32 tries = 50;
+                     while (!queue.put(2 * UNIT_BYTES)) {
+                         require(--tries != 0, "a queue is full for good because a thread has stopped");
+                     }
+                     if (takesAny) {
+                         queue.take();
+                     }
+                     tries = 50;
+                     while (queue.take() == 0 && !takesAny) {
+                         require(--tries != 0, "a queue is empty for good because a thread has stopped");
+                     }
+                 }
+             }},
+            MOST_ACCESSES);
+    fibers.stopsAt = 0;
+}
+
+void once(const std::string& name) {
+    fibers.weak = name.rfind("weak-", 0) == 0;
+    const std::string scenario = fibers.weak ? name.substr(5) : name;
+    if (scenario == "stalled") {
+        stalled();
+        return;
+    }
+    if (scenario != "mix" && scenario != "queue" && scenario != "full") {
+        std::printf("buffers alone SCENARIO FIRST_SEED LAST_SEED, see buffers.cpp\n");
+        std::exit(2);
+    }
+    Trial(scenario == "full" ? 128 * KIB + chance.below(128 * KIB) : 1 << 20).run(scenario);
+}
+
+bool areClassesRight() {
+    u32 before = 0;
+    for (u64 bytes = 1; bytes < 70000; ++bytes) {
+        const u32 number = detail::sizeClassOf(bytes);
+        const bool isLarge = bytes > 65536;
+        if (isLarge != (number == detail::NO_CLASS)) {
+            return false;
+        }
+        if (isLarge) {
+            continue;
+        }
+        const u64 has = detail::bytesOfClass(number);
+        if (has < bytes || (number > 0 && detail::bytesOfClass(number - 1) >= bytes) || number < before || has % 16 != 0
+            || (bytes > 64 && has > bytes + bytes / 4)) {
+            std::printf("%llu bytes are of class %u with %llu\n", bytes, number, has);
+            return false;
+        }
+        before = number;
+    }
+    return before + 1 == detail::SIZE_CLASSES;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count == 5 && std::string(arguments[1]) == "classes") {
+        return areClassesRight() ? 0 : 1;
+    }
+    if (count != 5 || std::string(arguments[1]) != "alone") {
+        std::printf("buffers alone SCENARIO FIRST_SEED LAST_SEED, see buffers.cpp\n");
+        return 2;
+    }
+    runTrials(arguments, once);
+    return 0;
+}

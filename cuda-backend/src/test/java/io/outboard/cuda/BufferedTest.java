@@ -1,0 +1,46 @@
+package io.outboard.cuda;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Buffers of blocks before an allocator, with the accesses of their threads in thousands of orders, each fixed by a seed: see
+ * {@code buffers.cpp}. {@code -Doutboard.interleavings.times=100} tries a hundred times as many seeds.
+ */
+@Tag("cpu-program")
+class BufferedTest {
+
+    private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
+    private static final long LIMIT_SECONDS = 60;
+
+    private static CpuProgram program;
+
+    @BeforeAll
+    static void compile() {
+        program = new CpuProgram("buffers.cpp", Path.of("target/buffers/buffers"), "-O2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "mix, 4000",
+        "queue, 4000",
+        "stalled, 20000",
+        "full, 400",
+        "weak-mix, 2000",
+        "weak-queue, 4000",
+        "weak-stalled, 20000",
+        "weak-full, 40"
+    })
+    void shouldKeepBlocksApartAndStrandNone(final String scenario, final long seeds) {
+        program.run(LIMIT_SECONDS * TIMES, "alone", scenario, "1", Long.toString(seeds * TIMES));
+    }
+
+    @Test
+    void shouldHaveTheSmallestClassForEachSize() {
+        program.run(LIMIT_SECONDS, "classes", "0", "0", "0");
+    }
+}
