@@ -1,7 +1,7 @@
 // ObjectHeap on fibers: for each seed a heap, a few threads on it, and another order of their accesses.
 //
 //   objects THREADS SCENARIO FIRST_SEED LAST_SEED
-//   objects layout NUMBER BLOCK_BYTES SLOTS SLOTS SLOTS     whether that is what the types' layout is
+//   objects layout NUMBER BLOCK_BYTES SLOTS...     whether that is what the types' layout is
 //
 // THREADS: alone, each of another warp, or warps: then four fibers are a warp, and those of them that come at the same time
 // are served together.
@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <set>
@@ -38,15 +39,22 @@ namespace {
 struct Cell : Fields<u64> {};
 struct Fish : Fields<u64, float, float, unsigned char> {};
 struct Shark : Fields<double, u64, u32, u32, u32, u64, u64, u64> {};
-using Sea = ObjectHeap<Cell, Fish, Shark>;
+// As many in a block as cells; and two and one, so that blocks are whole and full in turns.
+struct Egg : Fields<u64> {};
+struct Pod : Fields<u64, std::array<unsigned char, 200>> {};
+struct Whale : Fields<u64, std::array<unsigned char, 300>> {};
+using Sea = ObjectHeap<Cell, Fish, Shark, Egg, Pod, Whale>;
+using Layout = detail::ObjectLayout<Cell, Fish, Shark, Egg, Pod, Whale>;
 
-constexpr u32 TYPES = 3;
+constexpr u32 TYPES = 6;
 constexpr u64 KIB = 1 << 10;
 constexpr u64 MOST_BYTES = 1 << 20;
 constexpr uint64_t MOST_ACCESSES = 50000000;
-constexpr u32 SLOTS[TYPES] = {Sea::SLOTS<Cell>, Sea::SLOTS<Fish>, Sea::SLOTS<Shark>};
+constexpr u32 SLOTS[TYPES] = {Sea::SLOTS<Cell>, Sea::SLOTS<Fish>, Sea::SLOTS<Shark>,
+                             Sea::SLOTS<Egg>, Sea::SLOTS<Pod>, Sea::SLOTS<Whale>};
 
 static_assert(SLOTS[0] == 64 && SLOTS[1] < 64 && SLOTS[2] < SLOTS[1], "blocks are as large as 64 of the smallest objects");
+static_assert(SLOTS[3] == SLOTS[0] && SLOTS[4] == 2 && SLOTS[5] == 1, "as said");
 static_assert(Sea::OFFSET<Fish, 3> >= Sea::OFFSET<Fish, 2> + 4 * SLOTS[1], "arrays lie apart");
 
 Objects* makeHeap(u64 bytes) {
@@ -55,9 +63,9 @@ Objects* makeHeap(u64 bytes) {
     std::memset(mapping, 0xA5, MOST_BYTES);
     Objects* const objects = reinterpret_cast<Objects*>(mapping);
     ObjectPlan plan{};
-    plan.number = detail::ObjectLayout<Cell, Fish, Shark>::number();
+    plan.number = Layout::number();
     plan.typeCount = TYPES;
-    plan.blockBytes = detail::ObjectLayout<Cell, Fish, Shark>::blockBytes();
+    plan.blockBytes = Layout::blockBytes();
     std::copy(SLOTS, SLOTS + TYPES, plan.slots);
     formatObjects(objects, bytes, 1 + chance.below(3), plan);
     const u64 threads = 1 + chance.below(4);
@@ -111,7 +119,10 @@ class Trial {
     u64& markOf(const Thing& thing) const {
         return thing.type == 0 ? sea.at<Cell>(thing.id).get<0>()
                 : thing.type == 1 ? sea.at<Fish>(thing.id).get<0>()
-                                  : sea.at<Shark>(thing.id).get<1>();
+                : thing.type == 2 ? sea.at<Shark>(thing.id).get<1>()
+                : thing.type == 3 ? sea.at<Egg>(thing.id).get<0>()
+                : thing.type == 4 ? sea.at<Pod>(thing.id).get<0>()
+                                  : sea.at<Whale>(thing.id).get<0>();
     }
 
     void requireFew(u64 before, const char* call) const {
@@ -173,7 +184,7 @@ class Trial {
 
     // Threads of a warp that come together to the same line of a kernel are there for the same type.
     u32 anyType() const {
-        return inWarps ? (firstType + fibers.number() / lanesOfWarp) % typesUsed : chance.below(typesUsed);
+        return (firstType + (inWarps ? fibers.number() / lanesOfWarp : chance.below(typesUsed))) % TYPES;
     }
 
     void makeOne(std::vector<Thing>& mine) {
@@ -371,7 +382,7 @@ class Trial {
         const u32 most = 1 + chance.below(60);
         for (u32 rounds = 1 + chance.below(4); rounds != 0; --rounds) {
             together([&](u32 i) { use(kept[i], 1 + chance.below(2 * most), most); });
-            const u32 type = chance.below(TYPES);
+            const u32 type = chance.below(3);
             if (type == 0) {
                 doAll<Cell>(0);
             } else if (type == 1) {
@@ -417,7 +428,7 @@ void run(const std::string& name) {
     if (fibers.weak && WARPS) {
         usage();
     }
-    const u64 bytes = chance.below(4) == 0 ? 8 * KIB + chance.below(16 * KIB) : 24 * KIB + chance.below(60 * KIB);
+    const u64 bytes = scenario == "turns" && chance.below(2) == 0 ? 4 * KIB + chance.below(8 * KIB) : chance.below(4) == 0 ? 8 * KIB + chance.below(16 * KIB) : 24 * KIB + chance.below(60 * KIB);
     Trial trial(bytes, WARPS);
     if (scenario == "mix") {
         trial.mix(1 + chance.below(100));
@@ -433,10 +444,10 @@ void run(const std::string& name) {
 }
 
 bool isLayout(char** numbers) {
-    using Layout = detail::ObjectLayout<Cell, Fish, Shark>;
-    const u64 layout[] = {Layout::number(), Layout::blockBytes(), SLOTS[0], SLOTS[1], SLOTS[2]};
+    std::vector<u64> layout = {Layout::number(), Layout::blockBytes()};
+    layout.insert(layout.end(), SLOTS, SLOTS + TYPES);
     bool same = true;
-    for (u32 i = 0; i < 5; ++i) {
+    for (u32 i = 0; i < layout.size(); ++i) {
         std::printf("%llu ", layout[i]);
         same &= layout[i] == std::strtoull(numbers[i], nullptr, 10);
     }
@@ -446,7 +457,7 @@ bool isLayout(char** numbers) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count == 7 && std::string(arguments[1]) == "layout") {
+    if (count == 4 + static_cast<int>(TYPES) && std::string(arguments[1]) == "layout") {
         return isLayout(arguments + 2) ? 0 : 1;
     }
     const std::string threads = count == 5 ? arguments[1] : "";

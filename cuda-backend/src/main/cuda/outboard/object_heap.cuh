@@ -38,6 +38,8 @@
 //   compares types after the claim and repeats. So does this one, but what was claimed of a stranger's block goes back by
 //   the same way as a destroyed object's slot, so that such a block is given back, too. A block with a claimed slot doesn't
 //   change its type, so what the claimer sees then is so.
+// - Who makes a block whole takes it away by a compare-and-swap of its word alone, and may have slept since it saw it whole: it
+//   may be another type's by now, with objects. So the type is compared after that, too.
 // - The paper's bits of active blocks must be right in the end, so threads wait for each other to set and clear them
 //   (bitmap.cuh). Here they are hints, and nobody waits.
 // - Out of memory the paper's make repeats for ever. Here it ends: after each active block has been tried once.
@@ -113,6 +115,10 @@ namespace detail {
 // Warps of a multiprocessor with a place of their own: as many as there can be.
 constexpr u32 PLACES_PER_MULTIPROCESSOR = 64;
 
+// What others have changed meanwhile is tried again so often. A block that became another type's in that time stays with it
+// then, though it may have no object.
+constexpr u32 CHANGES = 3;
+
 // Active blocks that others have filled meanwhile: after so many a free one is taken.
 constexpr u32 FRUITLESS = 8;
 
@@ -149,19 +155,32 @@ OUTBOARD_DEVICE u32 typeOf(const Objects* objects, u32 block) {
 
 // Gives back slots of a block, which the caller owns, after a fence.
 OUTBOARD_DEVICE void release(const Objects* objects, u32 type, u32 block, u64 slots) {
-    const ObjectType& mine = objects->type[type];
-    const u64 before = slotsOf(objects, block).fetchOrAcquire(slots);
-    if ((before & slots) != 0) {
-        GlobalAtomic<u64>(*objects->misuses).increment();  // destroyed twice, as far as this can be told
-    }
-    if (before == 0) {
-        mine.active.raise(0, block);
-    }
-    if ((before | slots) == mine.slots && slotsOf(objects, block).compareAndSwap(mine.slots, 0) == mine.slots) {
-        mine.active.word(0, block >> RADIX_LOG2).clearBits(bit64(block));
-        GlobalAtomic<u64>(mine.allocated[block >> RADIX_LOG2]).clearBits(bit64(block));
+    for (u32 changes = CHANGES; true; --changes) {
+        const ObjectType& mine = objects->type[type];
+        const u64 before = slotsOf(objects, block).fetchOrAcquire(slots);
+        if ((before & slots) != 0) {
+            GlobalAtomic<u64>(*objects->misuses).increment();  // destroyed twice, as far as this can be told
+        }
+        if (before == 0) {
+            mine.active.raise(0, block);
+        }
+        if (changes == 0 || (before | slots) != mine.slots
+            || slotsOf(objects, block).compareAndSwap(mine.slots, 0) != mine.slots) {
+            return;
+        }
+        // Since it was seen to be whole, another may have given it back, and it may be of a type now of which just these slots
+        // are free: then they are the caller's, so the type stays, and they go back.
+        const u32 actual = typeOf(objects, block);
+        if (actual == type) {
+            mine.active.word(0, block >> RADIX_LOG2).clearBits(bit64(block));
+            GlobalAtomic<u64>(mine.allocated[block >> RADIX_LOG2]).clearBits(bit64(block));
+            releaseFence();
+            objects->free.set(block >> RADIX_LOG2, bit64(block));
+            return;
+        }
+        slots = mine.slots;
+        type = actual;
         releaseFence();
-        objects->free.set(block >> RADIX_LOG2, bit64(block));
     }
 }
 
@@ -173,7 +192,7 @@ OUTBOARD_DEVICE RecentBlock* recentBlock(const Objects* objects, u32 type, u32& 
 
 // Claims up to so many slots of a block in which `seen` were free, if it is of that type.
 OUTBOARD_DEVICE u64 claimSlots(const Objects* objects, u32 type, u32 block, u32 count, u64& seen) {
-    while (seen != 0) {
+    for (u32 i = 0; i < CHANGES && seen != 0; ++i) {
         const u64 wanted = lowest(seen, count);
         const u64 before = slotsOf(objects, block).fetchAndAcquire(~wanted);
         const u64 got = before & wanted;
@@ -187,8 +206,9 @@ OUTBOARD_DEVICE u64 claimSlots(const Objects* objects, u32 type, u32 block, u32 
         }
         releaseFence();
         release(objects, actual, block, got);
-        seen = 0;
+        break;
     }
+    seen = 0;
     return 0;
 }
 
@@ -200,13 +220,12 @@ OUTBOARD_DEVICE void remember(RecentBlock* recent, u32 block, u64 slots) {
 // Slots of a block that was free: it gets the type. None if there is no such block.
 OUTBOARD_SELDOM inline Claim claimFree(const Objects* objects, u32 type, u32 count, RecentBlock* recent, u32 place) {
     const ObjectType& mine = objects->type[type];
-    u32 block;
-    while ((block = objects->free.find(place, objects->tops)) != NO_BIT) {
-        if ((objects->free.word(0, block >> RADIX_LOG2).fetchAndAcquire(~bit64(block)) & bit64(block)) != 0) {
-            break;
-        }
+    u32 block = NO_BIT;
+    bool isMine = false;
+    for (u32 i = 0; i < objects->blocks && !isMine && (block = objects->free.find(place, objects->tops)) != NO_BIT; ++i) {
+        isMine = (objects->free.word(0, block >> RADIX_LOG2).fetchAndAcquire(~bit64(block)) & bit64(block)) != 0;
     }
-    if (block == NO_BIT) {
+    if (!isMine) {
         return {NO_OBJECT, 0};
     }
     const u64 claimed = lowest(mine.slots, count);
@@ -237,7 +256,7 @@ OUTBOARD_SELDOM inline Claim claimAnywhere(const Objects* objects, u32 type, u32
         // Not active after all; looked at by an operation with a place among all on the word.
         mine.active.word(0, block >> RADIX_LOG2).clearBits(bit64(block));
         releaseFence();
-        if (slotsOf(objects, block).fetchOr(0) != 0 && typeOf(objects, block) == type) {
+        if (slotsOf(objects, block).fetchOrAcquire(0) != 0 && typeOf(objects, block) == type) {
             mine.active.raise(0, block);
         }
         place = block + 1 < objects->blocks ? block + 1 : 0;

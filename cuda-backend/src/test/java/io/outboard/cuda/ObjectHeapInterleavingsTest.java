@@ -53,6 +53,9 @@ class ObjectHeapInterleavingsTest {
         types.put("Cell", new int[] {8});
         types.put("Fish", new int[] {8, 4, 4, 1});
         types.put("Shark", new int[] {8, 8, 4, 4, 4, 8, 8, 8});
+        types.put("Egg", new int[] {8});
+        types.put("Pod", new int[] {8, 200});
+        types.put("Whale", new int[] {8, 300});
 
         final ObjectLayout layout = ObjectLayout.of(types);
 
@@ -63,7 +66,7 @@ class ObjectHeapInterleavingsTest {
                                         "layout",
                                         Long.toUnsignedString(layout.number()),
                                         Integer.toString(layout.blockBytes())),
-                                IntStream.range(0, 3)
+                                IntStream.range(0, types.size())
                                         .mapToObj(i -> layout.slots().get(i).toString()))
                         .toArray(String[]::new));
     }
