@@ -7,6 +7,8 @@
 //   queue    Of one size, so that few queues are full and empty all the time.
 //   stalled  A thread stops within a call, and others go on with its queue.
 //   full     The heap has nothing left now and then, but in buffers of other sizes.
+//   drained  The heap has nothing left, and a thread stops before or after another one has emptied the buffers.
+//   reused   What one thread has freed it gets again, without the allocator behind.
 //
 // Each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired says otherwise.
 //
@@ -191,6 +193,61 @@ class Trial {
     }
 };
 
+// Fills the heap but for what four blocks in the buffers have.
+class Exhausted {
+    Heap* const heap = makeHeap(256 * KIB);
+
+  public:
+    Allocator allocator{BitMalloc{heap}, &buffers};
+
+    Exhausted() {
+        lanesOfWarp = 1;
+        buffers = Buffers<QUEUES, DEPTH>{};
+        outboard::together({[this] {
+                               void* blocks[4];
+                               for (void*& block : blocks) {
+                                   block = allocator.malloc(2000);
+                               }
+                               for (u32 size = 128 * KIB; size >= UNIT_BYTES; size /= 2) {
+                                   while (BitMalloc{heap}.malloc(size) != nullptr) {
+                                   }
+                               }
+                               for (void* block : blocks) {
+                                   allocator.free(block);
+                               }
+                           }},
+                           MOST_ACCESSES);
+    }
+};
+
+void drained() {
+    const u32 stop = 1 + chance.below(600);
+    Exhausted heap;
+    fibers.stopsAt = stop;
+    bool got = false;
+    outboard::together({[&] { got = heap.allocator.malloc(100) != nullptr; }, [&] { heap.allocator.malloc(100); }}, MOST_ACCESSES);
+    fibers.stopsAt = 0;
+    require(got, "a thread gets nothing though another one has emptied the buffers");
+}
+
+void reused() {
+    lanesOfWarp = 1;
+    buffers = Buffers<QUEUES, DEPTH>{};
+    Allocator allocator(BitMalloc{makeHeap(1 << 20)}, &buffers);
+    u32 reused = 0;
+    outboard::together({[&] {
+                           for (u32 i = 0; i < 100; ++i) {
+                               const u64 before = fibers.accesses();
+                               void* const block = allocator.malloc(2000);
+                               // The head, the place, and a change of each.
+                               reused += fibers.accesses() - before == 4 ? 1 : 0;
+                               allocator.free(block);
+                           }
+                       }},
+                       MOST_ACCESSES);
+    require(reused > 50, "what was freed isn't kept, or isn't found");
+}
+
 // Others put and take as if the one that stops were not there.
 void stalled() {
     detail::BlockQueue<DEPTH> queue = {};
@@ -227,8 +284,8 @@ void stalled() {
 void once(const std::string& name) {
     fibers.weak = name.rfind("weak-", 0) == 0;
     const std::string scenario = fibers.weak ? name.substr(5) : name;
-    if (scenario == "stalled") {
-        stalled();
+    if (scenario == "stalled" || scenario == "drained" || scenario == "reused") {
+        scenario == "stalled" ? stalled() : scenario == "drained" ? drained() : reused();
         return;
     }
     if (scenario != "mix" && scenario != "queue" && scenario != "full") {

@@ -168,6 +168,11 @@ class GlobalAtomic {
         return __atomic_fetch_or(&word, mask, self.fenced ? ACQ_REL : ACQUIRE);
     }
 
+    u64 fetchXor(u64 mask) const {
+        stall();
+        return __atomic_fetch_xor(&word, mask, self.fenced ? RELEASE : RELAXED);
+    }
+
     u64 compareAndSwap(u64 expected, u64 desired) const {
         stall();
         // One that fails changes nothing that a later release would be for: what was before the fence is still before it.

@@ -434,6 +434,10 @@ class GlobalAtomic {
         return atomic.fetch_or(mask, ACQUIRE);
     }
 
+    u64 fetchXor(u64 mask) const {
+        return atomic.fetch_xor(mask, RELAXED);
+    }
+
     u64 compareAndSwap(u64 expected, u64 desired) const {
         atomic.compare_exchange_strong(expected, desired, ACQUIRE, ACQUIRE);
         return expected;

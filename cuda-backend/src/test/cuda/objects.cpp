@@ -10,6 +10,8 @@
 //   turns    The same with few objects, so that blocks are given back and get another type again and again.
 //   do-all   Objects are visited while they are made and destroyed.
 //   misuse   Objects are destroyed twice.
+//   roomy    There are more free blocks than threads: none gets nothing.
+//   tops     A heap of half a million blocks is filled and emptied. No trial of many: one is enough.
 //
 // Of threads alone, each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired
 // says otherwise.
@@ -48,7 +50,8 @@ using Layout = detail::ObjectLayout<Cell, Fish, Shark, Egg, Pod, Whale>;
 
 constexpr u32 TYPES = 6;
 constexpr u64 KIB = 1 << 10;
-constexpr u64 MOST_BYTES = 1 << 20;
+constexpr u64 MIB = 1 << 20;
+constexpr u64 MOST_BYTES = 192 * MIB;
 constexpr uint64_t MOST_ACCESSES = 50000000;
 constexpr u32 SLOTS[TYPES] = {Sea::SLOTS<Cell>, Sea::SLOTS<Fish>, Sea::SLOTS<Shark>,
                              Sea::SLOTS<Egg>, Sea::SLOTS<Pod>, Sea::SLOTS<Whale>};
@@ -60,7 +63,7 @@ static_assert(Sea::OFFSET<Fish, 3> >= Sea::OFFSET<Fish, 2> + 4 * SLOTS[1], "arra
 Objects* makeHeap(u64 bytes) {
     static unsigned char* const mapping = static_cast<unsigned char*>(
             mmap(nullptr, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    std::memset(mapping, 0xA5, MOST_BYTES);
+    std::memset(mapping, 0xA5, bytes);
     Objects* const objects = reinterpret_cast<Objects*>(mapping);
     ObjectPlan plan{};
     plan.number = Layout::number();
@@ -68,6 +71,9 @@ Objects* makeHeap(u64 bytes) {
     plan.blockBytes = Layout::blockBytes();
     std::copy(SLOTS, SLOTS + TYPES, plan.slots);
     formatObjects(objects, bytes, 1 + chance.below(3), plan);
+    const Objects control = *objects;
+    require(detail::placeObjects(objects, control.blocks + 1) > reinterpret_cast<u64>(mapping) + bytes, "there is room for another block");
+    *objects = control;
     const u64 threads = 1 + chance.below(4);
     for (u64 thread = 0; thread < threads; ++thread) {
         clearObjects(objects, thread, threads);
@@ -126,8 +132,8 @@ class Trial {
     }
 
     void requireFew(u64 before, const char* call) const {
-        // Each block: found from above, its slots, claim, type, a block of another's given back, the bit cleared and set.
-        const u64 most = lanesOfWarp * (100 + 40ull * objects->blocks);
+        // Each try: found from above, its slots, claim, type, bits turned over; a block of another's given back.
+        const u64 most = lanesOfWarp * (400 + 40ull * objects->blocks);
         const u64 accesses = fibers.accesses() - before;
         if (accesses > most) {
             fail(std::string(call) + " needs " + std::to_string(accesses) + " accesses, and not " + std::to_string(most));
@@ -215,7 +221,9 @@ class Trial {
                 const ObjectType& of = objects->type[type];
                 const bool isOf = used != blocks.end() && used->second.first == type;
                 require(bit(of.allocated) == isOf, "a block is allocated for a type that it isn't of, or isn't for its own");
-                require(!isOf || objects->slots[block] == 0 || bit(of.active.level[0]), "a block with room isn't active");
+                const u32 room = isOf ? countOf(objects->slots[block]) : 0;
+                require(bit(of.active.level[0]) == (room >= of.few), "a block with room isn't active, or one without is");
+                require(bit(of.scant.level[0]) == (room != 0 && room < of.few), "a block with a little room isn't scant, or another is");
             }
             u64 slots = used == blocks.end() ? 0 : objects->type[used->second.first].slots;
             for (u32 slot = 0; slot < 64; ++slot) {
@@ -223,14 +231,15 @@ class Trial {
             }
             require(objects->slots[block] == slots, "a slot is free that has an object, or isn't though it has none");
         }
-        for (u32 type = 0; type <= TYPES; ++type) {
-            const detail::Bitmap<3>& map = type == TYPES ? objects->free : objects->type[type].active;
+        for (u32 i = 0; i <= 2 * TYPES; ++i) {
+            const ObjectType& of = objects->type[i / 2];
+            const detail::Bitmap<3>& map = i == 2 * TYPES ? objects->free : i % 2 == 0 ? of.active : of.scant;
             u32 bits = objects->blocks;
             for (u32 level = 0; level < 2; ++level) {
                 bits = (bits + 63) / 64;
                 for (u32 word = 0; word < bits; ++word) {
-                    require(map.level[level][word] == 0 || (map.level[level + 1][word / 64] >> word % 64 & 1) != 0,
-                            "a search wouldn't look at a word that has bits");
+                    require((map.word(level, word).load() != 0) == ((map.word(level + 1, word / 64).load() >> word % 64 & 1) != 0),
+                            "a search wouldn't look at a word that has bits, or looks at one that has none");
                 }
             }
         }
@@ -270,7 +279,10 @@ class Trial {
             require(all.size() == room, "what is free can't be had");
             const u64 before = fibers.accesses();
             make(type);
-            require(fibers.accesses() - before < 20, "a make takes long though there is nothing");
+            const u64 accesses = fibers.accesses() - before;
+            if (accesses >= 40) {
+                fail("a make takes " + std::to_string(accesses) + " accesses though there is nothing");
+            }
         });
         requireConsistent();
         alone([&] {
@@ -395,6 +407,42 @@ class Trial {
         requireServed();
     }
 
+    void roomy() {
+        // Each may take a block of its own with each call, and be stopped.
+        const u32 calls = std::max(1u, objects->blocks / 2 / threads);
+        require(calls * threads < objects->blocks, "blocks for all");
+        together([&](u32 i) {
+            for (u32 call = 0; call < calls; ++call) {
+                makeOne(kept[i]);
+                require(kept[i].size() == call + 1, "a thread gets nothing though there are free blocks");
+            }
+        });
+        requireConsistent();
+        destroyAll();
+    }
+
+    // More blocks than one word at the top says something of.
+    void tops() {
+        require(objects->tops > 1, "several words at the top");
+        alone([&] {
+            for (Thing thing = make(5); thing.id != NO_OBJECT; thing = make(5)) {
+                kept[0].push_back(thing);
+            }
+            require(kept[0].size() == objects->blocks, "each block has an object");
+            for (u32 i = 0; i < 100; ++i) {
+                const Thing thing = takeAny(kept[0]);
+                destroy(thing);
+                const Thing again = make(5);
+                require(again.id == thing.id, "the only free block is found");
+                kept[0].push_back(again);
+            }
+            while (!kept[0].empty()) {
+                destroy(takeAny(kept[0]));
+            }
+        });
+        requireWhole();
+    }
+
     void misuse() {
         together([&](u32 i) { use(kept[i], 1 + chance.below(20), 20); });
         alone([&] {
@@ -428,7 +476,10 @@ void run(const std::string& name) {
     if (fibers.weak && WARPS) {
         usage();
     }
-    const u64 bytes = scenario == "turns" && chance.below(2) == 0 ? 4 * KIB + chance.below(8 * KIB) : chance.below(4) == 0 ? 8 * KIB + chance.below(16 * KIB) : 24 * KIB + chance.below(60 * KIB);
+    const u64 bytes = scenario == "tops" ? 180 * MIB
+            : scenario == "turns" && chance.below(2) == 0 ? 8 * KIB + chance.below(8 * KIB)
+            : scenario != "roomy" && chance.below(4) == 0 ? 12 * KIB + chance.below(16 * KIB)
+                                                          : 24 * KIB + chance.below(60 * KIB);
     Trial trial(bytes, WARPS);
     if (scenario == "mix") {
         trial.mix(1 + chance.below(100));
@@ -438,6 +489,10 @@ void run(const std::string& name) {
         trial.doAlls();
     } else if (scenario == "misuse") {
         trial.misuse();
+    } else if (scenario == "roomy") {
+        trial.roomy();
+    } else if (scenario == "tops") {
+        trial.tops();
     } else {
         usage();
     }

@@ -145,7 +145,12 @@ OUTBOARD_DEVICE void countRest(const Heap* heap) {
 
 // Sets free bits, and says that the word has some if it had none.
 OUTBOARD_DEVICE u64 setFree(const Heap* heap, u32 level, u32 word, u64 granules) {
-    return Bitmap<2>{{heap->bits.free[level], heap->bits.hints[level]}}.set(word, granules);
+    const u64 before = freeBits(heap, level, word).fetchOrAcquire(granules);
+    if (before == 0) {
+        // Acquire: a search that looks at the hint before comes before what is counted after.
+        GlobalAtomic<u64>(heap->bits.hints[level][word >> RADIX_LOG2]).fetchOrAcquire(bit64(word));
+    }
+    return before;
 }
 
 OUTBOARD_DEVICE bool isOwn(const Heap* heap, u32 level, u32 word) {

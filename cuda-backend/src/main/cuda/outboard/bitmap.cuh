@@ -1,16 +1,13 @@
-// Bitmaps that are searched from above: level 0 has a bit for each thing, and each level above a bit for each word of the one
-// below, which may have bits (Springer 2019, section 3). BitMalloc's levels have one level of such hints each, ObjectHeap's
-// states of blocks two.
+// Bits in words, and bitmaps that are searched from above: level 0 has a bit for each thing, and each level above a bit for
+// each word of the one below, which has bits (Springer 2019, section 3).
 //
-// Deviation from the paper: level 0 alone says what is so. What stands above are hints, and nobody waits until they are right:
-// the paper's set(pos) and clear(pos) repeat until another thread has done its part. Who makes a word something else than zero
-// sets its hint; who finds a word to be zero clears it:
+// Deviation from the paper: there, set(pos) and clear(pos) repeat until the bit above is what it must be, and so wait for the
+// threads that are about to make it so. Here nobody waits, and nobody looks. The changes of a word are in an order, and in it
+// becoming zero and becoming something else take turns. Who makes one of these changes knows it by the answer of its atomic
+// operation, and turns the bit above over (exclusive or), once. In which order these arrive there doesn't matter: when all
+// have, the bit is right. Until then it may be wrong either way.
 //
-//   set     OR of the word, acquire; if it was zero, OR of the hint, acquire.
-//   lower   AND of the hint; fence; a look at the word by a read-modify-write; if it isn't zero, the hint is set again.
-//
-// One of the two comes later in the word's order. A look that does sees the bits. An OR that does acquires what the fence
-// releases, and so sets the hint after it is cleared.
+// BitMalloc's levels have hints instead: a claim there turns words into zero all the time, and doesn't pay for telling.
 #pragma once
 
 #include "platform.cuh"
@@ -41,75 +38,91 @@ OUTBOARD_DEVICE u32 nextBit(u64 word, u32 from) {
     return lowestBit(later != 0 ? later : word);
 }
 
+// Words above level 0 stand so far apart: in lines of the L2 cache of their own, since they are few and many threads change them.
+constexpr u32 APART = 16;
+
+// Others change what is looked at near a place: bits above may say of so many words in a row what isn't so any more.
+constexpr u32 NEAR = 4;
+
 template <u32 LEVELS>
 struct Bitmap {
     u64* level[LEVELS];
 
     OUTBOARD_DEVICE GlobalAtomic<u64> word(u32 of, u32 index) const {
-        return GlobalAtomic<u64>(level[of][index]);
+        return GlobalAtomic<u64>(level[of][of == 0 ? index : index * APART]);
     }
 
-    // Sets a bit of a level, and those above it that say so. Acquire.
-    OUTBOARD_DEVICE void raise(u32 of, u32 index) const {
-        for (u32 i = of; i < LEVELS && word(i, index >> RADIX_LOG2).fetchOrAcquire(bit64(index)) == 0; ++i) {
+    // Turns a bit of a level over; what its word was before, for tell().
+    OUTBOARD_DEVICE u64 turn(u32 of, u32 index) const {
+        return word(of, index >> RADIX_LOG2).fetchXor(bit64(index));
+    }
+
+    // To be called by who has changed a bit of a level, with what its word was before: turns over what stands above.
+    OUTBOARD_DEVICE void tell(u64 before, u32 of, u32 index) const {
+        while ((before == 0 || before == bit64(index)) && ++of < LEVELS) {
             index >>= RADIX_LOG2;
+            before = turn(of, index);
         }
     }
 
-    // Sets bits of one word of level 0; what it was. Acquire.
-    OUTBOARD_DEVICE u64 set(u32 index, u64 bits) const {
-        const u64 before = word(0, index).fetchOrAcquire(bits);
-        if (before == 0) {
-            raise(1, index);
-        }
-        return before;
+    // Sets a bit of level 0, which isn't set.
+    OUTBOARD_DEVICE void set(u32 index) const {
+        tell(turn(0, index), 0, index);
     }
 
-    // Clears a bit above level 0 whose word was seen to be zero, unless it isn't any more.
-    OUTBOARD_SELDOM void lower(u32 of, u32 index) const {
-        word(of, index >> RADIX_LOG2).clearBits(bit64(index));
-        releaseFence();
-        if (word(of - 1, index).fetchOr(0) != 0) {
-            raise(of, index);
+    // Clears a bit of level 0; whether it was set. Acquire.
+    OUTBOARD_DEVICE bool take(u32 index) const {
+        const u64 before = word(0, index >> RADIX_LOG2).fetchAndAcquire(~bit64(index));
+        if (before == bit64(index)) {
+            tell(before, 0, index);
         }
+        return (before & bit64(index)) != 0;
     }
 
-    // A set bit: in the word of `place`, else in one that is found from above, by `tops` words there; NO_BIT if none was seen.
-    // Looks at each word once at most.
+    // Looks for bits near a place: in its word and in the one above that. For near(): a GPU waits for what it reads when it uses
+    // it.
+    struct Look {
+        u64 own;
+        u64 above;
+    };
+
+    OUTBOARD_DEVICE Look look(u32 place) const {
+        return {word(0, place >> RADIX_LOG2).load(), word(1, place >> (2 * RADIX_LOG2)).load()};
+    }
+
+    // A set bit of those that have the same word above; NO_BIT if none was seen in the first NEAR words.
+    OUTBOARD_DEVICE u32 near(const Look& look, u32 place) const {
+        return look.own != 0 ? (place & ~(RADIX - 1)) + nextBit(look.own, place)
+                             : below(look.above, place >> (2 * RADIX_LOG2), place, NEAR);
+    }
+
+    // A set bit anywhere, by so many words at the top; NO_BIT if none was seen. Reads each word once at most.
     OUTBOARD_SELDOM u32 find(u32 place, u32 tops) const {
-        static_assert(LEVELS == 3, "two levels of hints");
-        const u64 own = word(0, place >> RADIX_LOG2).load();
-        if (own != 0) {
-            return (place & ~(RADIX - 1)) + nextBit(own, place);
-        }
+        static_assert(LEVELS == 3, "two levels above the bits");
         const u32 first = place >> (3 * RADIX_LOG2);
         for (u32 i = 0; i < tops; ++i) {
             const u32 top = first + i < tops ? first + i : first + i - tops;
-            for (u64 hints = word(2, top).load(); hints != 0;) {
-                const u32 hint = (top << RADIX_LOG2) + nextBit(hints, place >> (2 * RADIX_LOG2));
-                const u32 found = findBelow(hint, place);
+            for (u64 words = word(2, top).load(); words != 0;) {
+                const u32 index = (top << RADIX_LOG2) + nextBit(words, place >> (2 * RADIX_LOG2));
+                const u32 found = below(word(1, index).load(), index, place, RADIX);
                 if (found != NO_BIT) {
                     return found;
                 }
-                hints &= ~bit64(hint);
+                words &= ~bit64(index);
             }
         }
         return NO_BIT;
     }
 
   private:
-    OUTBOARD_DEVICE u32 findBelow(u32 hint, u32 place) const {
-        u64 words = word(1, hint).load();
-        if (words == 0) {
-            lower(2, hint);
-        }
-        while (words != 0) {
-            const u32 index = (hint << RADIX_LOG2) + nextBit(words, place >> RADIX_LOG2);
+    // In the words of level 0 that a word of level 1 has bits for.
+    OUTBOARD_DEVICE u32 below(u64 words, u32 of, u32 place, u32 most) const {
+        for (; words != 0 && most != 0; --most) {
+            const u32 index = (of << RADIX_LOG2) + nextBit(words, place >> RADIX_LOG2);
             const u64 seen = word(0, index).load();
             if (seen != 0) {
                 return (index << RADIX_LOG2) + nextBit(seen, place);
             }
-            lower(1, index);
             words &= ~bit64(index);
         }
         return NO_BIT;

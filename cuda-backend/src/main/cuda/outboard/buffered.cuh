@@ -25,10 +25,14 @@
 // thread sleeps until the count in a place comes round, it fills or empties the place as well as any other would then.
 //
 // When the allocator behind has nothing left, its memory may lie in buffers of other sizes: then all of them are emptied into it,
-// and it is asked once more.
+// and it is asked once more. A request may get nothing though there is some in the hands of others who empty them, and each
+// request that is larger than what there is empties them again.
 //
 // Bounds: a call looks at one queue, and there makes so many attempts (ATTEMPTS); then it calls the allocator behind. A call that
-// empties the buffers makes DEPTH + ATTEMPTS of them for each queue at most. Nobody waits.
+// empties the buffers makes DEPTH * ATTEMPTS of them for each queue at most. Nobody waits.
+//
+// Buffers belong to their heap: when that is reset, they must be zeroes again. A thread that sleeps within a call while a place
+// is emptied 65,536 times may fill it out of turn; then the block there is taken when its turn comes.
 //
 // Memory order, by the PTX memory model: a block is put by a release compare-and-swap, and taken by an acquire one of the word
 // that the first one wrote: what was done with a block happens before its next owner has it.
@@ -155,9 +159,8 @@ class Buffered {
         return buffers->queues[sizeClass][scaled(scatter(), QUEUES)];
     }
 
-    // All that is kept goes to the allocator behind. Whether there was any.
-    OUTBOARD_SELDOM bool drain() {
-        bool any = false;
+    // All that is kept goes to the allocator behind.
+    OUTBOARD_SELDOM void drain() {
         for (u32 i = 0; i < detail::SIZE_CLASSES * QUEUES; ++i) {
             detail::BlockQueue<DEPTH>& queue = buffers->queues[i / QUEUES][i % QUEUES];
             for (u32 j = 0; j < DEPTH; ++j) {
@@ -166,10 +169,8 @@ class Buffered {
                     break;
                 }
                 allocator.free(reinterpret_cast<void*>(block));
-                any = true;
             }
         }
-        return any;
     }
 
     static OUTBOARD_DEVICE void* begin(void* block, u32 sizeClass) {
@@ -203,7 +204,12 @@ class Buffered {
         }
         // As small as it can be.
         void* const block = begin(allocator.malloc(bytes + HEADER_BYTES), detail::NO_CLASS);
-        return block != nullptr || !drain() ? block : begin(allocator.malloc(bytes + HEADER_BYTES), detail::NO_CLASS);
+        if (block != nullptr) {
+            return block;
+        }
+        drain();
+        // Also if there was nothing: another thread may have been faster.
+        return begin(allocator.malloc(bytes + HEADER_BYTES), detail::NO_CLASS);
     }
 
     OUTBOARD_DEVICE void free(void* pointer) {

@@ -15,8 +15,8 @@ struct ObjectPlan {
     u32 slots[MOST_OBJECT_TYPES];  // of a block of each type
 };
 
-// As many as three levels of bitmaps can have.
-constexpr u32 MOST_BLOCKS = 1u << 24;
+// As many as objects' numbers can tell apart, but for that of none.
+constexpr u32 MOST_BLOCKS = (1u << 26) - 1;
 
 namespace detail {
 
@@ -25,7 +25,7 @@ OUTBOARD_DEVICE Bitmap<3> placeBitmap(Dealer& dealer, u32 blocks) {
     u32 bits = blocks;
     for (u32 i = 0; i < 3; ++i) {
         bits = (bits + RADIX - 1) >> RADIX_LOG2;
-        map.level[i] = dealer.table<u64>(bits);
+        map.level[i] = dealer.table<u64>(i == 0 ? bits : bits * APART);
     }
     return map;
 }
@@ -38,6 +38,7 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
     objects->tops = (words + RADIX * RADIX - 1) >> (2 * RADIX_LOG2);
     const u32 all = objects->multiprocessors * PLACES_PER_MULTIPROCESSOR;
     objects->places = all < blocks ? all : blocks;
+    objects->placeStep = blocks == 0 ? 0 : (static_cast<u64>(blocks) << 32) / objects->places;
     objects->misuses = dealer.table<u64>(1);
     objects->slots = dealer.table<u64>(blocks);
     objects->visits = dealer.table<u64>(blocks);
@@ -46,6 +47,7 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
     for (u32 i = 0; i < objects->typeCount; ++i) {
         ObjectType& type = objects->type[i];
         type.active = placeBitmap(dealer, blocks);
+        type.scant = placeBitmap(dealer, blocks);
         type.allocated = dealer.table<u64>(words);
         type.list = dealer.table<u32>(blocks);
         type.listed = dealer.table<u64>(1);
@@ -68,19 +70,16 @@ OUTBOARD_DEVICE void formatObjects(Objects* objects, u64 bytes, u32 multiprocess
     objects->multiprocessors = multiprocessors;
     for (u32 i = 0; i < plan.typeCount; ++i) {
         objects->type[i].slots = detail::lowBits(plan.slots[i]);
+        objects->type[i].count = plan.slots[i];
+        objects->type[i].few = plan.slots[i] < 16 ? 1 : plan.slots[i] / 8;
     }
-    const u64 most = bytes / plan.blockBytes;
     const u64 end = reinterpret_cast<u64>(objects) + bytes;
-    u32 blocks = most < MOST_BLOCKS ? static_cast<u32>(most) : MOST_BLOCKS;
-    while (blocks != 0) {
-        const u64 needed = detail::placeObjects(objects, blocks);
-        if (needed <= end) {
-            break;
-        }
-        const u64 less = (needed - end + plan.blockBytes * 2 - 1) / (plan.blockBytes * 2);
-        blocks = less < blocks ? blocks - static_cast<u32>(less) : 0;
+    const u64 most = bytes / plan.blockBytes;
+    u32 blocks = 0;
+    for (u32 more = MOST_BLOCKS / 2 + 1; more != 0; more /= 2) {
+        blocks += blocks + more <= most && detail::placeObjects(objects, blocks + more) <= end ? more : 0;
     }
-    objects->blocks = blocks;
+    detail::placeObjects(objects, blocks);
     objects->layout = LAYOUT_OBJECTS;
 }
 
@@ -95,7 +94,8 @@ OUTBOARD_DEVICE void clearObjects(const Objects* objects, u64 thread, u64 thread
     for (u32 level = 0; level < 3; ++level) {
         const u32 words = (bits + detail::RADIX - 1) >> detail::RADIX_LOG2;
         for (u64 i = thread; i < words; i += threads) {
-            objects->free.level[level][i] = detail::lowBits(bits - (static_cast<u32>(i) << detail::RADIX_LOG2));
+            objects->free.level[level][level == 0 ? i : i * detail::APART] =
+                    detail::lowBits(bits - (static_cast<u32>(i) << detail::RADIX_LOG2));
         }
         bits = words;
     }

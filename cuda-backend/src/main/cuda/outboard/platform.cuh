@@ -131,6 +131,15 @@ class GlobalAtomic {
         return before;
     }
 
+    OUTBOARD_DEVICE u64 fetchXor(u64 mask) const {
+        u64 before;
+        asm volatile("atom.relaxed.gpu.global.xor.b64 %0, [%1], %2;"
+                     : "=l"(before)
+                     : "l"(word), "l"(mask)
+                     : "memory");
+        return before;
+    }
+
     OUTBOARD_DEVICE u64 compareAndSwap(u64 expected, u64 desired) const {
         u64 before;
         asm volatile("atom.acquire.gpu.global.cas.b64 %0, [%1], %2, %3;"

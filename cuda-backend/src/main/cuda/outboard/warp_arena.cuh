@@ -108,9 +108,7 @@ class WarpArena {
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group;
         const size_t size = (bytes + UNIT_BYTES - 1) & ~static_cast<size_t>(UNIT_BYTES - 1);
-        // Where the first chunk is, in units: different in arenas of one heap.
-        const u32 place = static_cast<u32>(reinterpret_cast<u64>(first) >> UNIT_LOG2);
-        const bool joins = group.fromFirst(place) == place && size <= LIMIT_BYTES && bytes <= LIMIT_BYTES;
+        const bool joins = fromFirst(group, first) == first && size <= LIMIT_BYTES && bytes <= LIMIT_BYTES;
         const u32 joined = joins ? static_cast<u32>(size) : 0;
         const u32 before = group.sumOfLowerRanks(joined);
         const u32 total = group.fromLast(before + joined);

@@ -36,6 +36,7 @@ final class HeapSpace implements AutoCloseable {
     private @Nullable KernelModule module;
     private int multiprocessors;
     private boolean launched;
+    private boolean unfinished;
     private boolean closed;
 
     /** In the calling thread's context. A block of the pool if there is one, else memory of the caller's. */
@@ -100,6 +101,7 @@ final class HeapSpace implements AutoCloseable {
     /** Waits for all work in the context, which must be current. */
     void synchronize() {
         driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+        unfinished = false;
     }
 
     /** A kernel of ours on the default stream, with numbers as its arguments. */
@@ -114,6 +116,7 @@ final class HeapSpace implements AutoCloseable {
             final CUstream stream,
             final NativePointerObject... arguments) {
         launched = true;
+        unfinished = true;
         Objects.requireNonNull(module).launch(kernel, gridBlocks, blockThreads, stream, arguments);
     }
 
@@ -137,13 +140,16 @@ final class HeapSpace implements AutoCloseable {
         control.asLongBuffer().put(words);
     }
 
-    /** Idempotent. Once all work in the context has finished, since a kernel on any stream may still use a block of a pool. */
+    /**
+     * Idempotent. Once all work in the context has finished, where a kernel on any stream may still use a block of a pool, or
+     * be one of ours.
+     */
     @Override
     public void close() {
         if (closed) {
             return;
         }
-        final int waited = pool != null && launched ? await() : CudaCalls.SUCCESS;
+        final int waited = unfinished || (pool != null && launched) ? await() : CudaCalls.SUCCESS;
         if (waited == cudaError.cudaErrorStreamCaptureUnsupported) {
             driver.check("cuCtxSynchronize", waited);
         }

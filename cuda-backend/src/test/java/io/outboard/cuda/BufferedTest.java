@@ -30,6 +30,8 @@ class BufferedTest {
         "queue, 4000",
         "stalled, 20000",
         "full, 400",
+        "drained, 2000",
+        "reused, 500",
         "weak-mix, 2000",
         "weak-queue, 4000",
         "weak-stalled, 20000",

@@ -131,15 +131,17 @@ class ObjectHeapGpuTest {
         endAll();
     }
 
-    /** Blocks change their types all the time. */
+    /** In a heap that is full most of the time, so that blocks change their types. */
     @Test
     void shouldKeepCountWhileObjectsComeAndGo() {
         long alive = make(200_000, 1).made();
+        int fullRounds = 0;
         for (int round = 0; round < 200; round++) {
             final long fishBefore = objects(0);
             heap.forEach(module, "live", "Fish", stream, heap.parameter(), HeapKernels.word(round), Pointer.to(counts));
             final Counts lived = counts();
-            final long sharksBefore = objects(1);
+            final ObjectHeapStatistics between = heap.statistics();
+            final long sharksBefore = between.types().get(1).objects();
             heap.forEach(
                     module, "hunt", "Shark", stream, heap.parameter(), HeapKernels.word(round), Pointer.to(counts));
             final Counts hunted = counts();
@@ -147,10 +149,13 @@ class ObjectHeapGpuTest {
 
             assertEquals(fishBefore, lived.visited(), "round " + round);
             assertEquals(sharksBefore, hunted.visited(), "round " + round);
-            assertEquals(0, lived.overwritten() + hunted.overwritten() + lived.nulls(), "round " + round);
+            assertEquals(0, lived.overwritten() + hunted.overwritten(), "round " + round);
             assertEquals(alive, objects(0) + objects(1), "round " + round);
+            final boolean isFull = between.freeBlocks() < between.blocks() / 20;
+            assertTrue(isFull || lived.nulls() == 0, "round " + round + ": " + lived + ", " + between);
+            fullRounds += isFull ? 1 : 0;
         }
-        assertTrue(alive > 0);
+        assertTrue(fullRounds > 20, "rounds with few free blocks: " + fullRounds);
         endAll();
     }
 

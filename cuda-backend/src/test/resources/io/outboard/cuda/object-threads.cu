@@ -120,7 +120,7 @@ __global__ void visitSharks(const __grid_constant__ Objects objects, Counts* cou
     sea.forEach<Shark>([&](auto shark) { visit<Shark>(sea, shark, counts); });
 }
 
-// Of the fish some end, some have young ones, and some become sharks, as `round` has it.
+// Of the fish some end, some have young ones, and some become sharks, as `round` has it. They become more until the heap is full.
 __global__ void live(const __grid_constant__ Objects objects, u32 round, Counts* counts) {
     const Sea sea(&objects);
     sea.forEach<Fish>([&](auto fish) {
@@ -133,7 +133,7 @@ __global__ void live(const __grid_constant__ Objects objects, u32 round, Counts*
         }
         if (dice == 2) {
             make<Shark>(sea, number, counts);
-        } else if (dice > 4) {
+        } else if (dice > 3) {
             make<Fish>(sea, number + dice, counts);
         }
     });
