@@ -177,11 +177,9 @@ OUTBOARD_DEVICE u32 nthBit(u64 word, u32 n) {
     return at;
 }
 
-// The lowest set bits, so many if there are as many. A GPU counts bits slowly.
+// The lowest set bits, so many if there are as many.
 OUTBOARD_DEVICE u64 lowest(u64 word, u32 count) {
-    return isRow(word) ? word & lowBits(count) << lowestBit(word)
-            : countOf(word) <= count ? word
-                                     : word & lowBits(nthBit(word, count));
+    return countOf(word) <= count ? word : word & lowBits(nthBit(word, count));
 }
 
 OUTBOARD_DEVICE GlobalAtomic<u64> slotsOf(const Objects* objects, u32 block) {
@@ -414,7 +412,10 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
         claim.slots = 0;
     }
     if (rank == 0) {
-        GlobalAtomic<u32>(recent->block).store(claim.block);
+        // Others that share the place may do so at once, and what is read be of both: any block of the heap is a guess, none isn't.
+        if (claim.block != NO_OBJECT) {
+            GlobalAtomic<u32>(recent->block).store(claim.block);
+        }
         GlobalAtomic<u32>(recent->lowerSlots).store(static_cast<u32>(claim.rest));
         GlobalAtomic<u32>(recent->upperSlots).store(static_cast<u32>(claim.rest >> 32));
     }

@@ -49,6 +49,13 @@ class ObjectHeapInterleavingsTest {
         program.run(LIMIT_SECONDS * TIMES, threads, scenario, "1", Long.toString(seeds == 1 ? 1 : seeds * TIMES));
     }
 
+    /** Of bugs that were: threads that share a place, one of which had got nothing, left a block that isn't there as a guess. */
+    @ParameterizedTest
+    @CsvSource({"warps, mix, 3237", "warps, turns, 10962"})
+    void shouldPassSeedsThatFailed(final String threads, final String scenario, final String seed) {
+        program.run(LIMIT_SECONDS, threads, scenario, seed, seed);
+    }
+
     /** Of the program's types. */
     @Test
     void shouldLayFieldsOutAsKernelsDo() {
