@@ -11,6 +11,8 @@
 //   do-all   Objects are visited while they are made and destroyed.
 //   misuse   Objects are destroyed twice.
 //   roomy    There are more free blocks than threads: none gets nothing.
+//   aba      A thread stops before it takes a whole block away, which becomes another type's meanwhile, with as many slots free.
+//   contested  There is room in active blocks that are far away alone, and enough for all.
 //   tops     A heap of half a million blocks is filled and emptied. No trial of many: one is enough.
 //
 // Of threads alone, each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired
@@ -52,6 +54,7 @@ constexpr u32 TYPES = 6;
 constexpr u64 KIB = 1 << 10;
 constexpr u64 MIB = 1 << 20;
 constexpr u64 MOST_BYTES = 192 * MIB;
+constexpr u64 ONE_BLOCK = 6 * KIB;
 constexpr uint64_t MOST_ACCESSES = 50000000;
 constexpr u32 SLOTS[TYPES] = {Sea::SLOTS<Cell>, Sea::SLOTS<Fish>, Sea::SLOTS<Shark>,
                              Sea::SLOTS<Egg>, Sea::SLOTS<Pod>, Sea::SLOTS<Whale>};
@@ -421,6 +424,67 @@ class Trial {
         destroyAll();
     }
 
+    // In a heap of one block.
+    void aba() {
+        fibers.stopsAt = 1 + chance.below(40);
+        outboard::together({[&] {
+                                const Thing pod = make(4);
+                                if (pod.id != NO_OBJECT) {
+                                    destroy(pod);
+                                }
+                            },
+                            [&] {
+                                const Thing pod = make(4);
+                                if (pod.id != NO_OBJECT) {
+                                    destroy(pod);
+                                }
+                                for (u32 i = 0; i < 64; ++i) {
+                                    const Thing cell = make(0);
+                                    if (cell.id != NO_OBJECT) {
+                                        kept[1].push_back(cell);
+                                    }
+                                }
+                                // The slots that a pod's block has.
+                                while (!kept[1].empty() && kept[1][0].id % 64 < 2) {
+                                    destroy(kept[1][0]);
+                                    kept[1].erase(kept[1].begin());
+                                }
+                            }},
+                           MOST_ACCESSES);
+        fibers.stopsAt = 0;
+        requireConsistent();
+        destroyAll();
+        requireServed();
+    }
+
+    void contested() {
+        std::vector<Thing> all;
+        alone([&] {
+            for (Thing thing = make(4); thing.id != NO_OBJECT; thing = make(4)) {
+                all.push_back(thing);
+            }
+            for (u32 i = 0; i < all.size(); ++i) {
+                if (all[i].id / 64 > 64 * 64 + 10 && all[i].id % 64 == 0) {
+                    destroy(all[i]);
+                } else {
+                    kept[0].push_back(all[i]);
+                }
+            }
+        });
+        const u32 room = static_cast<u32>(all.size() - kept[0].size());
+        const u32 calls = room / 2 / threads;
+        require(calls != 0, "blocks beyond the first 4096");
+        together([&](u32 i) {
+            for (u32 call = 0; call < calls; ++call) {
+                const Thing thing = make(4);
+                require(thing.id != NO_OBJECT, "a thread gets nothing though there are active blocks");
+                kept[i].push_back(thing);
+            }
+        });
+        requireConsistent();
+        destroyAll();
+    }
+
     // More blocks than one word at the top says something of.
     void tops() {
         require(objects->tops > 1, "several words at the top");
@@ -477,6 +541,8 @@ void run(const std::string& name) {
         usage();
     }
     const u64 bytes = scenario == "tops" ? 180 * MIB
+            : scenario == "aba" ? ONE_BLOCK
+            : scenario == "contested" ? 5 * MIB / 2
             : scenario == "turns" && chance.below(2) == 0 ? 8 * KIB + chance.below(8 * KIB)
             : scenario != "roomy" && chance.below(4) == 0 ? 12 * KIB + chance.below(16 * KIB)
                                                           : 24 * KIB + chance.below(60 * KIB);
@@ -491,6 +557,10 @@ void run(const std::string& name) {
         trial.misuse();
     } else if (scenario == "roomy") {
         trial.roomy();
+    } else if (scenario == "aba") {
+        trial.aba();
+    } else if (scenario == "contested") {
+        trial.contested();
     } else if (scenario == "tops") {
         trial.tops();
     } else {

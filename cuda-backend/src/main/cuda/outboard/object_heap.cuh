@@ -54,7 +54,8 @@
 //
 // Bounds: make reads each word of the bitmaps once a try; destroy needs some ten accesses. Both end whatever other threads do.
 // A make may get nothing though there is room, if a thread is about to turn over what stands above it: the bit of a block, or of
-// a word of 64 blocks, or of 64 such words. That is a few operations; it is long only if the thread is stopped there.
+// a word of 64 blocks, or of 64 such words. That is a few operations; it is long only if the thread is stopped there. And it may
+// miss a block that becomes free, active or scant between its looks at the three.
 //
 // By one kernel: one heap. Threads of a warp that come together make or destroy objects of the same heap and type.
 //
@@ -64,7 +65,7 @@
 //   in its place is made.
 // - A block's type is written before a fence and the OR that first sets its slots. Who claims one of these observes that
 //   OR, and so the type.
-// - Who takes a whole block away does an acquire compare-and-swap, clears its bit in `allocated`, executes a fence, and sets its
+// - Who takes a whole block away does an acquire compare-and-swap, which observes each OR of slots since, clears its bit in `allocated`, executes a fence, and sets its
 //   bit in `free`; who takes it from there does an acquire AND. So that bit is set by the next type after it was cleared.
 // - The bits of `active` are turned over relaxed: they say where to look.
 // - forEach reads `visits` and the list of blocks, which another kernel wrote. Destroying clears bits of `visits` meanwhile: a
@@ -230,7 +231,7 @@ OUTBOARD_DEVICE void show(const ObjectType& type, u32 block, u32 before, u32 aft
 OUTBOARD_DEVICE void release(const Objects* objects, u32 type, u32 block, u64 slots) {
     for (u32 changes = CHANGES; true; --changes) {
         const ObjectType& mine = objects->type[type];
-        const u64 before = slotsOf(objects, block).fetchOrAcquire(slots);
+        const u64 before = slotsOf(objects, block).fetchOr(slots);
         if ((before & slots) != 0) {
             GlobalAtomic<u64>(*objects->misuses).increment();  // destroyed twice, as far as this can be told
         }
@@ -336,8 +337,9 @@ OUTBOARD_SELDOM inline Claim claimAnywhere(const Objects* objects, u32 type, u32
             room = fresh == NO_BIT ? mine.active.near(active, place) : NO_BIT;
             fresh = fresh == NO_BIT && room == NO_BIT ? objects->free.near(free, place) : fresh;
         } else {
-            room = isTurn ? NO_BIT : mine.active.find(place, objects->tops);
-            fresh = room == NO_BIT ? objects->free.find(place, objects->tops) : NO_BIT;
+            fresh = isTurn ? objects->free.find(place, objects->tops) : NO_BIT;
+            room = fresh == NO_BIT ? mine.active.find(place, objects->tops) : NO_BIT;
+            fresh = fresh == NO_BIT && room == NO_BIT && !isTurn ? objects->free.find(place, objects->tops) : fresh;
             room = room == NO_BIT && fresh == NO_BIT ? mine.scant.find(place, objects->tops) : room;
         }
         Claim claim = noClaim();
