@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes all PTX that is checked in from the CUDA sources, those of the bench and of tests included, and the list of headers.
-# Needs nvcc and ptxas of CUDA 13; the build doesn't. PTX whose sources haven't changed stays as it is. All but the tests'
-# is packed: zcat shows it.
+# Needs nvcc and ptxas of CUDA 13; the build doesn't. PTX whose sources haven't changed stays as it is. All of it is
+# packed: zcat shows it.
 #
 #   cuda-backend/ptx.sh           makes what is missing or stale
 #   cuda-backend/ptx.sh --check   only says what that would be
@@ -41,7 +41,7 @@ fail() {
     exit 1
 }
 
-# make SOURCE TARGET [OPTION...]: packed if the target's name ends in .gz
+# make SOURCE TARGET [OPTION...]
 make() {
     source=$1
     target=$2
@@ -50,7 +50,7 @@ make() {
     hash=$({ printf '%s\n' "$name" && cat cuda-backend/ptx.sh "$source" "$cuda"/outboard/*.cuh; } | sha256sum)
     hash=${hash%% *}
     stem=$(basename "$source" .cu | tr - _)
-    if [ -f "$target" ] && gzip -cdf "$target" | head -n 3 | grep -q "$hash"; then
+    if [ -f "$target" ] && gzip -cd "$target" | head -n 3 | grep -q "$hash"; then
         return
     fi
     printf '%s\n' "$target" | tee -a "$scratch/stale"
@@ -70,14 +70,9 @@ make() {
     } >"$made.ptx"
     ptxas -arch="sm_$ARCHITECTURE" -c "$made.ptx" -o "$made.cubin" || fail "target=$target must be PTX $PTX_VERSION"
     mkdir -p "$(dirname "$target")"
-    case $target in
-        *.gz)
-            # Without a time, so that the same PTX makes the same file.
-            gzip -n -9 <"$made.ptx" >"$made.gz"
-            mv "$made.gz" "$target"
-            ;;
-        *) mv "$made.ptx" "$target" ;;
-    esac
+    # Without a time, so that the same PTX makes the same file.
+    gzip -n -9 <"$made.ptx" >"$made.gz"
+    mv "$made.gz" "$target"
 }
 
 # make_pair SOURCE PREFIX ALLOCATOR ENDING [OPTION...]: at the same time, PREFIX<allocator>ENDING and
@@ -109,7 +104,7 @@ for allocator in $CHUNKS; do
     make_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" -checked.ptx.gz -rdc=true -DOUTBOARD_CHECKED
 done
 for source in cuda-backend/src/test/resources/io/outboard/cuda/*.cu; do
-    make "$source" "${source%.cu}.ptx" -rdc=true
+    make "$source" "${source%.cu}.ptx.gz" -rdc=true
 done
 for kernels in bench/src/main/cuda/*.cu; do
     if [ -f "$kernels" ]; then

@@ -7,16 +7,12 @@
 // heap has none left; one call frees all, and then the largest request that a fresh heap serves is served.
 //
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
-#include <sys/mman.h>
-
 #include <cstring>
 #include <map>
 #include <optional>
 
-#include "trials.h"
+#include "bit_heap.h"
 
-#include "outboard/bit_malloc.cuh"
-#include "outboard/heap_setup.cuh"
 #include "outboard/warp_arena.cuh"
 
 using namespace outboard;
@@ -25,19 +21,13 @@ namespace {
 
 constexpr u64 KIB = 1 << 10;
 constexpr u64 MOST_BYTES = 8 << 20;
-constexpr uint64_t MOST_ACCESSES = 50000000;
 constexpr u32 WARPS = 3;
 
 using Arena = WarpArena<BitMalloc>;
 
 Heap* makeHeap(u64 bytes) {
-    static unsigned char* const mapping = static_cast<unsigned char*>(
-            mmap(nullptr, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    Heap* const heap = reinterpret_cast<Heap*>(mapping);
-    format(heap, bytes, 1 + chance.below(3), 256, FLAG_FREE_BITS);
-    std::memset(static_cast<void*>(heap->counters), 0xA5, heap->area - reinterpret_cast<unsigned char*>(heap->counters));
-    clearTables(heap, 0, 1);
-    preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
+    static Heap* const heap = reinterpret_cast<Heap*>(reserved(MOST_BYTES));
+    makeBitHeap(heap, bytes);
     return heap;
 }
 
@@ -55,14 +45,6 @@ class Trial {
     const size_t chunkBytes = chance.below(3) == 0 ? chance.below(200) : 64 + chance.below(8 * KIB);
     const u32 most = 1 + chance.below(chance.below(2) == 0 ? 100 : 20 * KIB);
 
-    void together(const std::function<void(u32)>& body) {
-        std::vector<std::function<void()>> bodies;
-        for (u32 lane = 0; lane < lanes; ++lane) {
-            bodies.push_back([&body, lane] { body(lane); });
-        }
-        outboard::together(bodies, MOST_ACCESSES);
-    }
-
     void note(unsigned char* bytes, size_t size) {
         require(reinterpret_cast<uintptr_t>(bytes) % 16 == 0, "not aligned");
         require(bytes >= heap->area && bytes + size <= heap->area + heap->units * 16ull, "outside of the heap");
@@ -76,7 +58,7 @@ class Trial {
 
     // A heap that refused so much has no room for it.
     void requireNone(size_t size) {
-        together([&](u32 lane) {
+        together(lanes, [&](u32 lane) {
             require(lane != 0 || BitMalloc{heap}.malloc(std::max(size + 32, chunkBytes)) == nullptr, "refused, though there is room");
         });
     }
@@ -85,10 +67,10 @@ class Trial {
     void scratch() {
         for (u32 round = 1 + chance.below(3); round != 0; --round) {
             // Those of a warp that come together share one.
-            together([&](u32 lane) { arenas[lane].emplace(BitMalloc{heap}, chunkBytes); });
+            together(lanes, [&](u32 lane) { arenas[lane].emplace(BitMalloc{heap}, chunkBytes); });
             size_t refused = 0;
             const u32 calls = 1 + chance.below(30);
-            together([&](u32 lane) {
+            together(lanes, [&](u32 lane) {
                 Arena& mine = *arenas[lane];
                 for (u32 call = 0; call < calls; ++call) {
                     const size_t size = chance.below(50) == 0 ? 0 : 1 + chance.below(chance.below(most) + 1);
@@ -111,11 +93,11 @@ class Trial {
                 requireNone(refused);
             }
             all.clear();
-            together([&](u32 lane) {
+            together(lanes, [&](u32 lane) {
                 arenas[lane]->freeAll();
                 require(arenas[lane]->malloc(1) == nullptr, "served after all was freed");
             });
-            together([&](u32 lane) {
+            together(lanes, [&](u32 lane) {
                 if (lane == 0) {
                     const u32 granules = heap->units / 4096 * 4096;
                     void* const whole = granules == 0 ? nullptr : BitMalloc{heap}.malloc(granules * 16ull);

@@ -26,15 +26,9 @@
 // request that a fresh heap serves is served.
 //
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
-#include <sys/mman.h>
-
 #include <algorithm>
 
-#include "trials.h"
-
-#include "outboard/bit_malloc.cuh"
-#include "outboard/heap_setup.cuh"
-
+#include "bit_heap.h"
 #include "bit_oracle.h"
 
 using namespace outboard;
@@ -64,8 +58,7 @@ constexpr u64 HOPELESS_ACCESSES = 50;
 
 // For any heap, begun where no trial is likely to find the same.
 unsigned char* memory() {
-    static unsigned char* const mapping = static_cast<unsigned char*>(mmap(
-            nullptr, MOST_BYTES + MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    static unsigned char* const mapping = reserved(MOST_BYTES + MIB);
     return mapping + (0 - reinterpret_cast<uintptr_t>(mapping)) % MIB;
 }
 
@@ -78,9 +71,6 @@ u64 anyHeapBytes() {
 }
 
 class Trial {
-    // Far more than any seed needs.
-    static constexpr uint64_t MOST_ACCESSES = 50000000;
-
     Heap* const heap = reinterpret_cast<Heap*>(memory());
     BitMalloc allocator{heap};
     Oracle oracle{heap};
@@ -90,28 +80,6 @@ class Trial {
     u32 mostUnits = 0;
     u32 mostKept = 1 + chance.below(1 + chance.below(40));
     bool aligned = false;
-
-    void together(const std::vector<std::function<void()>>& bodies) const {
-        outboard::together(bodies, MOST_ACCESSES);
-    }
-
-    void together(const std::function<void(u32)>& body) const {
-        std::vector<std::function<void()>> bodies;
-        for (u32 i = 0; i < threads; ++i) {
-            bodies.push_back([&body, i] { body(i); });
-        }
-        together(bodies);
-    }
-
-    // One thread, of any warp, while no other is there.
-    void alone(const std::function<void()>& body) const {
-        std::vector<std::function<void()>> bodies(chance.below(8), [] {});
-        bodies.push_back(body);
-        const bool weak = fibers.weak;
-        fibers.weak = false;  // it makes no difference, but for the time
-        together(bodies);
-        fibers.weak = weak;
-    }
 
     // The head of bit_search.cuh. Threads of a warp take part in each other's searches.
     u64 mostAccesses() const {
@@ -256,22 +224,22 @@ class Trial {
     void requireServedTogether() {
         std::vector<Block> blocks(WARP_LANES);
         std::vector<u32> wanted(WARP_LANES);
-        u32 together = 0;
+        u32 met = 0;
         std::vector<std::function<void()>> bodies;
         for (u32 lane = 0; lane < WARP_LANES; ++lane) {
             wanted[lane] = anyUnits();
             bodies.push_back([&, lane] {
                 blocks[lane] = malloc(wanted[lane]);
-                together += Group(0).size() == WARP_LANES ? 1 : 0;
+                met += Group(0).size() == WARP_LANES ? 1 : 0;
             });
         }
-        this->together(bodies);
+        together(bodies);
         const Promise promise = oracle.promise();
         alone([&] {
             for (u32 lane = 0; lane < WARP_LANES; ++lane) {
                 if (blocks[lane].units != 0) {
                     free(blocks[lane]);
-                } else if (together == WARP_LANES && promise.holds(wanted[lane])) {
+                } else if (met == WARP_LANES && promise.holds(wanted[lane])) {
                     fail("null for " + std::to_string(wanted[lane]) + " units in a warp, though there are some");
                 }
             }
@@ -308,11 +276,8 @@ class Trial {
     Trial(u64 bytes, bool warps) : inWarps(warps) {
         Group::forgetAll();
         lanesOfWarp = inWarps ? WARP_LANES : 1;
-        const u32 flags = FLAG_FREE_BITS | (CHECKED ? FLAG_START_BITS : 0) | (chance.below(2) == 0 ? FLAG_TRACK : 0);
-        format(heap, bytes, 1 + chance.below(3), 256, flags);
-        std::memset(static_cast<void*>(heap->counters), 0xA5, heap->area - reinterpret_cast<unsigned char*>(heap->counters));
-        clearTables(heap, 0, 1);
-        preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
+        const u32 flags = (CHECKED ? FLAG_START_BITS : 0) | (chance.below(2) == 0 ? FLAG_TRACK : 0);
+        makeBitHeap(heap, bytes, flags);
         if (chance.below(4) == 0) {
             // Numbers that begin again where they are noted.
             heap->bits.frees[0].frees = (1ull << 43) - chance.below(8);
@@ -327,14 +292,14 @@ class Trial {
         aligned = withAlignment;
         for (u32 phases = 1 + chance.below(3); phases != 0; --phases) {
             const u32 calls = 4 + chance.below(40);
-            together([&](u32 i) { use(kept[i], calls); });
+            together(threads, [&](u32 i) { use(kept[i], calls); });
             requireConsistent();
             if (chance.below(2) == 0) {
                 requireServed();
             }
             std::rotate(kept.begin(), kept.begin() + chance.below(threads), kept.end());
         }
-        together([&](u32 i) { freeAll(kept[i]); });
+        together(threads, [&](u32 i) { freeAll(kept[i]); });
         requireWhole();
     }
 
@@ -344,7 +309,7 @@ class Trial {
             blocks = fill();
         }
         for (u32 rounds = 2 + chance.below(6); rounds != 0; --rounds) {
-            together([&](u32 i) {
+            together(threads, [&](u32 i) {
                 use(kept[i], 1 + chance.below(4));
                 if (!blocks.empty() && chance.below(2) == 0) {
                     freeAny(blocks);
@@ -397,7 +362,7 @@ class Trial {
         const u32 units = chance.below(4) == 0 ? size + granule : size;
         const u32 calls = 1 + chance.below(3);
         std::vector<std::vector<Block>> got{threads};
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (u32 call = 0; call < calls; ++call) {
                 if (i < askers || chance.below(4) == 0) {
                     const Block block = malloc(i < askers ? units : 1 + chance.below(size));
@@ -447,7 +412,7 @@ class Trial {
             there += (row.to - row.from) / 4096 / size;
         }
         threads = std::min(threads, there);
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             const Block block = malloc(size * 4096 - (chance.below(4) == 0 ? chance.below(4096) : 0));
             if (block.units != 0 && chance.below(4) == 0) {
                 free(block);
@@ -475,7 +440,7 @@ class Trial {
         const u32 units = oracle.promise().largest() + 1;
         u32 asking = 1 + chance.below(threads - 1);
         const u32 askers = asking;
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             if (i < askers) {
                 for (u32 call = 0; call < 3; ++call) {
                     require(units > heap->units || malloc(units).units == 0, "more is served than there is");
@@ -489,7 +454,7 @@ class Trial {
         });
         requireServed();
         kept.push_back(blocks);
-        together([&](u32 i) { freeAll(kept[i]); });
+        together(threads, [&](u32 i) { freeAll(kept[i]); });
         alone([&] { freeAll(kept.back()); });
         requireWhole();
     }
@@ -511,7 +476,7 @@ class Trial {
         if (served == heap->units) {
             return;
         }
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (u32 call = 0; call < 4; ++call) {
                 ask(sizes[i]);
             }
@@ -742,7 +707,7 @@ class Trial {
         const u32 culprits = 2 + chance.below(threads - 1);
         oracle.remove(victim.unit);
         oracle.misuses = culprits - 1;
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (u32 rest = chance.below(4); rest != 0 && !blocks.empty(); --rest) {
                 freeAny(blocks);
             }
@@ -755,7 +720,7 @@ class Trial {
         requireServed();
         requireMisuse(heap->address(victim.unit));
         std::vector<Block> freed = blocks;
-        together([&](u32) { freeAll(blocks); });
+        together(threads, [&](u32) { freeAll(blocks); });
         // Their granules are promoted by now, or are not.
         for (u32 i = 0; i < 3 && !freed.empty(); ++i) {
             requireMisuse(heap->address(freed[chance.below(static_cast<u32>(freed.size()))].unit));
@@ -779,7 +744,7 @@ class Trial {
 
     void misuse() {
         const u32 calls = 4 + chance.below(20);
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (u32 call = 0; call < calls; ++call) {
                 if (chance.below(4) == 0) {
                     ++oracle.misuses;
@@ -794,7 +759,7 @@ class Trial {
         for (const std::vector<Block>& mine : kept) {
             requireMisuse(anyWrong(mine));
         }
-        together([&](u32 i) { freeAll(kept[i]); });
+        together(threads, [&](u32 i) { freeAll(kept[i]); });
         requireWhole();
     }
 };

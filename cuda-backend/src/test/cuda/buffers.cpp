@@ -17,17 +17,13 @@
 // served.
 //
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
 
-#include "trials.h"
+#include "bit_heap.h"
 
-#include "outboard/bit_malloc.cuh"
 #include "outboard/buffered.cuh"
-#include "outboard/heap_setup.cuh"
 
 using namespace outboard;
 
@@ -35,7 +31,6 @@ namespace {
 
 constexpr u64 KIB = 1 << 10;
 constexpr u64 MOST_BYTES = 4 << 20;
-constexpr uint64_t MOST_ACCESSES = 50000000;
 constexpr u32 QUEUES = 2;
 constexpr u32 DEPTH = 4;
 
@@ -44,13 +39,8 @@ using Allocator = Buffered<BitMalloc, QUEUES, DEPTH>;
 Buffers<QUEUES, DEPTH> buffers;
 
 Heap* makeHeap(u64 bytes) {
-    static unsigned char* const mapping = static_cast<unsigned char*>(
-            mmap(nullptr, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    Heap* const heap = reinterpret_cast<Heap*>(mapping);
-    format(heap, bytes, 1 + chance.below(3), 256, FLAG_FREE_BITS);
-    std::memset(static_cast<void*>(heap->counters), 0xA5, heap->area - reinterpret_cast<unsigned char*>(heap->counters));
-    clearTables(heap, 0, 1);
-    preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
+    static Heap* const heap = reinterpret_cast<Heap*>(reserved(MOST_BYTES));
+    makeBitHeap(heap, bytes);
     return heap;
 }
 
@@ -68,21 +58,6 @@ class Trial {
     std::map<u64*, u64> written;  // the last mark in each place
     std::vector<std::vector<Block>> kept{threads};
     u64 marks = 0;
-
-    void together(const std::function<void(u32)>& body) const {
-        std::vector<std::function<void()>> bodies;
-        for (u32 i = 0; i < threads; ++i) {
-            bodies.push_back([&body, i] { body(i); });
-        }
-        outboard::together(bodies, MOST_ACCESSES);
-    }
-
-    void alone(const std::function<void()>& body) const {
-        const bool weak = fibers.weak;
-        fibers.weak = false;
-        outboard::together({body}, MOST_ACCESSES);
-        fibers.weak = weak;
-    }
 
     static u64& markOf(const Block& block) {
         return *reinterpret_cast<u64*>(block.bytes);
@@ -180,10 +155,10 @@ class Trial {
             return scenario == "queue" ? one : 8 + chance.below(1 + chance.below(scenario == "full" ? 20000 : 4000));
         };
         for (u32 rounds = 1 + chance.below(3); rounds != 0; --rounds) {
-            together([&](u32 i) { use(kept[i], 1 + chance.below(2 * most), 1 + chance.below(most), anySize); });
+            together(threads, [&](u32 i) { use(kept[i], 1 + chance.below(2 * most), 1 + chance.below(most), anySize); });
             requireQueues();
         }
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (const Block& block : kept[i]) {
                 free(block);
             }
@@ -203,20 +178,19 @@ class Exhausted {
     Exhausted() {
         lanesOfWarp = 1;
         buffers = Buffers<QUEUES, DEPTH>{};
-        outboard::together({[this] {
-                               void* blocks[4];
-                               for (void*& block : blocks) {
-                                   block = allocator.malloc(2000);
-                               }
-                               for (u32 size = 128 * KIB; size >= UNIT_BYTES; size /= 2) {
-                                   while (BitMalloc{heap}.malloc(size) != nullptr) {
-                                   }
-                               }
-                               for (void* block : blocks) {
-                                   allocator.free(block);
-                               }
-                           }},
-                           MOST_ACCESSES);
+        together({[this] {
+                     void* blocks[4];
+                     for (void*& block : blocks) {
+                         block = allocator.malloc(2000);
+                     }
+                     for (u32 size = 128 * KIB; size >= UNIT_BYTES; size /= 2) {
+                         while (BitMalloc{heap}.malloc(size) != nullptr) {
+                         }
+                     }
+                     for (void* block : blocks) {
+                         allocator.free(block);
+                     }
+                 }});
     }
 };
 
@@ -225,7 +199,7 @@ void drained() {
     Exhausted heap;
     fibers.stopsAt = stop;
     bool got = false;
-    outboard::together({[&] { got = heap.allocator.malloc(100) != nullptr; }, [&] { heap.allocator.malloc(100); }}, MOST_ACCESSES);
+    together({[&] { got = heap.allocator.malloc(100) != nullptr; }, [&] { heap.allocator.malloc(100); }});
     fibers.stopsAt = 0;
     require(got, "a thread gets nothing though another one has emptied the buffers");
 }
@@ -235,16 +209,15 @@ void reused() {
     buffers = Buffers<QUEUES, DEPTH>{};
     Allocator allocator(BitMalloc{makeHeap(1 << 20)}, &buffers);
     u32 reused = 0;
-    outboard::together({[&] {
-                           for (u32 i = 0; i < 100; ++i) {
-                               const u64 before = fibers.accesses();
-                               void* const block = allocator.malloc(2000);
-                               // The head, the place, and a change of each.
-                               reused += fibers.accesses() - before == 4 ? 1 : 0;
-                               allocator.free(block);
-                           }
-                       }},
-                       MOST_ACCESSES);
+    together({[&] {
+                 for (u32 i = 0; i < 100; ++i) {
+                     const u64 before = fibers.accesses();
+                     void* const block = allocator.malloc(2000);
+                     // The head, the place, and a change of each.
+                     reused += fibers.accesses() - before == 4 ? 1 : 0;
+                     allocator.free(block);
+                 }
+             }});
     require(reused > 50, "what was freed isn't kept, or isn't found");
 }
 
@@ -254,30 +227,28 @@ void stalled() {
     fibers.stopsAt = 1 + chance.below(30);
     // What the other one has put, too: then there may be nothing.
     const bool takesAny = chance.below(2) == 0;
-    outboard::together(
-            {[&] {
-                 for (u32 i = 0; i < 10; ++i) {
-                     if (queue.put(UNIT_BYTES)) {
-                         queue.take();
-                     }
-                 }
-             },
-             [&] {
-                 for (u32 i = 0; i < 40; ++i) {
-                     u32 tries = 50;
-                     while (!queue.put(2 * UNIT_BYTES)) {
-                         require(--tries != 0, "a queue is full for good because a thread has stopped");
-                     }
-                     if (takesAny) {
-                         queue.take();
-                     }
-                     tries = 50;
-                     while (queue.take() == 0 && !takesAny) {
-                         require(--tries != 0, "a queue is empty for good because a thread has stopped");
-                     }
-                 }
-             }},
-            MOST_ACCESSES);
+    together({[&] {
+                  for (u32 i = 0; i < 10; ++i) {
+                      if (queue.put(UNIT_BYTES)) {
+                          queue.take();
+                      }
+                  }
+              },
+              [&] {
+                  for (u32 i = 0; i < 40; ++i) {
+                      u32 tries = 50;
+                      while (!queue.put(2 * UNIT_BYTES)) {
+                          require(--tries != 0, "a queue is full for good because a thread has stopped");
+                      }
+                      if (takesAny) {
+                          queue.take();
+                      }
+                      tries = 50;
+                      while (queue.take() == 0 && !takesAny) {
+                          require(--tries != 0, "a queue is empty for good because a thread has stopped");
+                      }
+                  }
+              }});
     fibers.stopsAt = 0;
 }
 

@@ -23,8 +23,6 @@
 // is free.
 //
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -55,7 +53,6 @@ constexpr u64 KIB = 1 << 10;
 constexpr u64 MIB = 1 << 20;
 constexpr u64 MOST_BYTES = 192 * MIB;
 constexpr u64 ONE_BLOCK = 6 * KIB;
-constexpr uint64_t MOST_ACCESSES = 50000000;
 constexpr u32 SLOTS[TYPES] = {Sea::SLOTS<Cell>, Sea::SLOTS<Fish>, Sea::SLOTS<Shark>,
                              Sea::SLOTS<Egg>, Sea::SLOTS<Pod>, Sea::SLOTS<Whale>};
 
@@ -64,8 +61,7 @@ static_assert(SLOTS[3] == SLOTS[0] && SLOTS[4] == 2 && SLOTS[5] == 1, "as said")
 static_assert(Sea::OFFSET<Fish, 3> >= Sea::OFFSET<Fish, 2> + 4 * SLOTS[1], "arrays lie apart");
 
 Objects* makeHeap(u64 bytes) {
-    static unsigned char* const mapping = static_cast<unsigned char*>(
-            mmap(nullptr, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    static unsigned char* const mapping = reserved(MOST_BYTES);
     std::memset(mapping, 0xA5, bytes);
     Objects* const objects = reinterpret_cast<Objects*>(mapping);
     ObjectPlan plan{};
@@ -106,24 +102,6 @@ class Trial {
     u64 misuses = 0;
     const u32 typesUsed;
     const u32 firstType = chance.below(TYPES);
-
-    void together(const std::function<void(u32)>& body) const {
-        std::vector<std::function<void()>> bodies;
-        for (u32 i = 0; i < threads; ++i) {
-            bodies.push_back([&body, i] { body(i); });
-        }
-        outboard::together(bodies, MOST_ACCESSES);
-    }
-
-    // One thread, of any warp, while no other is there.
-    void alone(const std::function<void()>& body) const {
-        std::vector<std::function<void()>> bodies(chance.below(8), [] {});
-        bodies.push_back(body);
-        const bool weak = fibers.weak;
-        fibers.weak = false;
-        outboard::together(bodies, MOST_ACCESSES);
-        fibers.weak = weak;
-    }
 
     u64& markOf(const Thing& thing) const {
         return thing.type == 0 ? sea.at<Cell>(thing.id).get<0>()
@@ -302,7 +280,7 @@ class Trial {
     }
 
     void destroyAll() {
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             while (!kept[i].empty()) {
                 destroy(takeAny(kept[i]));
             }
@@ -319,7 +297,7 @@ class Trial {
         }
         const bool weak = fibers.weak;
         fibers.weak = false;  // a kernel of its own
-        outboard::together(bodies, MOST_ACCESSES);
+        together(bodies);
         fibers.weak = weak;
     }
 
@@ -336,7 +314,7 @@ class Trial {
         std::set<u64> gone;
         // Others destroy objects before they are visited. Not in weak memory: there a visit may come after that.
         const u32 visitors = fibers.weak ? threads : inWarps ? std::max(4u, (threads - 1) / 4 * 4) : threads - 1;
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (u32 rest = i < visitors ? 0 : 1 + chance.below(20); rest != 0; --rest) {
                 if (!kept[i].empty() && chance.below(3) != 0) {
                     const Thing thing = takeAny(kept[i]);
@@ -383,7 +361,7 @@ class Trial {
 
     void mix(u32 most) {
         for (u32 rounds = 1 + chance.below(4); rounds != 0; --rounds) {
-            together([&](u32 i) { use(kept[i], 1 + chance.below(2 * most), 1 + chance.below(most)); });
+            together(threads, [&](u32 i) { use(kept[i], 1 + chance.below(2 * most), 1 + chance.below(most)); });
             requireConsistent();
             if (chance.below(3) == 0) {
                 requireServed();
@@ -396,7 +374,7 @@ class Trial {
     void doAlls() {
         const u32 most = 1 + chance.below(60);
         for (u32 rounds = 1 + chance.below(4); rounds != 0; --rounds) {
-            together([&](u32 i) { use(kept[i], 1 + chance.below(2 * most), most); });
+            together(threads, [&](u32 i) { use(kept[i], 1 + chance.below(2 * most), most); });
             const u32 type = chance.below(3);
             if (type == 0) {
                 doAll<Cell>(0);
@@ -414,7 +392,7 @@ class Trial {
         // Each may take a block of its own with each call, and be stopped.
         const u32 calls = std::max(1u, objects->blocks / 2 / threads);
         require(calls * threads < objects->blocks, "blocks for all");
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (u32 call = 0; call < calls; ++call) {
                 makeOne(kept[i]);
                 require(kept[i].size() == call + 1, "a thread gets nothing though there are free blocks");
@@ -427,30 +405,29 @@ class Trial {
     // In a heap of one block.
     void aba() {
         fibers.stopsAt = 1 + chance.below(40);
-        outboard::together({[&] {
-                                const Thing pod = make(4);
-                                if (pod.id != NO_OBJECT) {
-                                    destroy(pod);
-                                }
-                            },
-                            [&] {
-                                const Thing pod = make(4);
-                                if (pod.id != NO_OBJECT) {
-                                    destroy(pod);
-                                }
-                                for (u32 i = 0; i < 64; ++i) {
-                                    const Thing cell = make(0);
-                                    if (cell.id != NO_OBJECT) {
-                                        kept[1].push_back(cell);
-                                    }
-                                }
-                                // The slots that a pod's block has.
-                                while (!kept[1].empty() && kept[1][0].id % 64 < 2) {
-                                    destroy(kept[1][0]);
-                                    kept[1].erase(kept[1].begin());
-                                }
-                            }},
-                           MOST_ACCESSES);
+        together({[&] {
+                      const Thing pod = make(4);
+                      if (pod.id != NO_OBJECT) {
+                          destroy(pod);
+                      }
+                  },
+                  [&] {
+                      const Thing pod = make(4);
+                      if (pod.id != NO_OBJECT) {
+                          destroy(pod);
+                      }
+                      for (u32 i = 0; i < 64; ++i) {
+                          const Thing cell = make(0);
+                          if (cell.id != NO_OBJECT) {
+                              kept[1].push_back(cell);
+                          }
+                      }
+                      // The slots that a pod's block has.
+                      while (!kept[1].empty() && kept[1][0].id % 64 < 2) {
+                          destroy(kept[1][0]);
+                          kept[1].erase(kept[1].begin());
+                      }
+                  }});
         fibers.stopsAt = 0;
         requireConsistent();
         destroyAll();
@@ -474,7 +451,7 @@ class Trial {
         const u32 room = static_cast<u32>(all.size() - kept[0].size());
         const u32 calls = room / 2 / threads;
         require(calls != 0, "blocks beyond the first 4096");
-        together([&](u32 i) {
+        together(threads, [&](u32 i) {
             for (u32 call = 0; call < calls; ++call) {
                 const Thing thing = make(4);
                 require(thing.id != NO_OBJECT, "a thread gets nothing though there are active blocks");
@@ -508,7 +485,7 @@ class Trial {
     }
 
     void misuse() {
-        together([&](u32 i) { use(kept[i], 1 + chance.below(20), 20); });
+        together(threads, [&](u32 i) { use(kept[i], 1 + chance.below(20), 20); });
         alone([&] {
             for (u32 i = 0; i < threads; ++i) {
                 if (kept[i].size() > 1) {

@@ -1,6 +1,8 @@
 // What the programs on fibers share: a trial for each seed, and how it is said what is wrong.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -28,8 +30,37 @@ inline void require(bool condition, const char* what) {
     }
 }
 
-inline void together(const std::vector<std::function<void()>>& bodies, uint64_t mostAccesses) {
+// Far more than any seed of most scenarios needs.
+constexpr uint64_t MOST_ACCESSES = 50000000;
+
+inline void together(const std::vector<std::function<void()>>& bodies, uint64_t mostAccesses = MOST_ACCESSES) {
     require(fibers.run(bodies, mostAccesses), "a call never ends");
+}
+
+// By so many threads, each with its number.
+inline void together(u32 threads, const std::function<void(u32)>& body) {
+    std::vector<std::function<void()>> bodies;
+    for (u32 i = 0; i < threads; ++i) {
+        bodies.push_back([&body, i] { body(i); });
+    }
+    together(bodies);
+}
+
+// One thread, of any warp, while no other is there. A weak memory makes no difference then, but for the time.
+inline void alone(const std::function<void()>& body) {
+    std::vector<std::function<void()>> bodies(chance.below(8), [] {});
+    bodies.push_back(body);
+    const bool weak = fibers.weak;
+    fibers.weak = false;
+    together(bodies);
+    fibers.weak = weak;
+}
+
+// Memory for heaps, of which only what is used is there.
+inline unsigned char* reserved(u64 bytes) {
+    void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    require(mapping != MAP_FAILED, "no address space");
+    return static_cast<unsigned char*>(mapping);
 }
 
 // One trial of a scenario for each seed. Arguments as main has them: PROGRAM WHO SCENARIO FIRST_SEED LAST_SEED.

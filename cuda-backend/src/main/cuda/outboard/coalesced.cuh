@@ -98,9 +98,7 @@ struct CountedParts {
         if (group.rank() == 0 && total != 0) {
             block = allocate(total, parts);
         }
-        const u64 address = reinterpret_cast<u64>(block);
-        const u64 upper = group.fromFirst(static_cast<u32>(address >> 32));
-        block = reinterpret_cast<unsigned char*>(upper << 32 | group.fromFirst(static_cast<u32>(address)));
+        block = detail::fromFirst(group, block);
         group.sync();  // the number of parts is written before one is freed
         if (block != nullptr && size != 0) {
             return part(block, HEADER_BYTES + before);

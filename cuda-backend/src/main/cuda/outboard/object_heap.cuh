@@ -65,8 +65,9 @@
 //   in its place is made.
 // - A block's type is written before a fence and the OR that first sets its slots. Who claims one of these observes that
 //   OR, and so the type.
-// - Who takes a whole block away does an acquire compare-and-swap, which observes each OR of slots since, clears its bit in `allocated`, executes a fence, and sets its
-//   bit in `free`; who takes it from there does an acquire AND. So that bit is set by the next type after it was cleared.
+// - Who takes a whole block away does an acquire compare-and-swap, which observes each OR of slots since, clears its bit in
+//   `allocated`, executes a fence, and sets its bit in `free`; who takes it from there does an acquire AND. So that bit is set by
+//   the next type after it was cleared.
 // - The bits of `active` are turned over relaxed: they say where to look.
 // - forEach reads `visits` and the list of blocks, which another kernel wrote. Destroying clears bits of `visits` meanwhile: a
 //   thread that destroys an object which another one is to visit must know itself whether it was.
@@ -360,10 +361,6 @@ OUTBOARD_SELDOM inline Claim claimAnywhere(const Objects* objects, u32 type, u32
         place = tries >= FRUITLESS ? scaled(scatter(), objects->blocks) : next < objects->blocks ? next : 0;
     }
     return noClaim();
-}
-
-OUTBOARD_DEVICE u64 fromFirst(const Group& group, u64 value) {
-    return static_cast<u64>(group.fromFirst(static_cast<u32>(value >> 32))) << 32 | group.fromFirst(static_cast<u32>(value));
 }
 
 // An object: its block and its place there; NO_OBJECT if there is no room. One claim serves the threads of a warp that come

@@ -362,3 +362,17 @@ class Group {
 }  // namespace outboard
 
 #endif
+
+namespace outboard::detail {
+
+// What the first thread of a group has, where that isn't a word of 32 bits.
+OUTBOARD_DEVICE u64 fromFirst(const Group& group, u64 value) {
+    return static_cast<u64>(group.fromFirst(static_cast<u32>(value >> 32))) << 32 | group.fromFirst(static_cast<u32>(value));
+}
+
+template <class T>
+OUTBOARD_DEVICE T* fromFirst(const Group& group, T* pointer) {
+    return reinterpret_cast<T*>(fromFirst(group, reinterpret_cast<u64>(pointer)));
+}
+
+}  // namespace outboard::detail

@@ -41,12 +41,6 @@ class WarpArena {
     Chunk* first;
     bool owns;  // this thread is the one that frees it
 
-    static OUTBOARD_DEVICE Chunk* fromFirst(const Group& group, Chunk* chunk) {
-        const u64 address = reinterpret_cast<u64>(chunk);
-        const u64 upper = group.fromFirst(static_cast<u32>(address >> 32));
-        return reinterpret_cast<Chunk*>(upper << 32 | group.fromFirst(static_cast<u32>(address)));
-    }
-
     // A chunk whose first bytes, so many, are in use.
     OUTBOARD_DEVICE Chunk* makeChunk(size_t used) {
         const size_t bytes = used > chunkBytes ? used : chunkBytes;
@@ -99,7 +93,7 @@ class WarpArena {
         if (owns) {
             first = makeChunk(sizeof(Chunk));
         }
-        first = fromFirst(group, first);
+        first = detail::fromFirst(group, first);
         group.sync();
     }
 
@@ -108,7 +102,7 @@ class WarpArena {
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group;
         const size_t size = (bytes + UNIT_BYTES - 1) & ~static_cast<size_t>(UNIT_BYTES - 1);
-        const bool joins = fromFirst(group, first) == first && size <= LIMIT_BYTES && bytes <= LIMIT_BYTES;
+        const bool joins = detail::fromFirst(group, first) == first && size <= LIMIT_BYTES && bytes <= LIMIT_BYTES;
         const u32 joined = joins ? static_cast<u32>(size) : 0;
         const u32 before = group.sumOfLowerRanks(joined);
         const u32 total = group.fromLast(before + joined);
@@ -116,7 +110,7 @@ class WarpArena {
         if (group.rank() == 0 && total != 0 && first != nullptr) {
             memory = take(total);
         }
-        memory = reinterpret_cast<unsigned char*>(fromFirst(group, reinterpret_cast<Chunk*>(memory)));
+        memory = detail::fromFirst(group, memory);
         // One thread has it of the allocator: by this, what others did with it before happens before what each writes now.
         group.sync();
         if (memory != nullptr && joined != 0) {

@@ -114,7 +114,8 @@ class BitMallocInterleavingsTest {
      * Of bugs that were. In their order: units of a claim that was none; a search that hid a hint for a moment; one that
      * ended early and noted that nothing was there; a lost row; a block over the end of a granule; a thread refused for what
      * others wanted; the rest of a granule that nobody was told of; a word that stayed whole out of sight, twice; a null after
-     * words had been promoted. The last was the test's own: another slot guessed between the calls it counted. Where accesses have changed since, they are seeds as others.
+     * words had been promoted. The last was the test's own: another slot guessed between the calls it counted. Where
+     * accesses have changed since, they are seeds as others.
      */
     @ParameterizedTest
     @CsvSource({

@@ -26,7 +26,7 @@ final class HeapKernels implements AutoCloseable {
     private final CUdeviceptr counts = new CUdeviceptr();
 
     HeapKernels(final DeviceAllocator allocator, final boolean coalesced, final boolean checked) {
-        final String ptx = GpuProgram.text("heap-threads.ptx");
+        final String ptx = GpuProgram.text("heap-threads.ptx.gz");
         name = allocator.paperName() + (coalesced ? ", coalesced" : "") + (checked ? ", checked" : "");
         if (checked) {
             module = coalesced

@@ -48,8 +48,8 @@ class KernelModuleGpuTest {
                 Pool pool = Pool.over(source).firstRegionBytes(64L << 20).build();
                 DeviceHeap heap = DeviceHeap.in(pool, 16L << 20).build();
                 KernelModule kernels = coalesced
-                        ? KernelModule.linkCoalesced(heap.allocator(), GpuProgram.text("linked-list.ptx"))
-                        : KernelModule.link(heap.allocator(), GpuProgram.text("linked-list.ptx"))) {
+                        ? KernelModule.linkCoalesced(heap.allocator(), GpuProgram.text("linked-list.ptx.gz"))
+                        : KernelModule.link(heap.allocator(), GpuProgram.text("linked-list.ptx.gz"))) {
             final Pointer address = Pointer.to(new long[] {heap.address()});
             final Pointer sum = Pointer.to(DevicePointers.pointerTo(DevicePointers.address(list) + Long.BYTES));
 
@@ -71,7 +71,7 @@ class KernelModuleGpuTest {
 
     @Test
     void shouldLinkTheBuildThatIsAskedFor() {
-        final String list = GpuProgram.text("linked-list.ptx");
+        final String list = GpuProgram.text("linked-list.ptx.gz");
 
         try (KernelModule checked = KernelModule.linkChecked(DeviceAllocator.C_MALLOC, list);
                 KernelModule both = KernelModule.linkCoalescedChecked(DeviceAllocator.CFM_MALLOC, list)) {
@@ -111,7 +111,7 @@ class KernelModuleGpuTest {
         try (KernelModule module = KernelModule.link(
                 driver,
                 DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true, false),
-                GpuProgram.text("linked-list.ptx"))) {
+                GpuProgram.text("linked-list.ptx.gz"))) {
             assertTrue(module.registers("build") > 0);
         }
         assertEquals(3, codes.size());
@@ -130,7 +130,7 @@ class KernelModuleGpuTest {
 
     @Test
     void shouldSayWhatTheCompilerSays() {
-        final String wrong = GpuProgram.text("linked-list.ptx").replace("ret;", "retern;");
+        final String wrong = GpuProgram.text("linked-list.ptx.gz").replace("ret;", "retern;");
 
         final CudaFailureException linked =
                 assertThrows(CudaFailureException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));
@@ -145,7 +145,7 @@ class KernelModuleGpuTest {
 
     @Test
     void shouldNameAFunctionThatIsMissing() {
-        final String wrong = GpuProgram.text("linked-list.ptx").replace("outboardFree", "outboardRelease");
+        final String wrong = GpuProgram.text("linked-list.ptx.gz").replace("outboardFree", "outboardRelease");
 
         final IllegalArgumentException thrown = assertThrows(
                 IllegalArgumentException.class, () -> KernelModule.link(DeviceAllocator.CFM_MALLOC, wrong));

@@ -79,7 +79,7 @@ class KernelModuleTest {
                     () -> assertEquals(List.of(), compiled),
                     () -> assertEquals(
                             "functions that no text defines: [], that more than one defines: []",
-                            KernelLink.wrongFunctions(List.of(checked.text(), GpuProgram.text("linked-list.ptx")))));
+                            KernelLink.wrongFunctions(List.of(checked.text(), GpuProgram.text("linked-list.ptx.gz")))));
         }
     }
 
@@ -194,7 +194,7 @@ class KernelModuleTest {
     /** So that the message of a link that fails is right about what is checked in. */
     @Test
     void shouldSeeThatTheExampleNeedsAnAllocatorAndNothingElse() {
-        final String example = GpuProgram.text("linked-list.ptx");
+        final String example = GpuProgram.text("linked-list.ptx.gz");
 
         assertAll(
                 () -> assertEquals(

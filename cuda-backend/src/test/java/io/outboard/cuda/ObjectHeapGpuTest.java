@@ -39,7 +39,7 @@ class ObjectHeapGpuTest {
         succeed(JCudaDriver.cuMemsetD8(memory, (byte) 0xA5, HEAP_BYTES));
         succeed(JCudaDriver.cuMemAlloc(counts, (long) COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));
-        module = KernelModule.load("object-threads", GpuProgram.text("object-threads.ptx"));
+        module = KernelModule.load("object-threads", GpuProgram.text("object-threads.ptx.gz"));
         heap = ObjectHeap.over(DevicePointers.address(memory), HEAP_BYTES)
                 .type("Fish", 8, 4, 4)
                 .type("Shark", 4, 8, 1, 8, 8)

@@ -3,12 +3,9 @@ package io.outboard.cuda.facade;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.cuda.OutboardOptions;
+import io.outboard.cuda.kernels.TextResource;
 import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.pool.ReusePolicy;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 import jcuda.Pointer;
@@ -42,7 +39,7 @@ public final class GpuProgram implements AutoCloseable {
     public GpuProgram(final ReusePolicy reuse) {
         pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));
         succeed(runtime.cudaSetDevice(0));
-        succeed(JCudaDriver.cuModuleLoadData(module, text("write-after.ptx")));
+        succeed(JCudaDriver.cuModuleLoadData(module, text("write-after.ptx.gz")));
         succeed(JCudaDriver.cuModuleGetFunction(kernel, module, "writeAfter"));
         // CUDA loads kernels when they are first launched, and may wait for the device then.
         final Pointer scratch = malloc(4096);
@@ -56,11 +53,7 @@ public final class GpuProgram implements AutoCloseable {
 
     /** A resource of the tests. */
     public static String text(final String name) {
-        try (InputStream stream = GpuProgram.class.getResourceAsStream("/io/outboard/cuda/" + name)) {
-            return new String(Objects.requireNonNull(stream).readAllBytes(), StandardCharsets.UTF_8);
-        } catch (final IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return TextResource.read(GpuProgram.class, "/io/outboard/cuda/" + name);
     }
 
     public static void succeed(final int code) {

@@ -52,7 +52,7 @@ public class PtxTest {
         all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, false));
         all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, true));
         for (final Path source : files(TESTS, ".cu")) {
-            all.add(new Made(TESTS.resolve(stemOf(source) + ".ptx"), source));
+            all.add(new Made(TESTS.resolve(stemOf(source) + PACKED), source));
         }
         for (final Path source : files(BENCH, ".cu")) {
             all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source, false));
@@ -107,7 +107,7 @@ public class PtxTest {
     @Test
     void shouldHaveASourceForEachPtx() {
         final List<Path> there = new ArrayList<>(files(RESOURCES.resolve("ptx"), ""));
-        there.addAll(files(TESTS, ".ptx"));
+        there.addAll(files(TESTS, PACKED));
         there.addAll(files(KERNELS, ""));
 
         assertEquals(
