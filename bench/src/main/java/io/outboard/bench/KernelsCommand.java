@@ -9,12 +9,13 @@ import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.kernels.CasePlan;
 import io.outboard.bench.kernels.Contender;
 import io.outboard.bench.kernels.KernelCase;
+import io.outboard.bench.kernels.KernelWorker;
 import io.outboard.bench.kernels.PlanPart;
 import io.outboard.bench.kernels.PreSplits;
 import io.outboard.bench.kernels.TestKind;
-import io.outboard.bench.kernels.Watchdog;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.KernelResult;
+import io.outboard.bench.worker.Watchdog;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
@@ -198,10 +199,11 @@ final class KernelsCommand implements Callable<Integer> {
         final CudaDevice gpu = gpu();
         final List<String> results;
         try (Progress progress = new Progress(cases.size())) {
-            results = new Watchdog(gpu.ordinal(), Duration.ofSeconds(limitSeconds)).run(cases, work -> {
-                progress.step(1);
-                progress.stage(work.contender().label() + ", " + work.name());
-            });
+            results = new Watchdog<KernelCase>(KernelWorker.class, gpu.ordinal(), Duration.ofSeconds(limitSeconds))
+                    .run(cases, work -> {
+                        progress.step(1);
+                        progress.stage(work.contender().label() + ", " + work.name());
+                    });
         }
         final String origin = new JsonLine()
                 .put("gpu", gpu.toString())

@@ -1,6 +1,8 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.bench.kernels.KernelLauncher.Word;
+import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.KernelModule;
 import java.time.Duration;
@@ -53,7 +55,7 @@ final class Ageing {
                 .set(Word.STRIDE, 1)
                 .set(Word.LEAST, LEAST)
                 .set(Word.MOST, MOST);
-        KernelBench.clear(blocks);
+        BenchDevice.clear(blocks);
         final long end = System.nanoTime() + LIMIT_NS;
         int launches = 0;
         while (launches < LAUNCHES && System.nanoTime() - end < 0) {

@@ -1,5 +1,6 @@
 package io.outboard.bench.kernels;
 
+import io.outboard.bench.worker.BenchDevice;
 import io.outboard.core.Region;
 import java.util.Map;
 
@@ -97,7 +98,7 @@ final class CaseKernels {
         });
         launcher.launch("release", 1);
         launcher.synchronize();
-        KernelBench.clear(blocks);
+        BenchDevice.clear(blocks);
         return new Times(us, Double.NaN);
     }
 
@@ -115,7 +116,7 @@ final class CaseKernels {
     /** On a heap as at first, whether earlier runs freed or not. */
     private Times fill(final BenchHeap heap, final boolean check) {
         heap.reset();
-        KernelBench.clear(blocks);
+        BenchDevice.clear(blocks);
         final int rounds = partRounds(work);
         double allocateUs = 0;
         double firstUs = Double.NaN;

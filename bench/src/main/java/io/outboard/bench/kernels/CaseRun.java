@@ -2,6 +2,8 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.kernels.CaseKernels.Times;
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.DeviceHeapStatistics;
 import io.outboard.cuda.KernelModule;
@@ -52,7 +54,7 @@ final class CaseRun {
 
     JsonLine measure() {
         counters.clear();
-        KernelBench.clear(blocks);
+        BenchDevice.clear(blocks);
         final JsonLine json = work.json();
         final List<Times> fresh;
         try (BenchHeap heap = heap(false)) {
@@ -74,7 +76,7 @@ final class CaseRun {
 
     private void measureAged(final JsonLine json, final List<Times> fresh) {
         counters.clear();
-        KernelBench.clear(blocks);
+        BenchDevice.clear(blocks);
         try (BenchHeap heap = heap(false)) {
             json.put("ageingLaunches", (long) ageing.age(module, heap));
             final List<Times> aged = timedRuns(heap);

@@ -3,6 +3,8 @@ package io.outboard.bench.kernels;
 import io.outboard.bench.kernels.Counters.Counts;
 import io.outboard.bench.kernels.KernelLauncher.Word;
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.DeviceHeapStatistics;
 import io.outboard.cuda.KernelModule;
@@ -49,7 +51,7 @@ final class ChurnRun {
 
     JsonLine measure() {
         counters.clear();
-        KernelBench.clear(blocks);
+        BenchDevice.clear(blocks);
         try (BenchHeap heap = new BenchHeap(work, heapMemory, false)) {
             launcher.heap(heap);
             final long capacity = statistics(heap).capacityBytes();

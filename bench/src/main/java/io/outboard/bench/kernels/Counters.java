@@ -1,6 +1,7 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.worker.BenchDevice;
 import io.outboard.cuda.memory.DevicePointers;
 import java.util.Locale;
 import jcuda.Pointer;
@@ -47,13 +48,13 @@ final class Counters {
     }
 
     void clear() {
-        KernelBench.check("cuMemsetD8", JCudaDriver.cuMemsetD8(pointer, (byte) 0, BYTES));
+        BenchDevice.check("cuMemsetD8", JCudaDriver.cuMemsetD8(pointer, (byte) 0, BYTES));
     }
 
     /** What has been counted so far. */
     Counts read() {
         final long[] words = new long[Key.values().length];
-        KernelBench.check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(words), pointer, BYTES));
+        BenchDevice.check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(words), pointer, BYTES));
         return new Counts(words);
     }
 

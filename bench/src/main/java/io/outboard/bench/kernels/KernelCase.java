@@ -1,6 +1,7 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.worker.DeviceCase;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -32,7 +33,8 @@ public record KernelCase(
         long heapBytes,
         String preSplit,
         int runs,
-        boolean aged) {
+        boolean aged)
+        implements DeviceCase {
 
     /** Allocations of a thread in {@link TestKind#ACD}, and launches in {@link TestKind#P}, unless a case says otherwise. */
     public static final int ITERATIONS = 10;
@@ -122,8 +124,8 @@ public record KernelCase(
         return heapBytes * 3 / 2 / ((long) CHURN_MEAN_BYTES * slots()) + 1;
     }
 
-    /** For how long it runs by itself, however fast the allocator is. */
-    int seconds() {
+    @Override
+    public int seconds() {
         return test == TestKind.CHURN ? iterations : 0;
     }
 
@@ -160,8 +162,8 @@ public record KernelCase(
         };
     }
 
-    /** What was asked for, by the keys of a result. */
-    JsonLine json() {
+    @Override
+    public JsonLine json() {
         return new JsonLine()
                 .put("name", name())
                 .put("allocator", contender.name())
@@ -177,8 +179,14 @@ public record KernelCase(
                 .put("preSplit", preSplit);
     }
 
+    @Override
+    public long driverHeapBytes() {
+        return contender.isCuda() ? heapBytes : 0;
+    }
+
     /** The line that {@link #parse} reads. */
-    String line() {
+    @Override
+    public String line() {
         return String.join(
                 " ",
                 List.of(

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.report.KernelResult;
+import io.outboard.bench.worker.Watchdog;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import java.time.Duration;
@@ -129,7 +130,7 @@ class KernelBenchGpuTest {
     }
 
     private static List<KernelResult> run(final List<KernelCase> cases) throws Exception {
-        return new Watchdog(0, LIMIT)
+        return new Watchdog<KernelCase>(KernelWorker.class, 0, LIMIT)
                 .run(cases, ignored -> {}).stream()
                         .map(line -> KernelResult.parse("results", 1, line))
                         .toList();

@@ -1,4 +1,4 @@
-package io.outboard.bench.kernels;
+package io.outboard.bench.worker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import io.outboard.bench.kernels.KernelWorker;
 import io.outboard.bench.report.KernelResult;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
@@ -16,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,11 +29,11 @@ class WatchdogTest {
 
     @Test
     void shouldGoOnInANewProcessAfterACaseThatHangs() throws Exception {
-        final List<KernelResult> results = run(16, FakeWorker.HANGS, 32, 64);
+        final List<KernelResult> results = run("a", FakeWorker.HANGS, "b", "c");
 
         assertEquals(List.of("ok", "hang", "ok", "ok"), statuses(results));
         assertEquals("not done after 2 s", results.get(1).text("message"));
-        assertEquals("AD T1k 1 B", results.get(1).name());
+        assertEquals(FakeWorker.HANGS, results.get(1).text("name"));
         assertNotEquals(pid(results.get(0)), pid(results.get(2)));
         assertEquals(pid(results.get(2)), pid(results.get(3)));
         assertFalse(ProcessHandle.of((long) pid(results.get(0))).isPresent(), "the process that hung must be gone");
@@ -40,7 +41,7 @@ class WatchdogTest {
 
     @Test
     void shouldSayWhyAProcessDied() throws Exception {
-        final List<KernelResult> results = run(FakeWorker.DIES, 16);
+        final List<KernelResult> results = run(FakeWorker.DIES, "a");
 
         assertEquals(List.of("crash", "ok"), statuses(results));
         assertEquals("the process ended: something is broken", results.get(0).text("message"));
@@ -48,7 +49,7 @@ class WatchdogTest {
 
     @Test
     void shouldNotUseAProcessAgainThatReportedACrash() throws Exception {
-        final List<KernelResult> results = run(16, FakeWorker.CRASHES, 16);
+        final List<KernelResult> results = run("a", FakeWorker.CRASHES, "b");
 
         assertEquals(List.of("ok", "crash", "ok"), statuses(results));
         assertEquals("cuLaunchKernel failed", results.get(1).text("message"));
@@ -57,16 +58,15 @@ class WatchdogTest {
 
     @Test
     void shouldGiveEachSizeOfTheDriversHeapAProcessAndKeepTheOrder() throws Exception {
-        final KernelCase cuda = work("CudaMalloc", 16);
-        final KernelCase list = work("CMalloc", 16);
-        final KernelCase small = cuda.withHeap(1 << 20, PreSplits.DEFAULT);
+        final FakeCase large = new FakeCase("large", 2 << 20);
+        final FakeCase none = new FakeCase("none");
+        final FakeCase small = new FakeCase("small", 1 << 20);
 
-        final List<KernelResult> results = run(List.of(cuda, list, small, cuda, list));
+        final List<KernelResult> results = run(List.of(large, none, small, large, none));
 
         assertEquals(
-                List.of("CudaMalloc", "CMalloc", "CudaMalloc", "CudaMalloc", "CMalloc"),
-                results.stream().map(KernelResult::allocator).toList());
-        assertEquals("AD T1k 16 B, 1 MiB heap", results.get(2).name());
+                List.of("large", "none", "small", "large", "none"),
+                results.stream().map(result -> result.text("name")).toList());
         assertEquals(pid(results.get(0)), pid(results.get(3)));
         assertEquals(pid(results.get(1)), pid(results.get(4)));
         assertEquals(3, results.stream().map(WatchdogTest::pid).distinct().count());
@@ -76,20 +76,20 @@ class WatchdogTest {
     void shouldTellOfEachCaseWhenItStarts() throws Exception {
         final List<String> started = new ArrayList<>();
 
-        new Watchdog(fake(), LIMIT)
-                .run(List.of(work("CMalloc", 16), work("CMalloc", FakeWorker.DIES)), work -> started.add(work.name()));
+        new Watchdog<FakeCase>(fake(), LIMIT)
+                .run(List.of(new FakeCase("a"), new FakeCase(FakeWorker.DIES)), work -> started.add(work.ending()));
 
-        assertEquals(List.of("AD T1k 16 B", "AD T1k 2 B"), started);
+        assertEquals(List.of("a", FakeWorker.DIES), started);
     }
 
     @Test
     void shouldFailWithTheLastWordsOfAProcessThatDoesNotStart() {
         final List<String> command = new ArrayList<>(fake());
         command.add("there is no device");
-        final Watchdog watchdog = new Watchdog(command, LIMIT);
+        final Watchdog<FakeCase> watchdog = new Watchdog<>(command, LIMIT);
 
         final IllegalStateException failure = assertThrows(
-                IllegalStateException.class, () -> watchdog.run(List.of(work("CMalloc", 16)), ignored -> {}));
+                IllegalStateException.class, () -> watchdog.run(List.of(new FakeCase("a")), ignored -> {}));
 
         assertEquals("the process that runs kernels doesn't start: there is no device", failure.getMessage());
     }
@@ -98,10 +98,10 @@ class WatchdogTest {
     @Test
     void shouldStartTheRealProgramFromThisVirtualMachine() {
         assumeFalse(hasGpu(), "skipped, needs a machine without a GPU");
-        final Watchdog watchdog = new Watchdog(0, LIMIT);
+        final Watchdog<FakeCase> watchdog = new Watchdog<>(KernelWorker.class, 0, LIMIT);
 
         final IllegalStateException failure = assertThrows(
-                IllegalStateException.class, () -> watchdog.run(List.of(work("CMalloc", 16)), ignored -> {}));
+                IllegalStateException.class, () -> watchdog.run(List.of(new FakeCase("a")), ignored -> {}));
 
         final String why = String.valueOf(assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(0))
                 .getMessage());
@@ -116,30 +116,16 @@ class WatchdogTest {
         }
     }
 
-    private static List<KernelResult> run(final long... bytes) throws Exception {
-        return run(LongStream.of(bytes).mapToObj(size -> work("CFMalloc", size)).toList());
+    private static List<KernelResult> run(final String... endings) throws Exception {
+        return run(Stream.of(endings).map(FakeCase::new).toList());
     }
 
-    private static List<KernelResult> run(final List<KernelCase> cases) throws Exception {
-        final List<String> lines = new Watchdog(fake(), LIMIT).run(cases, ignored -> {});
+    private static List<KernelResult> run(final List<FakeCase> cases) throws Exception {
+        final List<String> lines = new Watchdog<FakeCase>(fake(), LIMIT).run(cases, ignored -> {});
         assertEquals(cases.size(), lines.size());
         return IntStream.range(0, lines.size())
                 .mapToObj(i -> KernelResult.parse("lines", i + 1, lines.get(i)))
                 .toList();
-    }
-
-    private static KernelCase work(final String allocator, final long bytes) {
-        return new KernelCase(
-                new Contender(allocator, false),
-                TestKind.AD,
-                false,
-                1024,
-                bytes,
-                bytes,
-                1,
-                KernelCase.HEAP_BYTES,
-                PreSplits.DEFAULT,
-                5);
     }
 
     private static List<String> statuses(final List<KernelResult> results) {
@@ -147,7 +133,7 @@ class WatchdogTest {
     }
 
     private static double pid(final KernelResult result) {
-        final double pid = result.number("runs");
+        final double pid = result.number("pid");
         assertTrue(pid > 0, result.text("status"));
         return pid;
     }

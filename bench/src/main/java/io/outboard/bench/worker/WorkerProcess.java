@@ -1,4 +1,4 @@
-package io.outboard.bench.kernels;
+package io.outboard.bench.worker;
 
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.outboard.bench.kernels;
+package io.outboard.bench.worker;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -6,12 +6,12 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 
-/** Stands in for {@link KernelWorker}: how a case ends is said by the bytes of its requests. */
+/** Stands in for a program that calls {@link Worker#serve}: a case says how it ends. */
 final class FakeWorker {
 
-    static final long HANGS = 1;
-    static final long DIES = 2;
-    static final long CRASHES = 3;
+    static final String HANGS = "hangs";
+    static final String DIES = "dies";
+    static final String CRASHES = "crashes";
 
     private FakeWorker() {}
 
@@ -24,24 +24,24 @@ final class FakeWorker {
         System.out.println(WorkerProcess.READY);
         final BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            answer(KernelCase.parse(line));
+            answer(new FakeCase(line));
         }
     }
 
-    private static void answer(final KernelCase work) {
-        if (work.leastBytes() == HANGS) {
+    private static void answer(final FakeCase work) {
+        if (work.ending().equals(HANGS)) {
             waitForEver();
-        } else if (work.leastBytes() == DIES) {
+        } else if (work.ending().equals(DIES)) {
             System.err.println("something is broken");
             System.exit(1);
-        } else if (work.leastBytes() == CRASHES) {
-            System.out.println(KernelWorker.failed(work, "crash", "cuLaunchKernel failed"));
+        } else if (work.ending().equals(CRASHES)) {
+            System.out.println(work.failed("crash", "cuLaunchKernel failed"));
             // As with a broken context, nothing works any more.
             waitForEver();
         } else {
             System.out.println(work.json()
                     .put("status", "ok")
-                    .put("runs", ProcessHandle.current().pid()));
+                    .put("pid", ProcessHandle.current().pid()));
         }
     }
 

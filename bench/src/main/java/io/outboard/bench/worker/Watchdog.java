@@ -1,4 +1,4 @@
-package io.outboard.bench.kernels;
+package io.outboard.bench.worker;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * Runs cases in another process, one process for as many as it lives through. A case that takes longer than the limit is a
  * {@code hang}: the process is killed, and the next case gets a new one. A case in which the process or its CUDA context
  * dies is a {@code crash}. Confined to one thread; what a new process costs is about a second.
+ *
+ * @param <C> what a case is
  */
-public final class Watchdog {
+public final class Watchdog<C extends DeviceCase> {
 
     private final List<String> command;
     private final Duration limit;
@@ -24,12 +26,13 @@ public final class Watchdog {
     /**
      * A watchdog without a process as yet.
      *
+     * @param program the worker: its main method calls {@link Worker#serve}
      * @param device number of the device to run on
-     * @param limit how long a case may take, its checks and the compilation of its kernels included, but not the time that
-     *     {@link TestKind#CHURN} is given
+     * @param limit how long a case may take, its checks and the compilation of its kernels included, but not {@link
+     *     DeviceCase#seconds}
      */
-    public Watchdog(final int device, final Duration limit) {
-        this(workerCommand(device), limit);
+    public Watchdog(final Class<?> program, final int device, final Duration limit) {
+        this(workerCommand(program, device), limit);
     }
 
     Watchdog(final List<String> command, final Duration limit) {
@@ -47,11 +50,10 @@ public final class Watchdog {
      * @throws IOException if no process can be started
      * @throws InterruptedException if the thread is interrupted
      */
-    public List<String> run(final List<KernelCase> cases, final Consumer<KernelCase> starts)
-            throws IOException, InterruptedException {
+    public List<String> run(final List<C> cases, final Consumer<C> starts) throws IOException, InterruptedException {
         final Map<Long, List<Integer>> groups = new LinkedHashMap<>();
         for (int i = 0; i < cases.size(); i++) {
-            groups.computeIfAbsent(driverHeapBytes(cases.get(i)), key -> new ArrayList<>())
+            groups.computeIfAbsent(cases.get(i).driverHeapBytes(), key -> new ArrayList<>())
                     .add(i);
         }
         final String[] results = new String[cases.size()];
@@ -68,7 +70,7 @@ public final class Watchdog {
         return List.of(results);
     }
 
-    private String run(final KernelCase work) throws IOException, InterruptedException {
+    private String run(final C work) throws IOException, InterruptedException {
         if (worker == null) {
             worker = WorkerProcess.start(command);
         }
@@ -77,11 +79,9 @@ public final class Watchdog {
         final String result = switch (answer.outcome()) {
             case ANSWERED -> answer.text();
             case TIMED_OUT ->
-                KernelWorker.failed(work, "hang", "not done after " + all.toSeconds() + " s")
-                        .toString();
+                work.failed("hang", "not done after " + all.toSeconds() + " s").toString();
             case ENDED ->
-                KernelWorker.failed(work, "crash", "the process ended: " + answer.text())
-                        .toString();
+                work.failed("crash", "the process ended: " + answer.text()).toString();
         };
         if (!result.contains("\"status\":\"ok\"")) {
             stop();
@@ -97,20 +97,15 @@ public final class Watchdog {
         }
     }
 
-    /** The driver's own heap has one size as long as a process lives; 0 where it isn't used. */
-    private static long driverHeapBytes(final KernelCase work) {
-        return work.contender().isCuda() ? work.heapBytes() : 0;
-    }
-
     /** The same virtual machine with the same options, but for agents, which are meant for this process. */
-    private static List<String> workerCommand(final int device) {
+    private static List<String> workerCommand(final Class<?> program, final int device) {
         final List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + "/bin/java");
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(option -> !option.startsWith("-javaagent:") && !option.startsWith("-agentlib:"))
                 .forEach(command::add);
-        command.addAll(List.of(
-                "-cp", System.getProperty("java.class.path"), KernelWorker.class.getName(), String.valueOf(device)));
+        command.addAll(
+                List.of("-cp", System.getProperty("java.class.path"), program.getName(), String.valueOf(device)));
         return command;
     }
 }
