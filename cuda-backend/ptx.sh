@@ -41,13 +41,19 @@ fail() {
     exit 1
 }
 
+# In the order of their names, those in the folder of a source.
+headers_beside() {
+    find "$(dirname "$1")" -maxdepth 1 -name '*.cuh' | sort
+}
+
 # make SOURCE TARGET [OPTION...]
 make() {
     source=$1
     target=$2
     shift 2
     name=$(basename "$target")
-    hash=$({ printf '%s\n' "$name" && cat cuda-backend/ptx.sh "$source" "$cuda"/outboard/*.cuh; } | sha256sum)
+    hash=$({ printf '%s\n' "$name" && cat cuda-backend/ptx.sh "$source" $(headers_beside "$source") "$cuda"/outboard/*.cuh; } |
+        sha256sum)
     hash=${hash%% *}
     stem=$(basename "$source" .cu | tr - _)
     if [ -f "$target" ] && gzip -cd "$target" | head -n 3 | grep -q "$hash"; then
@@ -95,6 +101,14 @@ make_pair() {
     fi
 }
 
+# Waits for what was begun in the background.
+wait_all() {
+    for job in $jobs; do
+        wait "$job" || exit 1
+    done
+    jobs=
+}
+
 make "$cuda/device_heap.cu" "$resources/ptx/device_heap.ptx.gz"
 make "$cuda/object_heap.cu" "$resources/ptx/object_heap.ptx.gz"
 for allocator in $ALLOCATORS; do
@@ -117,6 +131,30 @@ for kernels in bench/src/main/cuda/*.cu; do
         make "$kernels" "${prefix}Linked.ptx.gz" -rdc=true -DOUTBOARD_LINKED -DOUTBOARD_ALLOCATOR=LinkedMalloc
     fi
 done
+
+programs=bench/src/main/cuda/programs
+jobs=
+# make_program NAME STORE [OPTION...]: in the background.
+make_program() {
+    program=$1
+    store=$2
+    shift 2
+    make "$programs/$program.cu" \
+        "bench/src/main/resources/io/outboard/bench/programs/$program-$store.ptx.gz" "$@" &
+    jobs="$jobs $!"
+}
+# Programs of objects: visited by the heap, or by pointers to what an allocator gave.
+for program in wator; do
+    make_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
+    make_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
+    make_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
+    make_program "$program" CudaMalloc-buffered \
+        '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
+    for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
+        make_program "$program" "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
+    done
+done
+wait_all
 
 (cd "$cuda" && ls outboard/*.cuh) >"$scratch/headers.txt"
 if ! cmp -s "$scratch/headers.txt" "$resources/include/headers.txt"; then

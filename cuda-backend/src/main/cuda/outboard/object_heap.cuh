@@ -539,6 +539,21 @@ class ObjectHeap {
         }
     }
 
+    // The same by one thread. Threads that do so visit them in the same order: those of a warp that come together read the same
+    // memory, and each word of it once.
+    template <class Type, class Function>
+    OUTBOARD_DEVICE void visitAll(const Function& function) const {
+        const ObjectType& mine = objects->type[INDEX<Type>];
+        const u64 count = *mine.listed;
+        for (u64 i = 0; i < count; ++i) {
+            const u32 block = mine.list[i];
+            const u64 visits = GlobalAtomic<u64>(objects->visits[block]).load();
+            for (u64 left = visits; left != 0; left &= left - 1) {
+                function(at<Type>(block << detail::SLOT_LOG2 | detail::lowestBit(left)));
+            }
+        }
+    }
+
 #ifndef OUTBOARD_PLATFORM
     // The same by all threads of a kernel with one-dimensional blocks.
     template <class Type, class Function>

@@ -32,6 +32,7 @@ public class PtxTest {
     private static final Path TESTS = ROOT.resolve("cuda-backend/src/test/resources/io/outboard/cuda");
     private static final Path BENCH = ROOT.resolve("bench/src/main/cuda");
     private static final Path KERNELS = ROOT.resolve("bench/src/main/resources/io/outboard/bench/kernels");
+    private static final Path PROGRAMS = ROOT.resolve("bench/src/main/resources/io/outboard/bench/programs");
     private static final String PACKED = ".ptx.gz";
     private static final String REMEDY = ": run cuda-backend/ptx.sh, where nvcc is, and commit what it makes";
 
@@ -59,6 +60,11 @@ public class PtxTest {
             all.add(new Made(KERNELS.resolve(stemOf(source) + "-Empty" + PACKED), source));
             all.add(new Made(KERNELS.resolve(stemOf(source) + "-Linked" + PACKED), source));
         }
+        // Which stores each program has is said by the bench, whose tests ask for each.
+        for (final Path ptx : files(PROGRAMS, PACKED)) {
+            final String program = stemOf(ptx).replaceAll("-.*", "");
+            all.add(new Made(ptx, BENCH.resolve("programs/" + program + ".cu")));
+        }
         return all;
     }
 
@@ -81,6 +87,9 @@ public class PtxTest {
         hash.update((made.ptx().getFileName() + "\n").getBytes(StandardCharsets.UTF_8));
         hash.update(Files.readAllBytes(SCRIPT));
         hash.update(Files.readAllBytes(made.source()));
+        for (final Path header : files(Objects.requireNonNull(made.source().getParent()), ".cuh")) {
+            hash.update(Files.readAllBytes(header));
+        }
         for (final Path header : files(CUDA.resolve("outboard"), ".cuh")) {
             hash.update(Files.readAllBytes(header));
         }
@@ -109,6 +118,7 @@ public class PtxTest {
         final List<Path> there = new ArrayList<>(files(RESOURCES.resolve("ptx"), ""));
         there.addAll(files(TESTS, PACKED));
         there.addAll(files(KERNELS, ""));
+        there.addAll(files(PROGRAMS, ""));
 
         assertEquals(
                 all().stream().map(Made::ptx).sorted().toList(),

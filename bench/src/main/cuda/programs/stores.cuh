@@ -1,0 +1,441 @@
+// What objects of a program live in, and how all of one type are visited. A program is written once, and compiled for each
+// store by cuda-backend/ptx.sh:
+//
+//   -DOUTBOARD_OBJECTS               an ObjectHeap
+//   -DOUTBOARD_ALLOCATOR='...'       an allocator: plain structures, and for each type an array of pointers to them
+//   -DOUTBOARD_ARRAYS=AOS or SOA     no allocator: one array, of structures, or of each field; for objects of a number that
+//                                    is known before, of which some may end
+//
+// Each store has the same functions. Objects are named by an Id, which other objects' fields hold:
+//
+//   Store<Fish, Shark> sea(run);
+//   const auto fish = sea.make<Fish>();      // false if there was no room
+//   fish.template get<ENERGY>() = 3;
+//   sea.at<Fish>(fish.id());
+//   sea.destroy(fish);
+//   sea.forEach<Fish>([&](auto each) {});    // the parallel do-all: by all threads of a kernel
+//   sea.visitAll<Fish>([&](auto each) {});   // one thread visits them all, in the order that all threads do
+//
+// Before a kernel that visits objects of a type, the host has them listed (Storage.list). Those made since aren't visited.
+#pragma once
+
+#include "outboard/allocators.cuh"
+#include "outboard/buffered.cuh"
+#include "outboard/object_heap.cuh"
+
+using outboard::Fields;
+using u32 = unsigned;
+using u64 = unsigned long long;
+
+// Of a type that has no listing of its own. Written by `list` alone, but for `tail` and `holes`.
+struct Index {
+    u32 which;   // of the two arrays
+    u32 tail;    // places taken there
+    u32 holes;   // of them without an object
+    u32 listed;  // places of the do-all
+    u32 packed;  // while the other array is filled
+    u32 blocksDone;
+};
+
+// Of each type. Storage writes it.
+struct Table {
+    u64 arrays[2];  // of pointers; or of structures or fields, and of which are alive
+    Index* index;
+    u64 capacity;  // objects
+};
+
+// What all kernels of a program get.
+struct Run {
+    alignas(32) unsigned char control[sizeof(outboard::Objects)];
+    Table tables[4];
+    u64 words[24];  // the program's own
+};
+
+namespace stores {
+
+__device__ inline u32 thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ inline u32 threads() { return gridDim.x * blockDim.x; }
+
+// One more for each thread that calls; those of a warp that come together need one atomic. What was there before is returned.
+__device__ inline u32 takeOne(u32* counter) {
+    const outboard::Group group;
+    u32 first = 0;
+    if (group.rank() == 0) {
+        first = atomicAdd(counter, group.size());
+    }
+    return group.fromFirst(first) + group.rank();
+}
+
+// Of each thread one more or none; by all threads of a warp that took the same way.
+__device__ inline u32 takeSome(u32* counter, bool wanted) {
+    const outboard::Group group;
+    const u32 before = group.sumOfLowerRanks(wanted);
+    const u32 total = group.fromLast(before + wanted);
+    u32 first = 0;
+    if (group.rank() == 0 && total != 0) {
+        first = atomicAdd(counter, total);
+    }
+    return group.fromFirst(first) + before;
+}
+
+template <class Wanted, class... Types>
+constexpr u32 INDEX_OF = outboard::detail::ObjectLayout<Types...>::template indexOf<Wanted>();
+
+// A structure with the fields as members, in their order.
+template <class... Members>
+struct Record {};
+
+template <class First, class... Rest>
+struct Record<First, Rest...> {
+    First first;
+    Record<Rest...> rest;
+};
+
+template <class Last>
+struct Record<Last> {
+    Last first;
+};
+
+template <u32 FIELD, class First, class... Rest>
+__device__ auto& member(Record<First, Rest...>& record) {
+    if constexpr (FIELD == 0) {
+        return record.first;
+    } else {
+        return member<FIELD - 1>(record.rest);
+    }
+}
+
+template <class... Members>
+Record<Members...> recordOf(const Fields<Members...>*);
+
+template <class Type>
+using RecordOf = decltype(recordOf(static_cast<const Type*>(nullptr)));
+
+}  // namespace stores
+
+#if defined(OUTBOARD_OBJECTS)
+
+using Id = u32;
+constexpr Id NONE = outboard::NO_OBJECT;
+
+template <class... Types>
+class Store {
+    using Heap = outboard::ObjectHeap<Types...>;
+    Heap heap;
+
+  public:
+    template <class Type>
+    using Object = typename Heap::template Object<Type>;
+
+    __device__ explicit Store(const Run& run) : heap(reinterpret_cast<const outboard::Objects*>(run.control)) {}
+
+    template <class Type>
+    __device__ Object<Type> at(Id id) const {
+        return heap.template at<Type>(id);
+    }
+
+    template <class Type>
+    __device__ Object<Type> make() const {
+        return heap.template make<Type>();
+    }
+
+    template <class Type>
+    __device__ void destroy(const Object<Type>& object) const {
+        heap.destroy(object);
+    }
+
+    template <class Type, class Function>
+    __device__ void forEach(const Function& function) const {
+        heap.template forEach<Type>(function);
+    }
+
+    template <class Type, class Function>
+    __device__ void visitAll(const Function& function) const {
+        heap.template visitAll<Type>(function);
+    }
+};
+
+#elif defined(OUTBOARD_ALLOCATOR)
+
+using Id = u64;
+constexpr Id NONE = 0;
+
+// Of the allocators, those that keep freed blocks.
+__device__ outboard::Buffers<> buffers;
+
+using Allocator = OUTBOARD_ALLOCATOR;
+
+template <class Made>
+struct MakeAllocator {
+    static __device__ Made of(const outboard::Heap* heap) { return Made{heap}; }
+};
+
+template <class Behind>
+struct MakeAllocator<outboard::Coalesced<outboard::Buffered<Behind>>> {
+    static __device__ outboard::Coalesced<outboard::Buffered<Behind>> of(const outboard::Heap* heap) {
+        return {{{{heap}, &buffers}}};
+    }
+};
+
+template <class... Types>
+class Store {
+    // With its place in the array of pointers.
+    template <class Type>
+    struct Structure {
+        u32 place;
+        stores::RecordOf<Type> record;
+    };
+
+    const Run& run;
+
+    template <class Type>
+    __device__ const Table& table() const {
+        return run.tables[stores::INDEX_OF<Type, Types...>];
+    }
+
+    __device__ Allocator allocator() const {
+        return MakeAllocator<Allocator>::of(reinterpret_cast<const outboard::Heap*>(run.control));
+    }
+
+  public:
+    template <class Type>
+    class Object {
+        friend class Store;
+        Structure<Type>* structure;
+
+        __device__ explicit Object(Structure<Type>* theStructure) : structure(theStructure) {}
+
+      public:
+        __device__ Id id() const { return reinterpret_cast<Id>(structure); }
+
+        __device__ explicit operator bool() const { return structure != nullptr; }
+
+        template <u32 FIELD>
+        __device__ auto& get() const {
+            return stores::member<FIELD>(structure->record);
+        }
+    };
+
+    __device__ explicit Store(const Run& theRun) : run(theRun) {}
+
+    template <class Type>
+    __device__ Object<Type> at(Id id) const {
+        return Object<Type>(reinterpret_cast<Structure<Type>*>(id));
+    }
+
+    template <class Type>
+    __device__ Object<Type> make() const {
+        auto* const structure = static_cast<Structure<Type>*>(allocator().malloc(sizeof(Structure<Type>)));
+        if (structure != nullptr) {
+            const Table& mine = table<Type>();
+            structure->place = stores::takeOne(&mine.index->tail);
+            if (structure->place >= mine.capacity) {
+                __trap();
+            }
+            reinterpret_cast<u64*>(mine.arrays[mine.index->which])[structure->place] = reinterpret_cast<u64>(structure);
+        }
+        return Object<Type>(structure);
+    }
+
+    template <class Type>
+    __device__ void destroy(const Object<Type>& object) const {
+        const Table& mine = table<Type>();
+        reinterpret_cast<u64*>(mine.arrays[mine.index->which])[object.structure->place] = 0;
+        stores::takeOne(&mine.index->holes);
+        allocator().free(object.structure);
+    }
+
+    template <class Type, class Function>
+    __device__ void forEach(const Function& function) const {
+        visit<Type>(stores::thread(), stores::threads(), function);
+    }
+
+    template <class Type, class Function>
+    __device__ void visitAll(const Function& function) const {
+        visit<Type>(0, 1, function);
+    }
+
+    template <class Type, class Function>
+    __device__ void visit(u32 first, u32 step, const Function& function) const {
+        const Table& mine = table<Type>();
+        const u32 end = mine.index->listed;
+        const u64* const pointers = reinterpret_cast<const u64*>(mine.arrays[mine.index->which]);
+        for (u32 i = first; i < end; i += step) {
+            // Volatile: another thread may destroy it meanwhile.
+            const u64 id = *const_cast<const volatile u64*>(pointers + i);
+            if (id != 0) {
+                function(at<Type>(id));
+            }
+        }
+    }
+};
+
+// By all threads of a launch: packs the pointers of objects side by side, if some have ended since the last time.
+__device__ inline void listStructures(const Run& run, u32 type) {
+    const Table& mine = run.tables[type];
+    Index& index = *mine.index;
+    const u32 tail = index.tail;
+    if (index.holes == 0) {
+        if (stores::thread() == 0) {
+            index.listed = tail;
+        }
+        return;
+    }
+    const u64* const from = reinterpret_cast<const u64*>(mine.arrays[index.which]);
+    u64* const to = reinterpret_cast<u64*>(mine.arrays[1 - index.which]);
+    // In whole warps, so that one addition serves each.
+    for (u32 i = stores::thread(); (i & ~31u) < tail; i += stores::threads()) {
+        const u64 id = i < tail ? from[i] : 0;
+        const u32 place = stores::takeSome(&index.packed, id != 0);
+        if (id != 0) {
+            to[place] = id;
+            *reinterpret_cast<u32*>(id) = place;
+        }
+    }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(&index.blocksDone, 1) == gridDim.x - 1) {
+        index.which = 1 - index.which;
+        index.tail = index.listed = atomicExch(&index.packed, 0);
+        index.holes = index.blocksDone = 0;
+    }
+}
+
+#elif defined(OUTBOARD_ARRAYS)
+
+enum { AOS, SOA };
+
+using Id = u32;
+constexpr Id NONE = ~0u;
+
+template <class... Types>
+class Store {
+    const Run& run;
+
+    template <class Type>
+    __device__ const Table& table() const {
+        return run.tables[stores::INDEX_OF<Type, Types...>];
+    }
+
+  public:
+    template <class Type>
+    class Object {
+        friend class Store;
+        const Table* table;
+        Id number;
+
+        __device__ Object(const Table* theTable, Id theNumber) : table(theTable), number(theNumber) {}
+
+      public:
+        __device__ Id id() const { return number; }
+
+        __device__ explicit operator bool() const { return number != NONE; }
+
+        template <u32 FIELD>
+        __device__ outboard::detail::FieldOf<Type, FIELD>& get() const {
+            using Value = outboard::detail::FieldOf<Type, FIELD>;
+            if constexpr (OUTBOARD_ARRAYS == AOS) {
+                return stores::member<FIELD>(reinterpret_cast<stores::RecordOf<Type>*>(table->arrays[0])[number]);
+            } else {
+                // Fields of 4 and 8 bytes, so that arrays of a capacity that is even are aligned.
+                constexpr u32 BEFORE = outboard::detail::FieldsOf<Type>::offsetOf(FIELD, 64) / 64;
+                return reinterpret_cast<Value*>(table->arrays[0] + BEFORE * table->capacity)[number];
+            }
+        }
+    };
+
+    __device__ explicit Store(const Run& theRun) : run(theRun) {}
+
+    template <class Type>
+    __device__ Object<Type> at(Id id) const {
+        return Object<Type>(&table<Type>(), id);
+    }
+
+    template <class Type>
+    __device__ Object<Type> make() const {
+        const Table& mine = table<Type>();
+        const u32 number = stores::takeOne(&mine.index->tail);
+        if (number >= mine.capacity) {
+            __trap();
+        }
+        if constexpr (Type::ENDS) {
+            alive(mine)[number] = 1;
+        }
+        return at<Type>(number);
+    }
+
+    template <class Type>
+    __device__ void destroy(const Object<Type>& object) const {
+        static_assert(Type::ENDS, "objects of the type never end");
+        alive(*object.table)[object.number] = 0;
+    }
+
+    template <class Type, class Function>
+    __device__ void forEach(const Function& function) const {
+        visit<Type>(stores::thread(), stores::threads(), function);
+    }
+
+    template <class Type, class Function>
+    __device__ void visitAll(const Function& function) const {
+        visit<Type>(0, 1, function);
+    }
+
+  private:
+    static __device__ unsigned char* alive(const Table& table) {
+        return reinterpret_cast<unsigned char*>(table.arrays[1]);
+    }
+
+    template <class Type, class Function>
+    __device__ void visit(u32 first, u32 step, const Function& function) const {
+        const Table& mine = table<Type>();
+        const u32 end = mine.index->tail;
+        for (u32 i = first; i < end; i += step) {
+            if constexpr (Type::ENDS) {
+                if (*const_cast<const volatile unsigned char*>(alive(mine) + i) == 0) {
+                    continue;
+                }
+            }
+            function(at<Type>(i));
+        }
+    }
+};
+
+#endif
+
+// The kernels that each program has beside its own: `list` before a do-all, where the store can't do it itself, and `end`,
+// which destroys all objects of a type.
+#ifdef OUTBOARD_ALLOCATOR
+#define OUTBOARD_LIST                                                                          \
+    extern "C" __global__ void list(const __grid_constant__ Run run, u32 type) { listStructures(run, type); }
+#else
+#define OUTBOARD_LIST
+#endif
+
+namespace stores {
+
+template <class Type, class Owner>
+__device__ void endAll(const Owner& store) {
+    store.template forEach<Type>([&](auto object) { store.destroy(object); });
+}
+
+}  // namespace stores
+
+// A counter-based generator's step: the state goes on by a linear congruence, and what it gives is permuted (O'Neill 2014, PCG
+// RXS M XS 32).
+__device__ inline u32 random(u32& state) {
+    state = state * 747796405u + 2891336453u;
+    const u32 word = ((state >> ((state >> 28) + 4)) ^ state) * 277803737u;
+    return (word >> 22) ^ word;
+}
+
+// Less than a limit.
+__device__ inline u32 randomBelow(u32& state, u32 limit) {
+    return static_cast<u32>(static_cast<u64>(random(state)) * limit >> 32);
+}
+
+// A state to begin with, for so many things.
+__device__ inline u32 seedOf(u32 number) {
+    u32 state = number * 2654435761u + 1;
+    return random(state);
+}

@@ -1,0 +1,45 @@
+package io.outboard.bench.programs;
+
+import java.util.List;
+
+/** All programs that there are. */
+public final class Programs {
+
+    private static final List<Program> ALL = List.of();
+
+    private Programs() {}
+
+    /**
+     * Their names.
+     *
+     * @return in the order of tables
+     */
+    public static List<String> names() {
+        return ALL.stream().map(Program::name).toList();
+    }
+
+    static List<Program> all() {
+        return ALL;
+    }
+
+    static Program named(final String name) {
+        return ALL.stream()
+                .filter(program -> program.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("program=" + name + " must be one of " + names()));
+    }
+
+    /**
+     * What to run of a program.
+     *
+     * @param program one of {@link #names}
+     * @param quick whether it is to be short, for memory checkers
+     * @return cases for each store that the program was compiled for
+     */
+    public static List<ProgramCase> cases(final String program, final boolean quick) {
+        final Program found = named(program);
+        return found.stores().stream()
+                .flatMap(store -> found.cases(store, quick).stream())
+                .toList();
+    }
+}
