@@ -51,6 +51,12 @@ struct Run {
     u64 words[24];  // the program's own
 };
 
+// Words that each program has: where it draws, and where it counts objects that were refused and faults that it finds; and
+// the first of its own.
+enum { PICTURE, REFUSED, FAULTS, OWN };
+
+__device__ inline void count(const Run& run, u32 word) { atomicAdd(reinterpret_cast<u64*>(run.words[word]), 1ull); }
+
 namespace stores {
 
 __device__ inline u32 thread() { return blockIdx.x * blockDim.x + threadIdx.x; }

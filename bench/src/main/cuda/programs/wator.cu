@@ -36,9 +36,7 @@ constexpr u32 ENERGY_AT_FIRST = 2;
 constexpr u32 ENERGY_OF_FISH = 4;
 
 // Words of the run.
-enum { WIDTH, CELLS, IDS, PICTURE, REFUSED, FAULTS };
-
-__device__ void count(const Run& run, u32 word) { atomicAdd(reinterpret_cast<u64*>(run.words[word]), 1ull); }
+enum { WIDTH = OWN, CELLS, IDS };
 
 __device__ Id& idAt(const Run& run, u32 place) { return reinterpret_cast<Id*>(run.words[IDS])[place]; }
 

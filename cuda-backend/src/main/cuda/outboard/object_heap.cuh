@@ -549,7 +549,7 @@ class ObjectHeap {
             const u32 block = mine.list[i];
             const u64 visits = GlobalAtomic<u64>(objects->visits[block]).load();
             for (u64 left = visits; left != 0; left &= left - 1) {
-                function(at<Type>(block << detail::SLOT_LOG2 | detail::lowestBit(left)));
+                function(at<Type>(block << detail::SLOT_LOG2 | lowestBit(left)));
             }
         }
     }

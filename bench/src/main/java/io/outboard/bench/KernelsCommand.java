@@ -13,8 +13,12 @@ import io.outboard.bench.kernels.KernelWorker;
 import io.outboard.bench.kernels.PlanPart;
 import io.outboard.bench.kernels.PreSplits;
 import io.outboard.bench.kernels.TestKind;
+import io.outboard.bench.programs.ProgramCase;
+import io.outboard.bench.programs.ProgramWorker;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.KernelResult;
+import io.outboard.bench.report.ProgramResult;
+import io.outboard.bench.worker.DeviceCase;
 import io.outboard.bench.worker.Watchdog;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
@@ -29,6 +33,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -190,28 +195,61 @@ final class KernelsCommand implements Callable<Integer> {
     private String device = "auto";
 
     @Mixin
+    private ProgramOptions programs = new ProgramOptions();
+
+    @Mixin
     private OutputOptions output = new OutputOptions();
 
     @Override
     public Integer call() throws Exception {
+        if (programs.areChosen()) {
+            final List<ProgramCase> runs = programCases();
+            output.check();
+            final CudaDevice gpu = gpu();
+            print(run(ProgramWorker.class, gpu, runs, work -> work.store().label() + ", " + work.name()), gpu, true);
+            return 0;
+        }
         final List<KernelCase> cases = cases();
         output.check();
         final CudaDevice gpu = gpu();
+        print(run(KernelWorker.class, gpu, cases, work -> work.contender().label() + ", " + work.name()), gpu, false);
+        return 0;
+    }
+
+    private <C extends DeviceCase> List<String> run(
+            final Class<?> worker, final CudaDevice gpu, final List<C> cases, final Function<C, String> name)
+            throws Exception {
         final List<String> results;
         try (Progress progress = new Progress(cases.size())) {
-            results = new Watchdog<KernelCase>(KernelWorker.class, gpu.ordinal(), Duration.ofSeconds(limitSeconds))
-                    .run(cases, work -> {
-                        progress.step(1);
-                        progress.stage(work.contender().label() + ", " + work.name());
-                    });
+            results = new Watchdog<C>(worker, gpu.ordinal(), Duration.ofSeconds(limitSeconds)).run(cases, work -> {
+                progress.step(1);
+                progress.stage(name.apply(work));
+            });
         }
         final String origin = new JsonLine()
                 .put("gpu", gpu.toString())
                 .put("jdk", Environment.jdk())
                 .put("commit", Environment.commit())
                 .toString();
-        print(results.stream().map(line -> joined(line, origin)).toList(), gpu);
-        return 0;
+        return results.stream().map(line -> joined(line, origin)).toList();
+    }
+
+    /** What the options ask for, if they ask for programs. */
+    List<ProgramCase> programCases() {
+        checkRange("--limit", limitSeconds, MOST_SECONDS);
+        if (isChosen() || !parts.isEmpty() || !allocators.isEmpty()) {
+            throw new WrongUseException("--program must stand without what chooses cases and allocators of the tests");
+        }
+        return programs.cases(quick);
+    }
+
+    private boolean isChosen() {
+        return !(tests.isEmpty()
+                && threads.isEmpty()
+                && bytes.isEmpty()
+                && (heaps.isEmpty() || String.join(",", parts).equalsIgnoreCase("main"))
+                && iterations.isEmpty()
+                && preSplits.isEmpty());
     }
 
     /** What the options ask for. */
@@ -220,12 +258,7 @@ final class KernelsCommand implements Callable<Integer> {
         checkRange("--limit", limitSeconds, MOST_SECONDS);
         checkRange("--churn-seconds", churnSeconds, MOST_SECONDS);
         final List<Contender> contenders = contenders();
-        final boolean chosen = !(tests.isEmpty()
-                && threads.isEmpty()
-                && bytes.isEmpty()
-                && (heaps.isEmpty() || String.join(",", parts).equalsIgnoreCase("main"))
-                && iterations.isEmpty()
-                && preSplits.isEmpty());
+        final boolean chosen = isChosen();
         if (!parts.isEmpty() && (quick || chosen)) {
             throw new WrongUseException(
                     "--part must stand without --quick and without what chooses cases, but for --part=main with --heap");
@@ -381,10 +414,16 @@ final class KernelsCommand implements Callable<Integer> {
         }
     }
 
-    private void print(final List<String> lines, final CudaDevice gpu) throws Exception {
+    private void print(final List<String> lines, final CudaDevice gpu, final boolean ofPrograms) throws Exception {
         final PrintWriter out = spec.commandLine().getOut();
         if (output.json()) {
             lines.forEach(out::println);
+        } else if (ofPrograms) {
+            out.println(gpu);
+            new ProgramTables(IntStream.range(0, lines.size())
+                            .mapToObj(i -> ProgramResult.parse("results", i + 1, lines.get(i)))
+                            .toList())
+                    .print(out);
         } else {
             final List<KernelResult> results = IntStream.range(0, lines.size())
                     .mapToObj(i -> KernelResult.parse("results", i + 1, lines.get(i)))
@@ -393,7 +432,8 @@ final class KernelsCommand implements Callable<Integer> {
         }
         final Path folder = output.out();
         if (folder != null) {
-            final Path page = ResultFolderWriter.writeKernels(folder, lines, Environment.facts(gpu, ""));
+            final Path page = ResultFolderWriter.writeLines(
+                    folder, ofPrograms ? "programs.json" : "kernels.json", lines, Environment.facts(gpu, ""));
             if (!output.json()) {
                 out.println("report: " + page);
             }

@@ -69,11 +69,12 @@ final class ResultFolderWriter {
         return ReportPage.write(folder);
     }
 
-    /** Writes results of in-kernel heaps, one JSON object a line, and returns the page. */
-    static Path writeKernels(final Path folder, final List<String> lines, final Map<String, String> environment)
+    /** Writes results that are one JSON object a line, and returns the page. */
+    static Path writeLines(
+            final Path folder, final String name, final List<String> lines, final Map<String, String> environment)
             throws IOException {
         Files.createDirectories(folder);
-        Files.write(folder.resolve("kernels.json"), lines);
+        Files.write(folder.resolve(name), lines);
         writeEnvironment(folder, environment);
         return ReportPage.write(folder);
     }

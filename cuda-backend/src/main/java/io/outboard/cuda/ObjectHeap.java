@@ -162,12 +162,29 @@ public final class ObjectHeap implements AutoCloseable {
             final CUstream stream,
             final NativePointerObject... arguments) {
         checkOpen();
-        final int index = layout.indexOf(type);
         module.function(kernel);
-        final Pointer[] list = {parameter(), HeapSpace.words(index)[0]};
+        list(type, stream);
+        module.launch(kernel, space.fullGrid(), HeapSpace.BLOCK_THREADS, stream, arguments);
+    }
+
+    /**
+     * Lists a type's blocks, for kernels that the caller launches: those that call {@code forEach} or {@code visitAll} with the
+     * type visit the objects that there were now, but those destroyed since. {@link #forEach} does so for the kernel that it
+     * launches. Waits for nothing.
+     *
+     * <p>While the list is made, no kernel on another stream may use the heap, and none that visits the type may run.
+     *
+     * @param type the type's name
+     * @param stream one of the heap's context, or one without a handle for the default one
+     * @throws IllegalArgumentException if there is no such type
+     * @throws IllegalStateException if the heap is closed
+     * @throws CudaFailureException if CUDA fails
+     */
+    public synchronized void list(final String type, final CUstream stream) {
+        checkOpen();
+        final Pointer[] list = {parameter(), HeapSpace.words(layout.indexOf(type))[0]};
         space.launch("outboardObjectsBeginList", 1, 1, stream, list);
         space.launch("outboardObjectsList", listGrid(), HeapSpace.BLOCK_THREADS, stream, list);
-        module.launch(kernel, space.fullGrid(), HeapSpace.BLOCK_THREADS, stream, arguments);
     }
 
     /** A thread for 64 blocks, or as many as fill the device. */

@@ -5,7 +5,7 @@ import java.util.List;
 /** All programs that there are. */
 public final class Programs {
 
-    private static final List<Program> ALL = List.of();
+    private static final List<Program> ALL = List.of(new SimulationProgram(new Wator()));
 
     private Programs() {}
 
@@ -16,6 +16,18 @@ public final class Programs {
      */
     public static List<String> names() {
         return ALL.stream().map(Program::name).toList();
+    }
+
+    /**
+     * What they were compiled with.
+     *
+     * @return each once
+     */
+    public static List<Store> stores() {
+        return ALL.stream()
+                .flatMap(program -> program.stores().stream())
+                .distinct()
+                .toList();
     }
 
     static List<Program> all() {

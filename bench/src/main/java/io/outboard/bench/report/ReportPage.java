@@ -116,6 +116,9 @@ public final class ReportPage {
         if (folder.contains(KernelsSection.FILE_NAME)) {
             sections.add(new KernelsSection(folder));
         }
+        if (folder.contains(ProgramsSection.FILE_NAME)) {
+            sections.add(new ProgramsSection(folder));
+        }
         return sections;
     }
 

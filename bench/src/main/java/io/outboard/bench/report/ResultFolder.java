@@ -53,7 +53,8 @@ final class ResultFolder {
         }
         final boolean figures =
                 FiguresSection.KINDS.stream().map(FiguresSection.Kind::fileName).anyMatch(names::contains);
-        if (!figures && !names.contains(RESULTS) && !names.contains(KernelsSection.FILE_NAME)) {
+        final boolean kernels = names.contains(KernelsSection.FILE_NAME) || names.contains(ProgramsSection.FILE_NAME);
+        if (!figures && !names.contains(RESULTS) && !kernels) {
             throw new IllegalArgumentException(
                     directory + ": must contain " + RESULTS + " or " + KernelsSection.FILE_NAME + " or other figures");
         }

@@ -5,6 +5,8 @@ import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.DevicePointers;
 import jcuda.Pointer;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUlimit;
 import jcuda.driver.CUresult;
@@ -41,6 +43,26 @@ public final class BenchDevice implements AutoCloseable {
      */
     public Stopwatch stopwatch() {
         return stopwatch;
+    }
+
+    /**
+     * How many multiprocessors the device has.
+     *
+     * @return 1 or more
+     */
+    public int multiprocessors() {
+        final int[] count = new int[1];
+        check(
+                "cuDeviceGetAttribute",
+                JCudaDriver.cuDeviceGetAttribute(
+                        count, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, current()));
+        return count[0];
+    }
+
+    private static CUdevice current() {
+        final CUdevice device = new CUdevice();
+        check("cuCtxGetDevice", JCudaDriver.cuCtxGetDevice(device));
+        return device;
     }
 
     /**

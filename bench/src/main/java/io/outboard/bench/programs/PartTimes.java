@@ -1,0 +1,59 @@
+package io.outboard.bench.programs;
+
+import io.outboard.bench.worker.BenchDevice;
+import java.util.ArrayList;
+import java.util.List;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
+
+/** Adds up what parts of a stream's work take, by two events each. Confined to one thread. */
+final class PartTimes implements AutoCloseable {
+
+    private final CUstream stream;
+    private final List<CUevent> events = new ArrayList<>();
+    private int used;
+
+    PartTimes(final CUstream stream) {
+        this.stream = stream;
+    }
+
+    void begin() {
+        record();
+    }
+
+    void end() {
+        record();
+    }
+
+    private void record() {
+        if (used == events.size()) {
+            final CUevent event = new CUevent();
+            BenchDevice.check("cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DEFAULT));
+            events.add(event);
+        }
+        BenchDevice.check("cuEventRecord", JCudaDriver.cuEventRecord(events.get(used), stream));
+        used++;
+    }
+
+    /** What all parts took, in microseconds; waits until they are done. The next ones are added up from 0. */
+    double microseconds() {
+        BenchDevice.check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(stream));
+        double sum = 0;
+        final float[] milliseconds = new float[1];
+        for (int i = 0; i < used; i += 2) {
+            BenchDevice.check(
+                    "cuEventElapsedTime",
+                    JCudaDriver.cuEventElapsedTime(milliseconds, events.get(i), events.get(i + 1)));
+            sum += milliseconds[0];
+        }
+        used = 0;
+        return sum * 1000;
+    }
+
+    @Override
+    public void close() {
+        events.forEach(event -> BenchDevice.check("cuEventDestroy", JCudaDriver.cuEventDestroy(event)));
+    }
+}
