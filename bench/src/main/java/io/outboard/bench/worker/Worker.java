@@ -20,7 +20,11 @@ public final class Worker {
 
     private Worker() {}
 
-    /** Cases of one kind on one device. */
+    /**
+     * Cases of one kind on one device.
+     *
+     * @param <C> what a case is
+     */
     @FunctionalInterface
     public interface Bench<C extends DeviceCase> {
 
