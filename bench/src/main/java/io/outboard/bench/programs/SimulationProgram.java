@@ -56,8 +56,13 @@ final class SimulationProgram implements Program {
             cases.add(of(store, least, ProgramCase.Mode.TIME, QUICK_STEPS));
             return cases;
         }
+        if (store.isCuda()) {
+            // Some hundred times slower than the others: more would take minutes.
+            cases.add(of(store, least, ProgramCase.Mode.TIME, QUICK_STEPS));
+            return cases;
+        }
         simulation.sizes().forEach(size -> cases.add(of(store, size, ProgramCase.Mode.TIME, size.steps())));
-        if (store.equals(Store.OBJECT_HEAP) || (store.allocator().isPresent() && !store.isCuda())) {
+        if (store.equals(Store.OBJECT_HEAP) || store.allocator().isPresent()) {
             cases.add(of(store, least, ProgramCase.Mode.MEMORY, MEMORY_STEPS));
         }
         if (store.equals(Store.OBJECT_HEAP) && simulation.lasts()) {

@@ -28,7 +28,7 @@ final class Wator implements Simulation {
 
     @Override
     public List<Size> sizes() {
-        return List.of(new Size("256x256", 256, 500, 64L << 20), new Size("2048x2048", 2048, 200, 4L << 30));
+        return List.of(new Size("256x256", 256, 500, 256L << 20), new Size("2048x2048", 2048, 40, 4L << 30));
     }
 
     @Override
