@@ -26,6 +26,7 @@
 using outboard::Fields;
 using u32 = unsigned;
 using u64 = unsigned long long;
+using s64 = long long;
 
 // Of a type that has no listing of its own. Written by `list` alone, but for `tail` and `holes`.
 struct Index {
@@ -87,6 +88,10 @@ __device__ inline u32 takeSome(u32* counter, bool wanted) {
 
 template <class Wanted, class... Types>
 constexpr u32 INDEX_OF = outboard::detail::ObjectLayout<Types...>::template indexOf<Wanted>();
+
+// Bytes of an object's fields before one. Their arrays are aligned, since capacities are multiples of 64.
+template <class Type, u32 FIELD>
+constexpr u32 BEFORE = outboard::detail::FieldsOf<Type>::offsetOf(FIELD, 64) / 64;
 
 // A structure with the fields as members, in their order.
 template <class... Members>
@@ -344,9 +349,7 @@ class Store {
             if constexpr (OUTBOARD_ARRAYS == AOS) {
                 return stores::member<FIELD>(reinterpret_cast<stores::RecordOf<Type>*>(table->arrays[0])[number]);
             } else {
-                // Fields of 4 and 8 bytes, so that arrays of a capacity that is even are aligned.
-                constexpr u32 BEFORE = outboard::detail::FieldsOf<Type>::offsetOf(FIELD, 64) / 64;
-                return reinterpret_cast<Value*>(table->arrays[0] + BEFORE * table->capacity)[number];
+                return reinterpret_cast<Value*>(table->arrays[0] + stores::BEFORE<Type, FIELD> * table->capacity)[number];
             }
         }
     };

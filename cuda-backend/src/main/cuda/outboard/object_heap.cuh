@@ -548,6 +548,13 @@ class ObjectHeap {
         for (u64 i = 0; i < count; ++i) {
             const u32 block = mine.list[i];
             const u64 visits = GlobalAtomic<u64>(objects->visits[block]).load();
+            if (visits == mine.slots) {
+                // Apart, so that a compiler can unroll it.
+                for (u32 slot = 0; slot < SLOTS<Type>; ++slot) {
+                    function(at<Type>(block << detail::SLOT_LOG2 | slot));
+                }
+                continue;
+            }
             for (u64 left = visits; left != 0; left &= left - 1) {
                 function(at<Type>(block << detail::SLOT_LOG2 | lowestBit(left)));
             }

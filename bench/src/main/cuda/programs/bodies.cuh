@@ -1,0 +1,203 @@
+// Bodies that attract each other, all pairs of them (Springer 2019: nbody); and the same with bodies that merge when they come
+// close (collision), which end then.
+//
+// With OUTBOARD_MERGING, they do. In a plane the force falls with the distance. Forces are added up as whole numbers, so that their
+// sum doesn't depend on the order in which bodies are visited: BodiesReference computes the same, bit by bit. Operations are the
+// rounded ones of IEEE 754, none contracted, for that reason.
+#pragma once
+
+#include "stores.cuh"
+
+namespace {
+
+// Of a body. A force is a whole number of 1 / SCALE; NUMBER tells bodies apart wherever they lie. TARGET is what it is to merge into,
+// SUITOR the lowest number of those that are to merge into it, MERGES whether it does.
+enum { X, Y, MASS, SPEED_X, SPEED_Y, FORCE_X, FORCE_Y, NUMBER, TARGET, SUITOR, MERGES };
+
+struct Body : Fields<float, float, float, float, float, s64, s64, u32, Id, u32, u32> {
+#ifdef OUTBOARD_MERGING
+    static constexpr bool ENDS = true;
+#else
+    static constexpr bool ENDS = false;
+#endif
+};
+
+using Space = Store<Body>;
+
+constexpr float STEP = 0.005f;
+constexpr float SOFTENING = 1e-4f;  // so that forces have a bound
+constexpr float SCALE = 17592186044416.0f;  // 2^44
+constexpr float GRAVITY = 1e-6f;
+constexpr u32 NOBODY = ~0u;
+
+// Words of the run.
+enum { BODIES = OWN, RADIUS };
+
+__device__ float unit(u32& state) { return static_cast<float>(random(state) >> 8) * (1.0f / (1 << 24)); }
+
+// What a body of so much mass does at a distance, for each unit along it.
+__device__ float pull(float distanceSquared, float mass) {
+    return __fmul_rn(__fmul_rn(mass, GRAVITY), __frcp_rn(__fadd_rn(distanceSquared, SOFTENING)));
+}
+
+__device__ int whole(float force) { return __float2int_rz(__fmul_rn(force, SCALE)); }
+
+}  // namespace
+
+extern "C" {
+
+OUTBOARD_LIST
+
+__global__ void makeBodies(const __grid_constant__ Run run) {
+    const Space space(run);
+    for (u32 number = stores::thread(); number < run.words[BODIES]; number += stores::threads()) {
+        const auto body = space.make<Body>();
+        if (!body) {
+            count(run, REFUSED);
+            continue;
+        }
+        u32 state = seedOf(number);
+        body.get<X>() = unit(state);
+        body.get<Y>() = unit(state);
+        body.get<MASS>() = __fadd_rn(unit(state), 0.5f);
+        body.get<SPEED_X>() = __fmul_rn(__fadd_rn(unit(state), -0.5f), 0.1f);
+        body.get<SPEED_Y>() = __fmul_rn(__fadd_rn(unit(state), -0.5f), 0.1f);
+        body.get<FORCE_X>() = 0;
+        body.get<FORCE_Y>() = 0;
+        body.get<NUMBER>() = number;
+        body.get<TARGET>() = NONE;
+    }
+}
+
+__global__ void attract(const __grid_constant__ Run run) {
+    const Space space(run);
+    space.forEach<Body>([&](auto body) {
+        const float x = body.template get<X>();
+        const float y = body.template get<Y>();
+        s64 forceX = 0;
+        s64 forceY = 0;
+        space.visitAll<Body>([&](auto other) {
+            const float dx = __fadd_rn(other.template get<X>(), -x);
+            const float dy = __fadd_rn(other.template get<Y>(), -y);
+            // Of itself it is 0.
+            const float force = pull(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)), other.template get<MASS>());
+            forceX += whole(__fmul_rn(force, dx));
+            forceY += whole(__fmul_rn(force, dy));
+        });
+        body.template get<FORCE_X>() = forceX;
+        body.template get<FORCE_Y>() = forceY;
+    });
+}
+
+// Bodies turn back at the borders.
+__global__ void advance(const __grid_constant__ Run run) {
+    const Space space(run);
+    const auto along = [](float& at, float& speed, s64 force) {
+        speed = __fadd_rn(speed, __fmul_rn(__fmul_rn(__ll2float_rn(force), 1.0f / SCALE), STEP));
+        at = __fadd_rn(at, __fmul_rn(speed, STEP));
+        if (at < 0 || at > 1) {
+            speed = -speed;
+        }
+    };
+    space.forEach<Body>([&](auto body) {
+        along(body.template get<X>(), body.template get<SPEED_X>(), body.template get<FORCE_X>());
+        along(body.template get<Y>(), body.template get<SPEED_Y>(), body.template get<FORCE_Y>());
+    });
+}
+
+#ifdef OUTBOARD_MERGING
+
+// Each body looks for the heaviest one near that is heavier; of two as heavy, the one with the higher number is.
+__global__ void seek(const __grid_constant__ Run run) {
+    const Space space(run);
+    const float radius = __uint_as_float(static_cast<u32>(run.words[RADIUS]));
+    space.forEach<Body>([&](auto body) {
+        const float x = body.template get<X>();
+        const float y = body.template get<Y>();
+        float mass = body.template get<MASS>();
+        u32 number = body.template get<NUMBER>();
+        Id target = NONE;
+        space.visitAll<Body>([&](auto other) {
+            const float dx = __fadd_rn(other.template get<X>(), -x);
+            const float dy = __fadd_rn(other.template get<Y>(), -y);
+            const float weight = other.template get<MASS>();
+            if (__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)) < radius && weight >= mass
+                && (weight > mass || other.template get<NUMBER>() > number)) {
+                mass = weight;
+                number = other.template get<NUMBER>();
+                target = other.id();
+            }
+        });
+        body.template get<TARGET>() = target;
+        body.template get<SUITOR>() = NOBODY;
+    });
+}
+
+// A target that has none itself takes one body in this step, that with the lowest number.
+__global__ void ask(const __grid_constant__ Run run) {
+    const Space space(run);
+    space.forEach<Body>([&](auto body) {
+        const Id target = body.template get<TARGET>();
+        if (target != NONE) {
+            atomicMin(&space.at<Body>(target).template get<SUITOR>(), body.template get<NUMBER>());
+        }
+    });
+}
+
+__global__ void decide(const __grid_constant__ Run run) {
+    const Space space(run);
+    space.forEach<Body>([&](auto body) {
+        const Id id = body.template get<TARGET>();
+        bool merges = false;
+        if (id != NONE) {
+            const auto target = space.at<Body>(id);
+            merges = target.template get<TARGET>() == NONE && target.template get<SUITOR>() == body.template get<NUMBER>();
+        }
+        body.template get<MERGES>() = merges;
+    });
+}
+
+__global__ void merge(const __grid_constant__ Run run) {
+    const Space space(run);
+    space.forEach<Body>([&](auto body) {
+        if (body.template get<MERGES>() == 0) {
+            return;
+        }
+        const auto target = space.at<Body>(body.template get<TARGET>());
+        const float mine = body.template get<MASS>();
+        const float its = target.template get<MASS>();
+        const float sum = __fadd_rn(mine, its);
+        const auto join = [&](float& own, float other) {
+            own = __fdiv_rn(__fadd_rn(__fmul_rn(own, its), __fmul_rn(other, mine)), sum);
+        };
+        join(target.template get<SPEED_X>(), body.template get<SPEED_X>());
+        join(target.template get<SPEED_Y>(), body.template get<SPEED_Y>());
+        target.template get<MASS>() = sum;
+        space.destroy(body);
+    });
+}
+
+#endif
+
+// Where each body is, and how heavy: three numbers of it.
+__global__ void draw(const __grid_constant__ Run run) {
+    const Space space(run);
+    u32* const picture = reinterpret_cast<u32*>(run.words[PICTURE]);
+    space.forEach<Body>([&](auto body) {
+        u32* const mine = picture + 3 * body.template get<NUMBER>();
+        mine[0] = __float_as_uint(body.template get<X>());
+        mine[1] = __float_as_uint(body.template get<Y>());
+        mine[2] = __float_as_uint(body.template get<MASS>());
+    });
+}
+
+__global__ void endBody(const __grid_constant__ Run run) {
+    const Space space(run);
+#ifdef OUTBOARD_ARRAYS
+    static_cast<void>(space);
+#else
+    stores::endAll<Body>(space);
+#endif
+}
+
+}

@@ -1,0 +1,3 @@
+// Bodies that attract each other, and merge where they come close.
+#define OUTBOARD_MERGING
+#include "bodies.cuh"

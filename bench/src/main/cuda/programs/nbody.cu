@@ -1,0 +1,2 @@
+// Bodies that attract each other, and never end.
+#include "bodies.cuh"
