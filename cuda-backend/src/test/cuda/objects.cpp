@@ -11,12 +11,12 @@
 //   do-all   Objects are visited while they are made and destroyed.
 //   misuse   Objects are destroyed twice.
 //   roomy    There are more free blocks than threads: none gets nothing.
+//   lanes    The same as mix and turns, but each lane of a warp has types of its own, and the same type in two branches.
 //   aba      A thread stops before it takes a whole block away, which becomes another type's meanwhile, with as many slots free.
 //   contested  There is room in active blocks that are far away alone, and enough for all.
 //   tops     A heap of half a million blocks is filled and emptied. No trial of many: one is enough.
 //
-// Of threads alone, each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired
-// says otherwise.
+// Each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired says otherwise.
 //
 // In all of them no two objects have the same place, each keeps what was written, no block has objects of two types, no call
 // needs more accesses than it may, all that is free can be had when nobody else is there, and when all is destroyed each block
@@ -92,6 +92,7 @@ class Trial {
     Objects* const objects;
     const Sea sea{objects};
     const bool inWarps;
+    const bool isMixed;  // lanes of a warp have types of their own
     const u32 threads = inWarps ? 4 + chance.below(9) : 2 + chance.below(5);
     std::map<u32, Thing> alive;            // by id
     std::map<u32, std::pair<u32, u32>> blocks;  // with objects: their type and number
@@ -133,6 +134,7 @@ class Trial {
     // NO_OBJECT if there is none.
     Thing make(u32 type) {
         const u64 before = fibers.accesses();
+        branchTo(type);
         Thing thing = {type, detail::makeObject(objects, type), 0};
         requireFew(before, "make");
         if (thing.id != NO_OBJECT) {
@@ -156,8 +158,11 @@ class Trial {
             blocks.erase(thing.id / 64);
         }
         const u64 before = fibers.accesses();
+        branchTo(thing.type);
         detail::destroyObject(objects, thing.type, thing.id);
         requireFew(before, "destroy");
+        // Also where another thread did it for this one.
+        require(fibers.weak || (objects->visits[thing.id / 64] >> thing.id % 64 & 1) == 0, "an object is to be visited after its end");
         leaving.erase(thing.id);
     }
 
@@ -169,9 +174,14 @@ class Trial {
         return thing;
     }
 
-    // Threads of a warp that come together to the same line of a kernel are there for the same type.
+    // Threads of a warp that come together to the same line of a kernel are there for the same type: for another one it is
+    // another copy of that line.
+    void branchTo(u32 type) const {
+        fibers.branchTo(isMixed ? 2 * type + chance.below(2) : type);
+    }
+
     u32 anyType() const {
-        return (firstType + (inWarps ? fibers.number() / lanesOfWarp : chance.below(typesUsed))) % TYPES;
+        return (firstType + (inWarps && !isMixed ? fibers.number() / lanesOfWarp : chance.below(typesUsed))) % TYPES;
     }
 
     void makeOne(std::vector<Thing>& mine) {
@@ -354,7 +364,7 @@ class Trial {
     }
 
   public:
-    Trial(u64 bytes, bool warps) : objects(makeHeap(bytes)), inWarps(warps), typesUsed(1 + chance.below(TYPES)) {
+    Trial(u64 bytes, bool warps, bool mixed) : objects(makeHeap(bytes)), inWarps(warps), isMixed(mixed), typesUsed(1 + chance.below(TYPES)) {
         lanesOfWarp = warps ? 4 : 1;
         Group::forgetAll();
     }
@@ -514,18 +524,17 @@ template <bool WARPS>
 void run(const std::string& name) {
     fibers.weak = name.rfind("weak-", 0) == 0;
     const std::string scenario = fibers.weak ? name.substr(5) : name;
-    if (fibers.weak && WARPS) {
-        usage();
-    }
     const u64 bytes = scenario == "tops" ? 180 * MIB
             : scenario == "aba" ? ONE_BLOCK
             : scenario == "contested" ? 5 * MIB / 2
             : scenario == "turns" && chance.below(2) == 0 ? 8 * KIB + chance.below(8 * KIB)
             : scenario != "roomy" && chance.below(4) == 0 ? 12 * KIB + chance.below(16 * KIB)
                                                           : 24 * KIB + chance.below(60 * KIB);
-    Trial trial(bytes, WARPS);
+    Trial trial(bytes, WARPS, scenario == "lanes");
     if (scenario == "mix") {
         trial.mix(1 + chance.below(100));
+    } else if (scenario == "lanes") {
+        trial.mix(1 + chance.below(chance.below(2) == 0 ? 3 : 60));
     } else if (scenario == "turns") {
         trial.mix(1 + chance.below(3));
     } else if (scenario == "do-all") {

@@ -46,7 +46,12 @@ class ObjectHeapInterleavingsTest {
         "warps, turns, 1000",
         "warps, do-all, 1000",
         "warps, misuse, 500",
-        "warps, roomy, 500"
+        "warps, roomy, 500",
+        "warps, lanes, 500",
+        "warps, weak-mix, 300",
+        "warps, weak-turns, 1000",
+        "warps, weak-do-all, 500",
+        "warps, weak-lanes, 300"
     })
     void shouldKeepObjectsApartAndLoseNothing(final String threads, final String scenario, final long seeds) {
         program.run(LIMIT_SECONDS * TIMES, threads, scenario, "1", Long.toString(seeds == 1 ? 1 : seeds * TIMES));
