@@ -30,10 +30,10 @@ inline bool isPlan(const ObjectPlan& plan, char** numbers) {
 }
 
 // A heap with as many blocks as there is room for, over memory that was something else before.
-inline Objects* makeObjects(unsigned char* memory, u64 bytes, const ObjectPlan& plan) {
+inline Objects* makeObjects(unsigned char* memory, u64 bytes, u32 multiprocessors, const ObjectPlan& plan) {
     std::memset(memory, 0xA5, bytes);
     Objects* const objects = reinterpret_cast<Objects*>(memory);
-    formatObjects(objects, bytes, 1 + chance.below(3), plan);
+    formatObjects(objects, bytes, multiprocessors, plan);
     const Objects control = *objects;
     require(detail::placeObjects(objects, control.blocks + 1) > reinterpret_cast<u64>(memory) + bytes, "there is room for another block");
     *objects = control;

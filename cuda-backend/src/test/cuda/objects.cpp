@@ -59,7 +59,7 @@ static_assert(Sea::OFFSET<Fish, 3> >= Sea::OFFSET<Fish, 2> + 4 * SLOTS[1], "arra
 
 Objects* makeHeap(u64 bytes) {
     static unsigned char* const mapping = reserved(MOST_BYTES);
-    Objects* const objects = makeObjects(mapping, bytes, planOf<Cell, Fish, Shark, Egg, Pod, Whale>());
+    Objects* const objects = makeObjects(mapping, bytes, 1 + chance.below(3), planOf<Cell, Fish, Shark, Egg, Pod, Whale>());
     require(objects->blocks != 0, "no room for a block");
     return objects;
 }
