@@ -320,6 +320,15 @@ class Fibers {
         }
     }
 
+    // The fiber is about to write words by plain stores (WeakMemory).
+    void writesPlainly(const u64* words, u32 count) {
+        if (Knowledge* const view = viewOfWeakMemory()) {
+            for (u32 i = 0; i < count; ++i) {
+                memory.writesPlainly(words + i, *view);
+            }
+        }
+    }
+
     // Null between the runs, when there is no other.
     Knowledge* viewOfWeakMemory() {
         return weak && current != nullptr ? &current->view : nullptr;
