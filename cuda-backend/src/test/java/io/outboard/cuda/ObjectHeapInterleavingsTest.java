@@ -53,9 +53,9 @@ class ObjectHeapInterleavingsTest {
         "warps, roomy, 500",
         "warps, crowded, 20",
         "warps, lanes, 500",
-        "warps, weak-mix, 300",
+        "warps, weak-mix, 200",
         "warps, weak-turns, 1000",
-        "warps, weak-do-all, 500",
+        "warps, weak-do-all, 300",
         "warps, weak-lanes, 300"
     })
     void shouldKeepObjectsApartAndLoseNothing(final String threads, final String scenario, final long seeds) {
@@ -64,7 +64,14 @@ class ObjectHeapInterleavingsTest {
 
     /** Heaps of exactly so many blocks, types with exactly so many slots: {@code object_borders.cpp}. The first seed is 0. */
     @ParameterizedTest
-    @CsvSource({"alone, full, 35", "warps, full, 35", "alone, thresholds, 35"})
+    @CsvSource({
+        "alone, full, 35",
+        "warps, full, 35",
+        "alone, thresholds, 35",
+        "alone, sizes, 2000",
+        "alone, none, 100",
+        "warps, none, 100"
+    })
     void shouldBeExactAtBorders(final String threads, final String scenario, final String lastSeed) {
         borders.run(LIMIT_SECONDS, threads, scenario, "0", lastSeed);
     }

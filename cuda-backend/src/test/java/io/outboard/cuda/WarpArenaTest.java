@@ -20,7 +20,7 @@ class WarpArenaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"scratch, 5000", "lives, 500", "weak-lives, 500"})
+    @CsvSource({"scratch, 5000", "lives, 500", "weak-lives, 300"})
     void shouldKeepScratchApartAndFreeAllOfIt(final String scenario, final String seeds) {
         program.run(LIMIT_SECONDS, "warps", scenario, "1", seeds);
     }
