@@ -1,9 +1,14 @@
 // WarpArena over BitMalloc on fibers: for each seed a heap, a few warps with an arena each, and another order of their
 // accesses.
 //
-//   arenas warps scratch FIRST_SEED LAST_SEED
+//   arenas warps SCENARIO FIRST_SEED LAST_SEED
 //
-// What threads get lies apart, is aligned and within the heap, and keeps what was written; a request gets nothing only if the
+//   scratch    All use their arenas, and then all free them.
+//   lives      Each warp makes an arena, uses it and frees it again and again, while others do: its memory was theirs.
+//   weak-lives   The same where loads may read what has been overwritten, and nothing that was acquired says otherwise.
+//
+// What was done with memory before happens before it is got again, and so does what an arena wrote before another thread uses
+// that. What threads get lies apart, is aligned and within the heap, and keeps what was written; a request gets nothing only if the
 // heap has none left; one call frees all, and then the largest request that a fresh heap serves is served.
 //
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
@@ -23,7 +28,23 @@ constexpr u64 KIB = 1 << 10;
 constexpr u64 MOST_BYTES = 8 << 20;
 constexpr u32 WARPS = 3;
 
-using Arena = WarpArena<BitMalloc>;
+// What was last written to words of the threads' own.
+std::map<const u64*, u64> written;
+
+// An arena begins each chunk by plain stores, the only ones that others' atomic operations meet.
+struct ChunkMalloc : BitMalloc {
+    void* malloc(size_t bytes) {
+        u64* const chunk = static_cast<u64*>(BitMalloc::malloc(bytes));
+        if (chunk != nullptr) {
+            constexpr u32 WORDS = sizeof(detail::ArenaChunk) / sizeof(u64);
+            fibers.writesPlainly(chunk, WORDS);
+            written.erase(written.lower_bound(chunk), written.lower_bound(chunk + WORDS));
+        }
+        return chunk;
+    }
+};
+
+using Arena = WarpArena<ChunkMalloc>;
 
 Heap* makeHeap(u64 bytes) {
     static Heap* const heap = reinterpret_cast<Heap*>(reserved(MOST_BYTES));
@@ -43,6 +64,7 @@ class Trial {
     std::vector<std::optional<Arena>> arenas{lanes};
     std::map<unsigned char*, Scratch> all;
     const size_t chunkBytes = chance.below(3) == 0 ? chance.below(200) : 64 + chance.below(8 * KIB);
+    u64 marks = 0;
     const u32 most = 1 + chance.below(chance.below(2) == 0 ? 100 : 20 * KIB);
 
     void note(unsigned char* bytes, size_t size) {
@@ -63,11 +85,54 @@ class Trial {
         });
     }
 
+    void requireWhole() const {
+        alone([&] {
+            const u32 granules = heap->units / 4096 * 4096;
+            void* const whole = granules == 0 ? nullptr : BitMalloc{heap}.malloc(granules * 16ull);
+            require(granules == 0 || whole != nullptr, "something wasn't freed");
+            BitMalloc{heap}.free(whole);
+        });
+        require(heap->counters->misuses == 0, "freed what was none");
+    }
+
+    // Its first and its last word.
+    void use(u64* words, size_t size) {
+        for (u64* const place : {words, words + (size - 1) / sizeof(u64)}) {
+            const auto last = written.find(place);
+            const u64 seen = Atomic<u64>(*place).load(RELAXED);
+            require(last == written.end() || last->second == seen, "what was done with the memory before didn't happen before");
+            const u64 mark = ++marks;
+            Atomic<u64>(*place).store(mark, RELAXED);
+            written[place] = mark;
+        }
+    }
+
   public:
+    void lives() {
+        written.clear();
+        std::vector<Barrier> warps(WARPS);
+        const u32 rounds = 1 + chance.below(5);
+        together(lanes, [&](u32 lane) {
+            for (u32 round = 0; round < rounds; ++round) {
+                Arena mine(ChunkMalloc{{heap}}, chunkBytes);
+                for (u32 calls = chance.below(8); calls != 0; --calls) {
+                    const size_t size = 1 + chance.below(chance.below(most) + 1);
+                    if (void* const bytes = mine.malloc(size)) {
+                        use(static_cast<u64*>(bytes), size);
+                    }
+                }
+                warps[lane / lanesOfWarp].wait(lanesOfWarp, true);
+                mine.freeAll();
+            }
+        });
+        require(!fibers.memory.raced, "a thread uses what another one wrote, which doesn't happen before");
+        requireWhole();
+    }
+
     void scratch() {
         for (u32 round = 1 + chance.below(3); round != 0; --round) {
             // Those of a warp that come together share one.
-            together(lanes, [&](u32 lane) { arenas[lane].emplace(BitMalloc{heap}, chunkBytes); });
+            together(lanes, [&](u32 lane) { arenas[lane].emplace(ChunkMalloc{{heap}}, chunkBytes); });
             size_t refused = 0;
             const u32 calls = 1 + chance.below(30);
             together(lanes, [&](u32 lane) {
@@ -97,30 +162,33 @@ class Trial {
                 arenas[lane]->freeAll();
                 require(arenas[lane]->malloc(1) == nullptr, "served after all was freed");
             });
-            together(lanes, [&](u32 lane) {
-                if (lane == 0) {
-                    const u32 granules = heap->units / 4096 * 4096;
-                    void* const whole = granules == 0 ? nullptr : BitMalloc{heap}.malloc(granules * 16ull);
-                    require(granules == 0 || whole != nullptr, "something wasn't freed");
-                    BitMalloc{heap}.free(whole);
-                }
-            });
-            require(heap->counters->misuses == 0, "freed what was none");
+            requireWhole();
         }
     }
 };
 
-void once(const std::string&) {
+[[noreturn]] void usage() {
+    std::printf("arenas warps SCENARIO FIRST_SEED LAST_SEED, see arenas.cpp\n");
+    std::exit(2);
+}
+
+void once(const std::string& scenario) {
     Group::forgetAll();
-    Trial().scratch();
+    fibers.weak = scenario == "weak-lives";
+    if (scenario == "scratch") {
+        Trial().scratch();
+    } else if (scenario == "lives" || fibers.weak) {
+        Trial().lives();
+    } else {
+        usage();
+    }
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count != 5 || std::string(arguments[1]) != "warps" || std::string(arguments[2]) != "scratch") {
-        std::printf("arenas warps scratch FIRST_SEED LAST_SEED, see arenas.cpp\n");
-        return 2;
+    if (count != 5 || std::string(arguments[1]) != "warps") {
+        usage();
     }
     lanesOfWarp = WARP_LANES;
     runTrials(arguments, once);

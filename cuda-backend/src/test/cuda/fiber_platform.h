@@ -13,6 +13,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -104,11 +105,16 @@ class WeakMemory {
 
     std::unordered_map<const void*, u32> numbers;
     std::vector<std::vector<Value>> words;
+    std::unordered_map<u32, u32> plain;  // by word: the last of its values that no atomic operation wrote
 
   public:
+    bool raced = false;  // whether one was written, or then accessed, by a fiber that hadn't acquired what it was before
+
     void clear() {
         numbers.clear();
         words.clear();
+        plain.clear();
+        raced = false;
     }
 
     u32 numberOf(const void* address, uint64_t value) {
@@ -116,11 +122,26 @@ class WeakMemory {
         if (found.second) {
             words.push_back({{value, View()}});
         }
-        return found.first->second;
+        const u32 word = found.first->second;
+        const auto written = plain.find(word);
+        if (written != plain.end() && written->second + 1 == words[word].size()) {
+            words[word].back().value = value;
+        }
+        return word;
+    }
+
+    // To be called by who is about to write a word by a plain store, before its next atomic access. What it writes is seen when
+    // the word is next accessed.
+    void writesPlainly(const void* address, Knowledge& view) {
+        const u32 word = numberOf(address, 0);
+        raced |= view.of(word) + 1 < words[word].size();
+        store(word, 0, view, RELAXED, false);
+        plain[word] = static_cast<u32>(words[word].size()) - 1;
     }
 
     // Mostly the newest value.
     uint64_t load(u32 word, Knowledge& view, int order) {
+        raced |= isRace(word, view);
         std::vector<Value>& values = words[word];
         u32 value = static_cast<u32>(values.size()) - 1;
         if (chance.below(4) == 0) {
@@ -131,6 +152,7 @@ class WeakMemory {
 
     // What an atomic operation reads, or a store overwrites, is always the newest value.
     uint64_t newest(u32 word, Knowledge& view, int order) {
+        raced |= isRace(word, view);
         return read(word, static_cast<u32>(words[word].size()) - 1, view, order);
     }
 
@@ -145,6 +167,11 @@ class WeakMemory {
     }
 
   private:
+    bool isRace(u32 word, const View& view) const {
+        const auto written = plain.find(word);
+        return written != plain.end() && view.of(word) < written->second;
+    }
+
     uint64_t read(u32 word, u32 value, Knowledge& view, int order) {
         view.note(word, value);
         View& knows = (order & ACQUIRE) != 0 ? static_cast<View&>(view) : view.read;
@@ -162,6 +189,7 @@ class Fibers {
         std::function<void()> body;
         std::unique_ptr<char[]> stack{new char[STACK_BYTES]};
         u32 number = 0;
+        u32 branch = 0;
         uint64_t wakes = 0;
         uint64_t accesses = 0;
         Knowledge view;
@@ -183,6 +211,7 @@ class Fibers {
         fiber.context.uc_stack.ss_sp = fiber.stack.get();
         fiber.context.uc_stack.ss_size = STACK_BYTES;
         fiber.context.uc_link = &scheduler;
+        fiber.branch = 0;
         fiber.wakes = 0;
         fiber.accesses = 0;
         fiber.view = Knowledge();
@@ -218,6 +247,7 @@ class Fibers {
     u32 changes = 0;      // of 256 accesses, so many let another fiber go first
     u32 longestLog2 = 0;  // the longest sleep, in accesses of the others
     uint64_t stopsAt = 0;  // at this access the first fiber stops, until all others have ended
+    std::function<void()> meanwhile;  // called before each access of the first fiber: what others do at once
     u32 warps = 1;        // so many fibers share a multiprocessor
     u32 apart = 1;        // from one multiprocessor that has fibers to the next
 
@@ -269,6 +299,12 @@ class Fibers {
         if (--accessesLeft == 0) {
             swapcontext(&self->context, &scheduler);  // for good
         }
+        if (self->number == 0 && meanwhile) {
+            const std::function<void()> others = std::move(meanwhile);
+            meanwhile = nullptr;  // not before theirs
+            others();
+            meanwhile = others;
+        }
         const u32 dice = chance.next();
         if (self->number == 0 && self->accesses == stopsAt) {
             self->wakes = WHEN_ALL_OTHERS_END;
@@ -284,6 +320,15 @@ class Fibers {
         }
     }
 
+    // The fiber is about to write words by plain stores (WeakMemory).
+    void writesPlainly(const u64* words, u32 count) {
+        if (Knowledge* const view = viewOfWeakMemory()) {
+            for (u32 i = 0; i < count; ++i) {
+                memory.writesPlainly(words + i, *view);
+            }
+        }
+    }
+
     // Null between the runs, when there is no other.
     Knowledge* viewOfWeakMemory() {
         return weak && current != nullptr ? &current->view : nullptr;
@@ -291,6 +336,15 @@ class Fibers {
 
     u32 number() const {
         return current == nullptr ? 0 : current->number;
+    }
+
+    // Where the fiber's warp is in its kernel: fibers in other branches of it come to other copies of the same lines.
+    void branchTo(u32 branch) {
+        current->branch = branch;
+    }
+
+    u32 branch() const {
+        return current == nullptr ? 0 : current->branch;
     }
 
     // To shared memory: of the fiber that runs, since `run` began; else of who runs them.
@@ -507,13 +561,40 @@ inline u32 scatter() {
     return chance.next();
 }
 
+// Threads of a warp that wait for each other.
+class Barrier {
+    u32 waiting = 0;
+    u64 round = 0;
+    View known;   // to those that wait
+    View agreed;  // of the last round
+
+  public:
+    // `orders`: what each knew, all know then (__syncwarp); a shuffle only waits.
+    void wait(u32 size, bool orders) {
+        Knowledge* const view = orders ? fibers.viewOfWeakMemory() : nullptr;
+        if (view != nullptr) {
+            known.add(*view);
+        }
+        const u64 mine = round;
+        if (++waiting == size) {
+            waiting = 0;
+            agreed = known;
+            ++round;
+        } else {
+            fibers.await([&] { return round != mine; });
+        }
+        if (view != nullptr) {
+            view->add(agreed);
+        }
+    }
+};
+
 // Fibers of a warp that come to the same line while the first one waits, a random time. So groups are any part of a warp,
 // as they may be on a GPU.
 struct Meeting {
     bool open = true;
     u32 lanes = 0;
-    u32 waiting = 0;
-    u64 round = 0;
+    Barrier barrier;
     u32 values[32] = {};
 };
 
@@ -523,20 +604,10 @@ struct Line {
 };
 
 class Group {
-    static inline std::map<std::pair<u32, int>, std::shared_ptr<Meeting>> gathering;  // by warp and line
+    static inline std::map<std::array<u32, 3>, std::shared_ptr<Meeting>> gathering;  // by warp, line and branch
     static inline std::vector<std::shared_ptr<Meeting>> latest;                        // by fiber
     std::shared_ptr<Meeting> meeting;
     u32 mine = fibers.number() % lanesOfWarp;
-
-    void barrier() const {
-        const u64 round = meeting->round;
-        if (++meeting->waiting == size()) {
-            meeting->waiting = 0;
-            ++meeting->round;
-        } else {
-            fibers.await([&] { return meeting->round != round; });
-        }
-    }
 
     template <class Result>
     u32 exchange(u32 value, const Result& result) const {
@@ -545,15 +616,15 @@ class Group {
             return result(meeting->values);
         }
         meeting->values[mine] = value;
-        barrier();
+        meeting->barrier.wait(size(), false);
         const u32 found = result(meeting->values);
-        barrier();
+        meeting->barrier.wait(size(), false);
         return found;
     }
 
   public:
     Group(Line line = {__builtin_LINE()}) {
-        const std::pair<u32, int> place(fibers.number() / lanesOfWarp, line.number);
+        const std::array<u32, 3> place = {fibers.number() / lanesOfWarp, static_cast<u32>(line.number), fibers.branch()};
         latest.resize(std::max<size_t>(latest.size(), fibers.number() + 1));
         if (lanesOfWarp == 1) {
             meeting = std::make_shared<Meeting>();
@@ -667,7 +738,7 @@ class Group {
 
     void sync() const {
         if (size() > 1) {
-            barrier();
+            meeting->barrier.wait(size(), true);
         }
     }
 };

@@ -11,12 +11,14 @@
 //   do-all   Objects are visited while they are made and destroyed.
 //   misuse   Objects are destroyed twice.
 //   roomy    There are more free blocks than threads: none gets nothing.
+//   lanes    The same as mix and turns, but each lane of a warp has types of its own, and the same type in two branches.
 //   aba      A thread stops before it takes a whole block away, which becomes another type's meanwhile, with as many slots free.
 //   contested  There is room in active blocks that are far away alone, and enough for all.
-//   tops     A heap of half a million blocks is filled and emptied. No trial of many: one is enough.
+//   stranded   Others change the type of a block that a thread takes away, each time before it does.
+//   crowded    All of more than 4096 blocks are full but for a few, on both sides of words' borders, which several threads use.
+//   tops     A heap of a third of a million blocks is filled and emptied, and then crowded. No trial of many: one is enough.
 //
-// Of threads alone, each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired
-// says otherwise.
+// Each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired says otherwise.
 //
 // In all of them no two objects have the same place, each keeps what was written, no block has objects of two types, no call
 // needs more accesses than it may, all that is free can be had when nobody else is there, and when all is destroyed each block
@@ -25,14 +27,10 @@
 // Exit status 0: nothing found. 1: what is wrong is printed, with the command that shows it again. 2: wrong arguments.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <set>
 
-#include "trials.h"
-
-#include "outboard/object_heap.cuh"
-#include "outboard/object_setup.cuh"
+#include "object_trials.h"
 
 using namespace outboard;
 
@@ -46,7 +44,6 @@ struct Egg : Fields<u64> {};
 struct Pod : Fields<u64, std::array<unsigned char, 200>> {};
 struct Whale : Fields<u64, std::array<unsigned char, 300>> {};
 using Sea = ObjectHeap<Cell, Fish, Shark, Egg, Pod, Whale>;
-using Layout = detail::ObjectLayout<Cell, Fish, Shark, Egg, Pod, Whale>;
 
 constexpr u32 TYPES = 6;
 constexpr u64 KIB = 1 << 10;
@@ -62,23 +59,8 @@ static_assert(Sea::OFFSET<Fish, 3> >= Sea::OFFSET<Fish, 2> + 4 * SLOTS[1], "arra
 
 Objects* makeHeap(u64 bytes) {
     static unsigned char* const mapping = reserved(MOST_BYTES);
-    std::memset(mapping, 0xA5, bytes);
-    Objects* const objects = reinterpret_cast<Objects*>(mapping);
-    ObjectPlan plan{};
-    plan.number = Layout::number();
-    plan.typeCount = TYPES;
-    plan.blockBytes = Layout::blockBytes();
-    std::copy(SLOTS, SLOTS + TYPES, plan.slots);
-    formatObjects(objects, bytes, 1 + chance.below(3), plan);
-    const Objects control = *objects;
-    require(detail::placeObjects(objects, control.blocks + 1) > reinterpret_cast<u64>(mapping) + bytes, "there is room for another block");
-    *objects = control;
-    const u64 threads = 1 + chance.below(4);
-    for (u64 thread = 0; thread < threads; ++thread) {
-        clearObjects(objects, thread, threads);
-    }
-    require(objects->blocks != 0 && objects->data + static_cast<u64>(objects->blocks) * objects->blockBytes <= mapping + bytes,
-            "the blocks leave the memory");
+    Objects* const objects = makeObjects(mapping, bytes, 1 + chance.below(3), planOf<Cell, Fish, Shark, Egg, Pod, Whale>());
+    require(objects->blocks != 0, "no room for a block");
     return objects;
 }
 
@@ -92,6 +74,7 @@ class Trial {
     Objects* const objects;
     const Sea sea{objects};
     const bool inWarps;
+    const bool isMixed;  // lanes of a warp have types of their own
     const u32 threads = inWarps ? 4 + chance.below(9) : 2 + chance.below(5);
     std::map<u32, Thing> alive;            // by id
     std::map<u32, std::pair<u32, u32>> blocks;  // with objects: their type and number
@@ -133,6 +116,7 @@ class Trial {
     // NO_OBJECT if there is none.
     Thing make(u32 type) {
         const u64 before = fibers.accesses();
+        branchTo(type);
         Thing thing = {type, detail::makeObject(objects, type), 0};
         requireFew(before, "make");
         if (thing.id != NO_OBJECT) {
@@ -156,8 +140,11 @@ class Trial {
             blocks.erase(thing.id / 64);
         }
         const u64 before = fibers.accesses();
+        branchTo(thing.type);
         detail::destroyObject(objects, thing.type, thing.id);
         requireFew(before, "destroy");
+        // Also where another thread did it for this one.
+        require(fibers.weak || (objects->visits[thing.id / 64] >> thing.id % 64 & 1) == 0, "an object is to be visited after its end");
         leaving.erase(thing.id);
     }
 
@@ -169,9 +156,14 @@ class Trial {
         return thing;
     }
 
-    // Threads of a warp that come together to the same line of a kernel are there for the same type.
+    // Threads of a warp that come together to the same line of a kernel are there for the same type: for another one it is
+    // another copy of that line.
+    void branchTo(u32 type) const {
+        fibers.branchTo(isMixed ? 2 * type + chance.below(2) : type);
+    }
+
     u32 anyType() const {
-        return (firstType + (inWarps ? fibers.number() / lanesOfWarp : chance.below(typesUsed))) % TYPES;
+        return (firstType + (inWarps && !isMixed ? fibers.number() / lanesOfWarp : chance.below(typesUsed))) % TYPES;
     }
 
     void makeOne(std::vector<Thing>& mine) {
@@ -191,6 +183,22 @@ class Trial {
         }
     }
 
+    // Until there is no more.
+    std::vector<Thing> makeAll(u32 type) {
+        std::vector<Thing> all;
+        for (Thing thing = make(type); thing.id != NO_OBJECT; thing = make(type)) {
+            all.push_back(thing);
+        }
+        return all;
+    }
+
+    void destroyEach(std::vector<Thing>& things) {
+        while (!things.empty()) {
+            destroy(things.back());
+            things.pop_back();
+        }
+    }
+
     // What the tables must say while no call is under way.
     void requireConsistent() const {
         std::vector<u32> count(TYPES);
@@ -207,22 +215,14 @@ class Trial {
                 require(bit(of.scant.level[0]) == (room != 0 && room < of.few), "a block with a little room isn't scant, or another is");
             }
             u64 slots = used == blocks.end() ? 0 : objects->type[used->second.first].slots;
-            for (u32 slot = 0; slot < 64; ++slot) {
-                slots &= ~(alive.count(block * 64 + slot) != 0 ? 1ull << slot : 0);
+            for (u64 left = slots; left != 0; left &= left - 1) {
+                slots &= ~(alive.count(block * 64 + lowestBit(left)) != 0 ? left & (0 - left) : 0);
             }
             require(objects->slots[block] == slots, "a slot is free that has an object, or isn't though it has none");
         }
         for (u32 i = 0; i <= 2 * TYPES; ++i) {
             const ObjectType& of = objects->type[i / 2];
-            const detail::Bitmap<3>& map = i == 2 * TYPES ? objects->free : i % 2 == 0 ? of.active : of.scant;
-            u32 bits = objects->blocks;
-            for (u32 level = 0; level < 2; ++level) {
-                bits = (bits + 63) / 64;
-                for (u32 word = 0; word < bits; ++word) {
-                    require((map.word(level, word).load() != 0) == ((map.word(level + 1, word / 64).load() >> word % 64 & 1) != 0),
-                            "a search wouldn't look at a word that has bits, or looks at one that has none");
-                }
-            }
+            requireLevels(i == 2 * TYPES ? objects->free : i % 2 == 0 ? of.active : of.scant, objects->blocks);
         }
         require(*objects->misuses == misuses, "misuses are counted that aren't, or aren't that are");
         requireCounts();
@@ -254,9 +254,7 @@ class Trial {
         }
         std::vector<Thing> all;
         alone([&] {
-            for (Thing thing = make(type); thing.id != NO_OBJECT; thing = make(type)) {
-                all.push_back(thing);
-            }
+            all = makeAll(type);
             require(all.size() == room, "what is free can't be had");
             const u64 before = fibers.accesses();
             make(type);
@@ -266,11 +264,7 @@ class Trial {
             }
         });
         requireConsistent();
-        alone([&] {
-            for (const Thing& thing : all) {
-                destroy(thing);
-            }
-        });
+        alone([&] { destroyEach(all); });
         requireConsistent();
     }
 
@@ -354,7 +348,7 @@ class Trial {
     }
 
   public:
-    Trial(u64 bytes, bool warps) : objects(makeHeap(bytes)), inWarps(warps), typesUsed(1 + chance.below(TYPES)) {
+    Trial(u64 bytes, bool warps, bool mixed) : objects(makeHeap(bytes)), inWarps(warps), isMixed(mixed), typesUsed(1 + chance.below(TYPES)) {
         lanesOfWarp = warps ? 4 : 1;
         Group::forgetAll();
     }
@@ -434,12 +428,57 @@ class Trial {
         requireServed();
     }
 
+    // In a heap of one block. Before a thread takes it away, whole as it sees it, others give it back and make it the block of a
+    // type with more slots, of which just those are free that it believes to be all; and they end their objects while it puts
+    // back what it took. So there is another type's whole block each time, until it looks no more.
+    void stranded() {
+        constexpr u32 CHAIN[] = {5, 4, 2, 1};
+        constexpr u32 LAST = detail::CHANGES;
+        static_assert(sizeof(CHAIN) / sizeof(u32) == LAST + 1, "a type for each time");
+        std::vector<Thing>& theirs = kept[0];
+        u32 link = 0;
+        together({[&] {
+            const u32 whale = detail::makeObject(objects, CHAIN[0]);
+            fibers.meanwhile = [&] {
+                if (!theirs.empty()) {
+                    if (objects->slots[0] == 0) {
+                        destroyEach(theirs);
+                    }
+                    return;
+                }
+                const bool isWhole = objects->slots[0] == objects->type[CHAIN[link]].slots;
+                const Thing last = isWhole && link != LAST ? make(CHAIN[link]) : Thing{0, NO_OBJECT, 0};
+                if (last.id == NO_OBJECT) {
+                    return;  // also where it isn't shown yet
+                }
+                destroy(last);
+                const u32 free = SLOTS[CHAIN[link++]];
+                theirs = makeAll(CHAIN[link]);
+                const auto gone = std::partition(theirs.begin(), theirs.end(), [free](const Thing& each) { return each.id % 64 >= free; });
+                std::vector<Thing> first(gone, theirs.end());
+                theirs.erase(gone, theirs.end());
+                destroyEach(first);
+            };
+            detail::destroyObject(objects, CHAIN[0], whale);
+            fibers.meanwhile = nullptr;
+        }});
+        require(link == LAST && theirs.empty(), "the block is another's each time");
+        const ObjectType& of = objects->type[CHAIN[LAST]];
+        require(objects->free.level[0][0] == 0 && of.allocated[0] == 1 && objects->slots[0] == of.slots, "it stays with its last type");
+        alone([&] {
+            require(make(CHAIN[0]).id == NO_OBJECT, "no other type gets it");
+            const Thing fish = make(CHAIN[LAST]);
+            require(fish.id != NO_OBJECT, "its own type gets it");
+            destroy(fish);
+        });
+        requireWhole();
+        requireServed();
+    }
+
     void contested() {
         std::vector<Thing> all;
         alone([&] {
-            for (Thing thing = make(4); thing.id != NO_OBJECT; thing = make(4)) {
-                all.push_back(thing);
-            }
+            all = makeAll(4);
             for (u32 i = 0; i < all.size(); ++i) {
                 if (all[i].id / 64 > 64 * 64 + 10 && all[i].id % 64 == 0) {
                     destroy(all[i]);
@@ -462,13 +501,46 @@ class Trial {
         destroyAll();
     }
 
+    // Blocks on both sides of the borders of words, and a few others, are all that isn't full.
+    void crowded() {
+        std::set<u32> open = {0, objects->blocks - 1};
+        for (u32 border = 64; border < objects->blocks; border *= 64) {
+            open.insert({border - 1, border});
+        }
+        for (u32 i = chance.below(8); i != 0; --i) {
+            open.insert(chance.below(objects->blocks));
+        }
+        std::vector<Thing> others;
+        alone([&] {
+            for (const Thing& whale : makeAll(5)) {
+                if (open.count(whale.id / 64) != 0) {
+                    destroy(whale);
+                } else {
+                    others.push_back(whale);
+                }
+            }
+        });
+        require(others.size() == objects->blocks - open.size(), "each block had an object");
+        for (u32 rounds = 1 + chance.below(2); rounds != 0; --rounds) {
+            together(threads, [&](u32 i) { use(kept[i], 1 + chance.below(30), 1 + chance.below(8)); });
+            requireConsistent();
+        }
+        together(threads, [&](u32 i) { destroyEach(kept[i]); });
+        if (fibers.weak) {
+            alone([&] { destroyEach(others); });  // views of so many words take long
+        } else {
+            for (u32 i = 0; i < others.size(); ++i) {
+                kept[i % threads].push_back(others[i]);
+            }
+        }
+        destroyAll();
+    }
+
     // More blocks than one word at the top says something of.
     void tops() {
         require(objects->tops > 1, "several words at the top");
         alone([&] {
-            for (Thing thing = make(5); thing.id != NO_OBJECT; thing = make(5)) {
-                kept[0].push_back(thing);
-            }
+            kept[0] = makeAll(5);
             require(kept[0].size() == objects->blocks, "each block has an object");
             for (u32 i = 0; i < 100; ++i) {
                 const Thing thing = takeAny(kept[0]);
@@ -477,11 +549,10 @@ class Trial {
                 require(again.id == thing.id, "the only free block is found");
                 kept[0].push_back(again);
             }
-            while (!kept[0].empty()) {
-                destroy(takeAny(kept[0]));
-            }
+            destroyEach(kept[0]);
         });
         requireWhole();
+        crowded();
     }
 
     void misuse() {
@@ -514,18 +585,17 @@ template <bool WARPS>
 void run(const std::string& name) {
     fibers.weak = name.rfind("weak-", 0) == 0;
     const std::string scenario = fibers.weak ? name.substr(5) : name;
-    if (fibers.weak && WARPS) {
-        usage();
-    }
     const u64 bytes = scenario == "tops" ? 180 * MIB
-            : scenario == "aba" ? ONE_BLOCK
-            : scenario == "contested" ? 5 * MIB / 2
+            : scenario == "aba" || scenario == "stranded" ? ONE_BLOCK
+            : scenario == "contested" || scenario == "crowded" ? 5 * MIB / 2
             : scenario == "turns" && chance.below(2) == 0 ? 8 * KIB + chance.below(8 * KIB)
             : scenario != "roomy" && chance.below(4) == 0 ? 12 * KIB + chance.below(16 * KIB)
                                                           : 24 * KIB + chance.below(60 * KIB);
-    Trial trial(bytes, WARPS);
+    Trial trial(bytes, WARPS, scenario == "lanes");
     if (scenario == "mix") {
         trial.mix(1 + chance.below(100));
+    } else if (scenario == "lanes") {
+        trial.mix(1 + chance.below(chance.below(2) == 0 ? 3 : 60));
     } else if (scenario == "turns") {
         trial.mix(1 + chance.below(3));
     } else if (scenario == "do-all") {
@@ -536,6 +606,10 @@ void run(const std::string& name) {
         trial.roomy();
     } else if (scenario == "aba") {
         trial.aba();
+    } else if (scenario == "stranded") {
+        trial.stranded();
+    } else if (scenario == "crowded") {
+        trial.crowded();
     } else if (scenario == "contested") {
         trial.contested();
     } else if (scenario == "tops") {
@@ -545,22 +619,11 @@ void run(const std::string& name) {
     }
 }
 
-bool isLayout(char** numbers) {
-    std::vector<u64> layout = {Layout::number(), Layout::blockBytes()};
-    layout.insert(layout.end(), SLOTS, SLOTS + TYPES);
-    bool same = true;
-    for (u32 i = 0; i < layout.size(); ++i) {
-        std::printf("%llu ", layout[i]);
-        same &= layout[i] == std::strtoull(numbers[i], nullptr, 10);
-    }
-    return same;
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
     if (count == 4 + static_cast<int>(TYPES) && std::string(arguments[1]) == "layout") {
-        return isLayout(arguments + 2) ? 0 : 1;
+        return isPlan(planOf<Cell, Fish, Shark, Egg, Pod, Whale>(), arguments + 2) ? 0 : 1;
     }
     const std::string threads = count == 5 ? arguments[1] : "";
     void (*const once)(const std::string&) = threads == "alone" ? run<false> : threads == "warps" ? run<true> : nullptr;

@@ -132,8 +132,9 @@ namespace detail {
 // Warps of a multiprocessor with a place of their own: as many as there can be.
 constexpr u32 PLACES_PER_MULTIPROCESSOR = 64;
 
-// What others have changed meanwhile is tried again so often. A block that became another type's in that time stays with it
-// then, though it may have no object.
+// What others have changed meanwhile is tried again so often. A block that each time became another type's before it was taken
+// away stays with the last one then, though it may have no object. No other type gets it, but it isn't lost: it is whole, so
+// active; its type's next object may be made there, and the end of the last one there gives it back (objects.cpp: stranded).
 constexpr u32 CHANGES = 3;
 
 // Of blocks with room that others were faster at: after so many a free one is taken, and the next one is looked for anywhere.

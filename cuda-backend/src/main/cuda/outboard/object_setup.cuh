@@ -30,15 +30,17 @@ OUTBOARD_DEVICE Bitmap<3> placeBitmap(Dealer& dealer, u32 blocks) {
     return map;
 }
 
-// Places the tables for so many blocks; where the blocks end is returned.
+// Places the tables for so many blocks; where the blocks end is returned. A make looks at a warp's place and at a word of each
+// bitmap before it knows of anything, so these are there also without a block.
 OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
     const u32 words = (blocks + RADIX - 1) >> RADIX_LOG2;
+    const u32 least = blocks != 0 ? blocks : 1;
     Dealer dealer{reinterpret_cast<unsigned char*>(objects + 1)};
     objects->blocks = blocks;
     objects->tops = (words + RADIX * RADIX - 1) >> (2 * RADIX_LOG2);
     const u32 all = objects->multiprocessors * PLACES_PER_MULTIPROCESSOR;
-    objects->places = all < blocks ? all : blocks;
-    objects->placeStep = blocks == 0 ? 0 : (static_cast<u64>(blocks) << 32) / objects->places;
+    objects->places = all < least ? all : least;
+    objects->placeStep = (static_cast<u64>(blocks) << 32) / objects->places;
     objects->misuses = dealer.table<u64>(1);
     objects->slots = dealer.table<u64>(blocks);
     objects->visits = dealer.table<u64>(blocks);
@@ -46,14 +48,14 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
     objects->recent = dealer.table<RecentBlock>(static_cast<u64>(objects->places) * objects->typeCount);
     for (u32 i = 0; i < objects->typeCount; ++i) {
         ObjectType& type = objects->type[i];
-        type.active = placeBitmap(dealer, blocks);
-        type.scant = placeBitmap(dealer, blocks);
+        type.active = placeBitmap(dealer, least);
+        type.scant = placeBitmap(dealer, least);
         type.allocated = dealer.table<u64>(words);
         type.list = dealer.table<u32>(blocks);
         type.listed = dealer.table<u64>(1);
     }
     // The last one: all before it begins with zeros.
-    objects->free = placeBitmap(dealer, blocks);
+    objects->free = placeBitmap(dealer, least);
     const u64 end = reinterpret_cast<u64>(dealer.next);
     objects->data = reinterpret_cast<unsigned char*>((end + BLOCK_ALIGNMENT - 1) & ~static_cast<u64>(BLOCK_ALIGNMENT - 1));
     return reinterpret_cast<u64>(objects->data) + static_cast<u64>(blocks) * objects->blockBytes;
@@ -61,7 +63,8 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
 
 }  // namespace detail
 
-// Writes the control block at the begin of the memory. By one thread. With no blocks if there is no room for one.
+// Writes the control block at the begin of the memory, which has 64 KiB at least. By one thread. With no blocks if there is no
+// room for one: then there are tables all the same, and nobody gets an object.
 OUTBOARD_DEVICE void formatObjects(Objects* objects, u64 bytes, u32 multiprocessors, const ObjectPlan& plan) {
     *objects = Objects{};
     objects->typeCount = plan.typeCount;
@@ -83,7 +86,7 @@ OUTBOARD_DEVICE void formatObjects(Objects* objects, u64 bytes, u32 multiprocess
     objects->layout = LAYOUT_OBJECTS;
 }
 
-// Makes all blocks free. By all threads of a launch after that.
+// Makes all blocks free. By all threads of a launch after that. Without a block, too: a word of each level is looked at.
 OUTBOARD_DEVICE void clearObjects(const Objects* objects, u64 thread, u64 threads) {
     u64* const first = objects->misuses;
     const u64 length = static_cast<u64>(objects->free.level[0] - first);
@@ -93,7 +96,7 @@ OUTBOARD_DEVICE void clearObjects(const Objects* objects, u64 thread, u64 thread
     u32 bits = objects->blocks;
     for (u32 level = 0; level < 3; ++level) {
         const u32 words = (bits + detail::RADIX - 1) >> detail::RADIX_LOG2;
-        for (u64 i = thread; i < words; i += threads) {
+        for (u64 i = thread; i < words || i == 0; i += threads) {
             objects->free.level[level][level == 0 ? i : i * detail::APART] =
                     detail::lowBits(bits - (static_cast<u32>(i) << detail::RADIX_LOG2));
         }

@@ -3,7 +3,6 @@ package io.outboard.cuda;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -22,10 +21,12 @@ class ObjectHeapInterleavingsTest {
     private static final long LIMIT_SECONDS = 60;
 
     private static CpuProgram program;
+    private static CpuProgram borders;
 
     @BeforeAll
     static void compile() {
         program = new CpuProgram("objects.cpp", Path.of("target/objects/objects"), "-O2");
+        borders = new CpuProgram("object_borders.cpp", Path.of("target/objects/object_borders"), "-O2");
     }
 
     @ParameterizedTest
@@ -37,7 +38,10 @@ class ObjectHeapInterleavingsTest {
         "alone, roomy, 2000",
         "alone, aba, 2000",
         "alone, weak-aba, 1000",
+        "alone, stranded, 50",
         "alone, contested, 50",
+        "alone, crowded, 40",
+        "alone, weak-crowded, 20",
         "alone, tops, 1",
         "alone, weak-mix, 500",
         "alone, weak-turns, 3000",
@@ -46,10 +50,30 @@ class ObjectHeapInterleavingsTest {
         "warps, turns, 1000",
         "warps, do-all, 1000",
         "warps, misuse, 500",
-        "warps, roomy, 500"
+        "warps, roomy, 500",
+        "warps, crowded, 20",
+        "warps, lanes, 500",
+        "warps, weak-mix, 200",
+        "warps, weak-turns, 1000",
+        "warps, weak-do-all, 300",
+        "warps, weak-lanes, 300"
     })
     void shouldKeepObjectsApartAndLoseNothing(final String threads, final String scenario, final long seeds) {
         program.run(LIMIT_SECONDS * TIMES, threads, scenario, "1", Long.toString(seeds == 1 ? 1 : seeds * TIMES));
+    }
+
+    /** Heaps of exactly so many blocks, types with exactly so many slots: {@code object_borders.cpp}. The first seed is 0. */
+    @ParameterizedTest
+    @CsvSource({
+        "alone, full, 35",
+        "warps, full, 35",
+        "alone, thresholds, 35",
+        "alone, sizes, 2000",
+        "alone, none, 100",
+        "warps, none, 100"
+    })
+    void shouldBeExactAtBorders(final String threads, final String scenario, final String lastSeed) {
+        borders.run(LIMIT_SECONDS, threads, scenario, "0", lastSeed);
     }
 
     /** Of bugs that were: threads that share a place, one of which had got nothing, left a block that isn't there as a guess. */
@@ -70,17 +94,31 @@ class ObjectHeapInterleavingsTest {
         types.put("Pod", new int[] {8, 200});
         types.put("Whale", new int[] {8, 300});
 
-        final ObjectLayout layout = ObjectLayout.of(types);
+        program.run(LIMIT_SECONDS, layoutOf(types));
+    }
 
-        program.run(
-                LIMIT_SECONDS,
-                Stream.concat(
-                                Stream.of(
-                                        "layout",
-                                        Long.toUnsignedString(layout.number()),
-                                        Integer.toString(layout.blockBytes())),
-                                IntStream.range(0, types.size())
-                                        .mapToObj(i -> layout.slots().get(i).toString()))
-                        .toArray(String[]::new));
+    /** Of types with 64, 63, 17, 16, 15 objects in a block, and one. */
+    @Test
+    void shouldCountSlotsAsKernelsDo() {
+        final Map<String, int[]> types = new LinkedHashMap<>();
+        types.put("Sixtyfour", new int[] {64});
+        types.put("Sixtythree", new int[] {65});
+        types.put("Seventeen", new int[] {240});
+        types.put("Sixteen", new int[] {256});
+        types.put("Fifteen", new int[] {8, 264});
+        types.put("One", new int[] {4096});
+
+        borders.run(LIMIT_SECONDS, layoutOf(types));
+    }
+
+    private static String[] layoutOf(final Map<String, int[]> types) {
+        final ObjectLayout layout = ObjectLayout.of(types);
+        return Stream.concat(
+                        Stream.of(
+                                "layout",
+                                Long.toUnsignedString(layout.number()),
+                                Integer.toString(layout.blockBytes())),
+                        layout.slots().stream().map(Object::toString))
+                .toArray(String[]::new);
     }
 }

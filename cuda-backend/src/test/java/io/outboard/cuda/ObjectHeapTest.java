@@ -197,7 +197,7 @@ class ObjectHeapTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {0, -1, 65535, (64L << 30) + 1, Long.MAX_VALUE, Long.MIN_VALUE})
+    @ValueSource(longs = {0, -1, ObjectHeap.CONTROL_BYTES - 1, 65535, (64L << 30) + 1, Long.MAX_VALUE, Long.MIN_VALUE})
     void shouldRefuseASizeOutOfRange(final long sizeBytes) {
         assertEquals(
                 "sizeBytes=" + sizeBytes + " must be from 65536 to 68719476736",

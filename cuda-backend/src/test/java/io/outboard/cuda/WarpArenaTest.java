@@ -1,8 +1,10 @@
 package io.outboard.cuda;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Warps with an arena each, on fibers: see {@code arenas.cpp}. */
 @Tag("cpu-program")
@@ -10,10 +12,16 @@ class WarpArenaTest {
 
     private static final long LIMIT_SECONDS = 60;
 
-    @Test
-    void shouldKeepScratchApartAndFreeAllOfIt() {
-        final CpuProgram program = new CpuProgram("arenas.cpp", Path.of("target/arenas/arenas"), "-O2");
+    private static CpuProgram program;
 
-        program.run(LIMIT_SECONDS, "warps", "scratch", "1", "5000");
+    @BeforeAll
+    static void compile() {
+        program = new CpuProgram("arenas.cpp", Path.of("target/arenas/arenas"), "-O2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"scratch, 5000", "lives, 500", "weak-lives, 300"})
+    void shouldKeepScratchApartAndFreeAllOfIt(final String scenario, final String seeds) {
+        program.run(LIMIT_SECONDS, "warps", scenario, "1", seeds);
     }
 }
