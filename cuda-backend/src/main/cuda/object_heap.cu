@@ -25,12 +25,12 @@ __global__ void outboardObjectsClear(Objects* objects) {
     clearObjects(objects, thread(), threads());
 }
 
-__global__ void outboardObjectsBeginList(const __grid_constant__ Objects objects, u32 type) {
-    beginList(&objects, type);
-}
-
 __global__ void outboardObjectsList(const __grid_constant__ Objects objects, u32 type) {
     listObjects(&objects, type, thread(), threads());
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        endListing(&objects, type, gridDim.x);
+    }
 }
 
 __global__ void outboardObjectsBeginCount(u64* counts, u32 length) {

@@ -148,9 +148,11 @@ class Trial {
 
     template <class Type>
     void requireVisits(u32 type) const {
-        beginList(objects, type);
         const u32 listers = lanesOfWarp * (1 + chance.below(3));
-        together(listers, [&](u32 i) { listObjects(objects, type, i, listers); });
+        together(listers, [&](u32 i) {
+            listObjects(objects, type, i, listers);
+            endListing(objects, type, listers);
+        });
         std::vector<bool> visited(alive.size());
         heap.forEach<Type>(0, 1, [&](const All::Object<Type>& object) {
             require(!visited[object.id()], "an object is visited twice");
@@ -241,7 +243,7 @@ class Sizes {
         for (u32 i = 0; i < plan.typeCount; ++i) {
             addLevels();
             addLevels();
-            all.insert(all.end(), {rounded(blocks, 64) / 8, blocks * 4, 8});
+            all.insert(all.end(), {rounded(blocks, 64) / 8, blocks * 4, 24});
         }
         addLevels();
         return all;
@@ -323,9 +325,6 @@ void none() {
         require(!heap.make<Sixtyfour>() && !heap.make<One>(), "an object of nothing");
     });
     u64 counts[2 * MOST_OBJECT_TYPES + 2] = {};
-    for (u32 type = 0; type < TYPES; ++type) {
-        beginList(objects, type);
-    }
     together(threads, [&](u32 i) {
         listObjects(objects, i % TYPES, i, threads);
         countObjects(objects, counts, i, threads);

@@ -283,11 +283,13 @@ class Trial {
     }
 
     void list(u32 type) const {
-        beginList(objects, type);
         const u32 listers = 1 + chance.below(3 * lanesOfWarp);
         std::vector<std::function<void()>> bodies;
         for (u32 i = 0; i < listers; ++i) {
-            bodies.push_back([this, type, i, listers] { listObjects(objects, type, i, listers); });
+            bodies.push_back([this, type, i, listers] {
+                listObjects(objects, type, i, listers);
+                endListing(objects, type, listers);
+            });
         }
         const bool weak = fibers.weak;
         fibers.weak = false;  // a kernel of its own

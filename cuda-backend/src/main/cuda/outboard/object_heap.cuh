@@ -90,6 +90,9 @@ struct alignas(16) RecentBlock {
     u32 upperSlots;
 };
 
+// Of a type: how many blocks its list has; and while it is made, how many have been found, and parts of the launch that are done.
+enum { LISTED, GATHERED, PARTS_DONE, LISTING_WORDS };
+
 // One type's.
 struct ObjectType {
     u64 slots;  // of an empty block
@@ -99,7 +102,7 @@ struct ObjectType {
     detail::Bitmap<3> scant;
     u64* allocated;
     u32* list;     // blocks of the last do-all
-    u64* listed;   // their number
+    u64* listed;   // LISTED and so on
 };
 
 // The control block: where everything is. It never changes while the heap lives. Kernels take it by value, as a

@@ -52,7 +52,7 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
         type.scant = placeBitmap(dealer, least);
         type.allocated = dealer.table<u64>(words);
         type.list = dealer.table<u32>(blocks);
-        type.listed = dealer.table<u64>(1);
+        type.listed = dealer.table<u64>(LISTING_WORDS);
     }
     // The last one: all before it begins with zeros.
     objects->free = placeBitmap(dealer, least);
@@ -104,13 +104,8 @@ OUTBOARD_DEVICE void clearObjects(const Objects* objects, u64 thread, u64 thread
     }
 }
 
-// Before listObjects, by one thread.
-OUTBOARD_DEVICE void beginList(const Objects* objects, u32 type) {
-    *objects->type[type].listed = 0;
-}
-
 // Lists a type's blocks, and notes which objects a do-all is to visit: compaction by prefix sums (Springer 2019, section 2.3).
-// By all threads of a launch; each has a word of `allocated` at a time, and those that come together write what any of them
+// By all threads of a launch, then endListing; each has a word of `allocated` at a time, and those that come together write what any of them
 // found side by side. No other kernel may use the heap meanwhile.
 OUTBOARD_DEVICE void listObjects(const Objects* objects, u32 type, u64 thread, u64 threads) {
     const ObjectType& mine = objects->type[type];
@@ -123,7 +118,7 @@ OUTBOARD_DEVICE void listObjects(const Objects* objects, u32 type, u64 thread, u
         const u32 total = group.fromLast(before + count);
         u32 at = 0;
         if (group.rank() == 0 && total != 0) {
-            at = static_cast<u32>(Atomic<u64>(*mine.listed).fetch_add(total, RELAXED));
+            at = static_cast<u32>(Atomic<u64>(mine.listed[GATHERED]).fetch_add(total, RELAXED));
         }
         at = group.fromFirst(at);
         for (u32 left = group.lanesWhere(word != 0); left != 0; left &= left - 1) {
@@ -138,6 +133,17 @@ OUTBOARD_DEVICE void listObjects(const Objects* objects, u32 type, u64 thread, u
                 }
             }
         }
+    }
+}
+
+// By one thread of each of so many parts of the launch, when all threads of its part have listed: whoever comes last makes known
+// how many blocks there are, and leaves zeroes for the next time.
+OUTBOARD_DEVICE void endListing(const Objects* objects, u32 type, u32 parts) {
+    u64* const listed = objects->type[type].listed;
+    if (Atomic<u64>(listed[PARTS_DONE]).fetch_add(1, ACQ_REL) == parts - 1) {
+        listed[LISTED] = listed[GATHERED];
+        listed[GATHERED] = 0;
+        listed[PARTS_DONE] = 0;
     }
 }
 

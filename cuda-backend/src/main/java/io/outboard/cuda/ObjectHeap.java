@@ -182,9 +182,13 @@ public final class ObjectHeap implements AutoCloseable {
      */
     public synchronized void list(final String type, final CUstream stream) {
         checkOpen();
-        final Pointer[] list = {parameter(), HeapSpace.words(layout.indexOf(type))[0]};
-        space.launch("outboardObjectsBeginList", 1, 1, stream, list);
-        space.launch("outboardObjectsList", listGrid(), HeapSpace.BLOCK_THREADS, stream, list);
+        space.launch(
+                "outboardObjectsList",
+                listGrid(),
+                HeapSpace.BLOCK_THREADS,
+                stream,
+                parameter(),
+                HeapSpace.words(layout.indexOf(type))[0]);
     }
 
     /** A thread for 64 blocks, or as many as fill the device. */
