@@ -155,6 +155,29 @@ for program in wator; do
     done
 done
 wait_all
+# Programs that measure requests alone.
+make_program objects ObjectHeap -DOUTBOARD_OBJECTS
+make_program arena Bump -DOUTBOARD_BUMP
+for queues in 1 4 16 64; do
+    make_program xmalloc "CudaMalloc-buffered$queues" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<BufferedBy<$queues>>"
+done
+make_program xmalloc CudaMalloc-bufferedonly16 '-DOUTBOARD_ALLOCATOR=BufferedBy<16>'
+make_program xmalloc CudaMalloc-coalesced '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CudaMalloc>'
+for program in xmalloc objects; do
+    make_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
+    make_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
+    make_program "$program" CudaMalloc-buffered \
+        '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
+done
+wait_all
+for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
+    make_program objects "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
+done
+for allocator in BitMalloc CFMMalloc CudaMalloc; do
+    make_program arena "$allocator" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+    make_program arena "$allocator-arena" -DOUTBOARD_ARENA "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+done
+wait_all
 
 (cd "$cuda" && ls outboard/*.cuh) >"$scratch/headers.txt"
 if ! cmp -s "$scratch/headers.txt" "$resources/include/headers.txt"; then
