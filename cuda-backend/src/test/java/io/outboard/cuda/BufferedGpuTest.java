@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Buffers before BitMalloc and CUDA's own allocator, coalesced or not, with many threads ({@code buffered-threads.cu}). The CPU
- * twin is {@link BufferedTest}.
+ * Buffers before BitMalloc and CUDA's own allocator, coalesced or not, with many threads ({@code buffered-threads.cu}).
+ * The CPU twin is {@link BufferedTest}.
  */
 @Tag("gpu")
 class BufferedGpuTest {

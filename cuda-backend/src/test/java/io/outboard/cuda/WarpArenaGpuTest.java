@@ -18,7 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Arenas of many warps over BitMalloc and CUDA's own allocator ({@code arena-threads.cu}). The CPU twin is {@link WarpArenaTest}.
+ * Arenas of many warps over BitMalloc and CUDA's own allocator ({@code arena-threads.cu}). The CPU twin is {@link
+ * WarpArenaTest}.
  */
 @Tag("gpu")
 class WarpArenaGpuTest {

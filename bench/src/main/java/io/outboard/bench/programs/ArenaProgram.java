@@ -7,11 +7,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Scratch memory: each thread asks 32 times for 16 to 128 bytes, and frees all of it at the end. By the arena of its warp over an
- * allocator, by the allocator itself, and by a counter of the warp in memory that was set aside, which is what there is at best.
+ * Scratch memory: each thread asks 32 times for 16 to 128 bytes, and frees all of it at the end. By the arena of its
+ * warp over an allocator, by the allocator itself, and by a counter of the warp in memory that was set aside, which is
+ * what there is at best.
  *
- * <p>The 32 requests of a warp that come together are 2.5 KB on average, so a chunk of the default 4 KiB serves one such call,
- * and one of 64 KiB some 25: sizes that end so are of the larger one.
+ * <p>The 32 requests of a warp that come together are 2.5 KB on average, so a chunk of the default 4 KiB serves one
+ * such call, and one of 64 KiB some 25: sizes that end so are of the larger one.
  */
 final class ArenaProgram implements Program {
 
@@ -26,8 +27,8 @@ final class ArenaProgram implements Program {
     private static final String MILLION = "T1M";
 
     /**
-     * Exactly what a million threads' counters have, {@code Scratch::WARP_BYTES} a warp; more than twice what all threads that an
-     * H200 runs at the same time hold in arenas.
+     * Exactly what a million threads' counters have, {@code Scratch::WARP_BYTES} a warp; more than twice what all
+     * threads that an H200 runs at the same time hold in arenas.
      */
     private static final long HEAP_BYTES = 4L << 30;
 
@@ -58,7 +59,8 @@ final class ArenaProgram implements Program {
     @Override
     public List<ProgramCase> cases(final Store store, final boolean quick) {
         return (quick ? Stream.of("T1k") : Stream.of("T10240", MILLION))
-                // 33 million requests, each of 0.3 microseconds or more, would take ten seconds a run.
+                // A malloc and a free take 0.35 microseconds (AD T10k 16 B, bench/results/h200-kernels), so 33 million
+                // of them more than ten seconds a run.
                 .filter(size -> !size.equals(MILLION) || isArena(store) || !store.isCuda())
                 .flatMap(size -> isArena(store) ? Stream.of(size, size + LARGE_CHUNKS) : Stream.of(size))
                 .map(size -> new ProgramCase(

@@ -9,7 +9,10 @@ import java.util.Arrays;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 
-/** What kernels make requests of: a heap of either kind; or none of ours, where CUDA has it or nothing is freed. Confined to one thread. */
+/**
+ * What kernels make requests of: a heap of either kind; or none of ours, where CUDA has it or nothing is freed.
+ * Confined to one thread.
+ */
 final class RequestHeap implements AutoCloseable {
 
     /** Of the control block that begins kernels' parameter, whichever it is. */

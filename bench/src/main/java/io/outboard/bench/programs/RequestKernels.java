@@ -14,8 +14,8 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The kernels of a program that measures requests alone, for one case: on a fresh heap, with their parameter and what they count;
- * see {@code requests.cuh}. Confined to one thread.
+ * The kernels of a program that measures requests alone, for one case: on a fresh heap, with their parameter and what
+ * they count; see {@code requests.cuh}. Confined to one thread.
  */
 final class RequestKernels implements AutoCloseable {
 

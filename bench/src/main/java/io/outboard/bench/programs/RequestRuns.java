@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Runs of a case: the first is on a fresh heap, the next is checked and not timed, and of those that follow medians are taken, so
- * many as the case asks for, or fewer if they take long. Confined to one thread.
+ * Runs of a case: the first is on a fresh heap, the next is checked and not timed, and of those that follow medians are
+ * taken, so many as the case asks for, or fewer if they take long. Confined to one thread.
  */
 final class RequestRuns {
 
