@@ -144,7 +144,7 @@ make_program() {
     jobs="$jobs $!"
 }
 # Programs of objects: visited by the heap, or by pointers to what an allocator gave.
-for program in wator; do
+for program in wator nbody collision; do
     make_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
     make_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
     make_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
@@ -153,6 +153,29 @@ for program in wator; do
     for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
         make_program "$program" "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
     done
+done
+wait_all
+# Programs that measure requests alone.
+make_program objects ObjectHeap -DOUTBOARD_OBJECTS
+make_program arena Bump -DOUTBOARD_BUMP
+for queues in 1 4 16 64; do
+    make_program xmalloc "CudaMalloc-buffered$queues" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<BufferedBy<$queues>>"
+done
+make_program xmalloc CudaMalloc-bufferedonly16 '-DOUTBOARD_ALLOCATOR=BufferedBy<16>'
+make_program xmalloc CudaMalloc-coalesced '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CudaMalloc>'
+for program in xmalloc objects; do
+    make_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
+    make_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
+    make_program "$program" CudaMalloc-buffered \
+        '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
+done
+wait_all
+for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
+    make_program objects "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
+done
+for allocator in BitMalloc CFMMalloc CudaMalloc; do
+    make_program arena "$allocator" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+    make_program arena "$allocator-arena" -DOUTBOARD_ARENA "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
 done
 wait_all
 

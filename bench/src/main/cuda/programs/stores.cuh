@@ -19,8 +19,7 @@
 // Before a kernel that visits objects of a type, the host has them listed (Storage.list). Those made since aren't visited.
 #pragma once
 
-#include "outboard/allocators.cuh"
-#include "outboard/buffered.cuh"
+#include "allocator_of.cuh"
 #include "outboard/object_heap.cuh"
 
 using outboard::Fields;
@@ -172,22 +171,7 @@ class Store {
 using Id = u64;
 constexpr Id NONE = 0;
 
-// Of the allocators, those that keep freed blocks.
-__device__ outboard::Buffers<> buffers;
-
 using Allocator = OUTBOARD_ALLOCATOR;
-
-template <class Made>
-struct MakeAllocator {
-    static __device__ Made of(const outboard::Heap* heap) { return Made{heap}; }
-};
-
-template <class Behind>
-struct MakeAllocator<outboard::Coalesced<outboard::Buffered<Behind>>> {
-    static __device__ outboard::Coalesced<outboard::Buffered<Behind>> of(const outboard::Heap* heap) {
-        return {{{{heap}, &buffers}}};
-    }
-};
 
 template <class... Types>
 class Store {

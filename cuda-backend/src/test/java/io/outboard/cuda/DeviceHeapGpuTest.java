@@ -99,7 +99,7 @@ class DeviceHeapGpuTest {
                 () -> assertEquals(0, counts.overwritten(), counts::toString));
     }
 
-    private static void assertAllFree(final DeviceHeapStatistics statistics, final long misuses) {
+    static void assertAllFree(final DeviceHeapStatistics statistics, final long misuses) {
         assertAll(
                 () -> assertEquals(0, statistics.usedChunks(), statistics::toString),
                 () -> assertEquals(0, statistics.usedBytes(), statistics::toString),

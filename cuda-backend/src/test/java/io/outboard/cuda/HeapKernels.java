@@ -81,6 +81,16 @@ final class HeapKernels implements AutoCloseable {
     }
 
     private void run(final String kernel, final int threads, final NativePointerObject... arguments) {
+        run(module, name, kernel, threads, arguments);
+    }
+
+    /** Runs a kernel of a module, called by a name where it hangs, with so many threads or as many as fill blocks. */
+    static void run(
+            final KernelModule module,
+            final String name,
+            final String kernel,
+            final int threads,
+            final NativePointerObject... arguments) {
         final CUstream stream = new CUstream();
         module.launch(kernel, (threads + BLOCK_THREADS - 1) / BLOCK_THREADS, BLOCK_THREADS, stream, arguments);
         final long start = System.nanoTime();

@@ -91,11 +91,13 @@ class ObjectHeapTest {
 
             heap.forEach(module, "outboardObjectsClear", "Shark", new CUstream(), heap.parameter());
 
-            final List<String> names = kernels.launches().subList(before, kernels.launches().size()).stream()
+            final List<String> names = kernels
+                    .launches()
+                    .subList(before, kernels.launches().size())
+                    .stream()
                     .map(launch -> launch.replaceFirst("\\[\\d+", "["))
                     .toList();
-            assertEquals(
-                    List.of("outboardObjectsList<<<1, 256>>>[, 1]", "outboardObjectsClear<<<56, 256>>>[]"), names);
+            assertEquals(List.of("outboardObjectsList<<<1, 256>>>[, 1]", "outboardObjectsClear<<<56, 256>>>[]"), names);
         }
     }
 

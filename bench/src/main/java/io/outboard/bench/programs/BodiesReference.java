@@ -10,7 +10,7 @@ final class BodiesReference implements Simulation.Reference {
 
     private static final float STEP = 0.005f;
     private static final float SOFTENING = 1e-4f;
-    private static final float SCALE = 17592186044416.0f;
+    private static final float SCALE = (float) (1L << 44);
     private static final float GRAVITY = 1e-6f;
     private static final int NONE = -1;
 

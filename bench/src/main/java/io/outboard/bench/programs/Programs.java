@@ -5,7 +5,13 @@ import java.util.List;
 /** All programs that there are. */
 public final class Programs {
 
-    private static final List<Program> ALL = List.of(new SimulationProgram(new Wator()));
+    private static final List<Program> ALL = List.of(
+            new SimulationProgram(new Wator()),
+            new SimulationProgram(new Bodies(false)),
+            new SimulationProgram(new Bodies(true)),
+            new XMallocProgram(),
+            new ArenaProgram(),
+            new ObjectsProgram());
 
     private Programs() {}
 

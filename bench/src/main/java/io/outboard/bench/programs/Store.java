@@ -23,6 +23,9 @@ public record Store(String name) {
     /** Structures of arrays, without an allocator. */
     public static final Store SOA = new Store("Soa");
 
+    /** A counter that only advances, in memory that was set aside: what requests cost at best. */
+    static final Store BUMP = new Store("Bump");
+
     private static final String COALESCED = "-coalesced";
     private static final String BUFFERED = "-buffered";
 
@@ -76,7 +79,7 @@ public record Store(String name) {
 
     /** The allocator; nothing if there is none. */
     Optional<DeviceAllocator> allocator() {
-        final boolean isNone = equals(OBJECT_HEAP) || equals(AOS) || equals(SOA);
+        final boolean isNone = equals(OBJECT_HEAP) || equals(AOS) || equals(SOA) || equals(BUMP);
         return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
     }
 

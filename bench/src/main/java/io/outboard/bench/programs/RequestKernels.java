@@ -1,0 +1,151 @@
+package io.outboard.bench.programs;
+
+import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.worker.BenchDevice;
+import io.outboard.core.Region;
+import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.kernels.TextResource;
+import io.outboard.cuda.memory.DevicePointers;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.OptionalLong;
+import jcuda.Pointer;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * The kernels of a program that measures requests alone, for one case: on a fresh heap, with their parameter and what
+ * they count; see {@code requests.cuh}. Confined to one thread.
+ */
+final class RequestKernels implements AutoCloseable {
+
+    /** A word of {@code Work}, behind the control block. */
+    enum Word {
+        COUNTS(0),
+        THREADS(1),
+        CYCLES(2),
+        HELD(3),
+        LANES(4),
+        BYTES(5),
+        CHUNK_BYTES(6),
+        MEMORY(7);
+
+        private final int index;
+
+        Word(final int index) {
+            this.index = index;
+        }
+    }
+
+    private static final int WARP_THREADS = 32;
+    private static final int BLOCK_THREADS = 256;
+
+    /** {@code alignof(Work)}, of which its size is a multiple. */
+    private static final int ALIGNMENT = 32;
+
+    /** {@code refused}, {@code misaligned}, {@code mismatches}. */
+    private static final int COUNTS = 3;
+
+    /** More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. */
+    private static final long LAUNCH_CYCLES = 400_000;
+
+    private final BenchDevice device;
+    private final boolean keepsBlocks;
+    private final KernelModule module;
+    private final RequestHeap heap;
+    private final Region counts;
+    private final Region held;
+    private final ByteBuffer parameter = ByteBuffer.allocateDirect(
+                    (RequestHeap.CONTROL_BYTES + Word.values().length * Long.BYTES + ALIGNMENT - 1)
+                            / ALIGNMENT
+                            * ALIGNMENT)
+            .order(ByteOrder.nativeOrder());
+    private long launched;
+
+    /**
+     * Loads what a case needs.
+     *
+     * @param threads that ask for something, each with one word to hold what it got
+     */
+    RequestKernels(final ProgramCase work, final BenchDevice device, final long threads) {
+        this.device = device;
+        // What Buffered keeps is lost to CUDA's heap with the module.
+        keepsBlocks = work.store().name().contains("-buffered");
+        final String resource = work.store().resource(work.program());
+        module = KernelModule.load(resource, TextResource.read(Program.class, resource));
+        final long memory = device.heapMemory(work.store().isCuda() ? 1 : work.heapBytes());
+        heap = RequestHeap.of(work, memory);
+        counts = device.take((long) COUNTS * Long.BYTES);
+        held = device.take(threads * Long.BYTES);
+        BenchDevice.clear(counts);
+        heap.writeTo(parameter);
+        set(Word.COUNTS, counts.address());
+        set(Word.HELD, held.address());
+        set(Word.MEMORY, memory);
+        set(Word.THREADS, threads);
+        launched = threads;
+    }
+
+    RequestKernels set(final Word word, final long value) {
+        parameter.putLong(RequestHeap.CONTROL_BYTES + word.index * Long.BYTES, value);
+        return this;
+    }
+
+    /** Has only the first so many threads of each warp ask, so that more are launched. */
+    RequestKernels lanes(final int lanes) {
+        final long threads = parameter.getLong(RequestHeap.CONTROL_BYTES + Word.THREADS.index * Long.BYTES);
+        launched = (threads + lanes - 1) / lanes * WARP_THREADS;
+        return set(Word.LANES, lanes);
+    }
+
+    /** Runs kernels one after the other, outside of what is timed. */
+    void run(final String... kernels) {
+        for (final String kernel : kernels) {
+            launch(kernel, launched, BLOCK_THREADS);
+        }
+        device.stopwatch().synchronize();
+    }
+
+    /** Runs a kernel; what it takes, in microseconds. The device is kept busy until the host has launched it. */
+    double timed(final String kernel) {
+        module.function(kernel);
+        set(Word.CYCLES, LAUNCH_CYCLES);
+        launch("hold", 1, 1);
+        return device.stopwatch().microseconds(() -> launch(kernel, launched, BLOCK_THREADS));
+    }
+
+    private void launch(final String kernel, final long threads, final int blockThreads) {
+        module.launch(
+                kernel,
+                Math.toIntExact((threads + blockThreads - 1) / blockThreads),
+                blockThreads,
+                device.stopwatch().stream(),
+                Pointer.to(parameter.duplicate().rewind()));
+    }
+
+    /** What all kernels so far have counted, and what is in use after them. */
+    void putChecks(final JsonLine json) {
+        final long[] counted = new long[COUNTS];
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, counts.address());
+        BenchDevice.check(
+                "cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(counted), pointer, (long) COUNTS * Long.BYTES));
+        final OptionalLong used = heap.used();
+        json.put("refused", counted[0])
+                .put("misaligned", counted[1])
+                .put("mismatches", counted[2])
+                .put("leaked", used.isPresent() ? Long.valueOf(used.getAsLong()) : null);
+    }
+
+    @Override
+    public void close() {
+        if (keepsBlocks) {
+            launch("drain", 1, 1);
+            device.stopwatch().synchronize();
+        }
+        module.close();
+        heap.close();
+        device.giveBack(held);
+        device.giveBack(counts);
+    }
+}
