@@ -144,7 +144,7 @@ make_program() {
     jobs="$jobs $!"
 }
 # Programs of objects: visited by the heap, or by pointers to what an allocator gave.
-for program in wator nbody collision; do
+for program in wator traffic life nbody collision; do
     make_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
     make_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
     make_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc

@@ -3,9 +3,10 @@ package io.outboard.bench;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.programs.ProgramCase;
 import io.outboard.bench.programs.Programs;
-import io.outboard.bench.programs.Store;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
 import picocli.CommandLine.Option;
 
 /** Options of programs whose kernels allocate. */
@@ -19,7 +20,8 @@ final class ProgramOptions {
             split = ",",
             description =
                     "Instead of the tests, run these programs of the papers, each with every store that it has, and"
-                            + " compare what they come to with the CPU's: wator; or all.")
+                            + " compare what they come to with the CPU's: wator, traffic, life, nbody, collision, xmalloc, arena, objects; or"
+                            + " all.")
     private List<String> programs = List.of();
 
     @Option(
@@ -31,37 +33,81 @@ final class ProgramOptions {
                             + " allocator, such as BitMalloc, CFMMalloc-coalesced, CudaMalloc-buffered. Default: all.")
     private List<String> stores = List.of();
 
+    @Option(
+            names = "--size",
+            paramLabel = "NAME,...",
+            split = ",",
+            description = "With --program: of each program's sizes, such as 256x256. Default: all.")
+    private List<String> sizes = List.of();
+
+    @Option(
+            names = "--mode",
+            paramLabel = "time,memory,long",
+            split = ",",
+            description =
+                    "With --program: what to find out. time: how long a step takes, lists of objects and the work on"
+                            + " them apart. memory: the least heap with which no object is refused. long: whether 300,000 steps pass"
+                            + " without a fault, three times. Default: all that a program has.")
+    private List<String> modes = List.of();
+
     /** Whether programs are asked for. */
     boolean areChosen() {
-        if (programs.isEmpty() && !stores.isEmpty()) {
-            throw new WrongUseException("--store=" + String.join(",", stores) + " must stand with --program");
+        if (programs.isEmpty()) {
+            checkAbsent("--store", stores);
+            checkAbsent("--size", sizes);
+            checkAbsent("--mode", modes);
         }
         return !programs.isEmpty();
     }
 
+    private static void checkAbsent(final String option, final List<String> values) {
+        if (!values.isEmpty()) {
+            throw new WrongUseException(option + "=" + String.join(",", values) + " must stand with --program");
+        }
+    }
+
     /** What the options ask for. */
     List<ProgramCase> cases(final boolean quick) {
-        final List<String> known = Programs.stores().stream().map(Store::name).toList();
-        for (final String store : stores) {
-            if (!known.contains(store)) {
-                throw new WrongUseException("--store=" + store + " must be one of: " + String.join(", ", known));
-            }
+        for (final String mode : modes) {
+            checkOneOf(
+                    "--mode",
+                    mode,
+                    Arrays.stream(ProgramCase.Mode.values())
+                            .map(each -> each.name().toLowerCase(Locale.ROOT))
+                            .toList());
         }
-        final List<ProgramCase> cases = new ArrayList<>();
-        for (final String name : programs.equals(List.of(ALL)) ? Programs.names() : programs) {
-            if (!Programs.names().contains(name)) {
-                throw new WrongUseException(
-                        "--program=" + name + " must be all or one of: " + String.join(", ", Programs.names()));
-            }
-            Programs.cases(name, quick).stream()
-                    .filter(work ->
-                            stores.isEmpty() || stores.contains(work.store().name()))
-                    .forEach(cases::add);
-        }
+        final List<String> names = programs.equals(List.of(ALL)) ? Programs.names() : programs;
+        names.forEach(name -> checkOneOf("--program", name, Programs.names()));
+        final List<ProgramCase> all = names.stream()
+                .flatMap(name -> Programs.cases(name, quick).stream())
+                .toList();
+        checkAllOf("--store", stores, all, work -> work.store().name());
+        checkAllOf("--size", sizes, all, ProgramCase::size);
+        final List<ProgramCase> cases = all.stream()
+                .filter(work -> stores.isEmpty() || stores.contains(work.store().name()))
+                .filter(work -> sizes.isEmpty() || sizes.contains(work.size()))
+                .filter(work ->
+                        modes.isEmpty() || modes.contains(work.mode().name().toLowerCase(Locale.ROOT)))
+                .toList();
         if (cases.isEmpty()) {
-            throw new WrongUseException("--store=" + String.join(",", stores)
-                    + " must be one that a program of --program=" + String.join(",", programs) + " has");
+            throw new WrongUseException("--program=" + String.join(",", programs)
+                    + " must have a case with that --store, --size and --mode together");
         }
         return cases;
+    }
+
+    private static void checkAllOf(
+            final String option,
+            final List<String> values,
+            final List<ProgramCase> all,
+            final Function<ProgramCase, String> key) {
+        final List<String> known = all.stream().map(key).distinct().toList();
+        values.forEach(value -> checkOneOf(option, value, known));
+    }
+
+    private static void checkOneOf(final String option, final String value, final List<String> known) {
+        if (!known.contains(value)) {
+            throw new WrongUseException(option + "=" + value + " must be one of: " + String.join(", ", known));
+        }
     }
 }
