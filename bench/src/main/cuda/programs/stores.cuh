@@ -20,8 +20,11 @@
 #pragma once
 
 #include "outboard/allocators.cuh"
-#include "outboard/buffered.cuh"
 #include "outboard/object_heap.cuh"
+
+#ifdef OUTBOARD_ALLOCATOR
+#include "making.cuh"
+#endif
 
 using outboard::Fields;
 using u32 = unsigned;
@@ -160,23 +163,6 @@ class Store {
 
 using Id = u64;
 constexpr Id NONE = 0;
-
-// Of the allocators, those that keep freed blocks.
-__device__ outboard::Buffers<> buffers;
-
-using Allocator = OUTBOARD_ALLOCATOR;
-
-template <class Made>
-struct MakeAllocator {
-    static __device__ Made of(const outboard::Heap* heap) { return Made{heap}; }
-};
-
-template <class Behind>
-struct MakeAllocator<outboard::Coalesced<outboard::Buffered<Behind>>> {
-    static __device__ outboard::Coalesced<outboard::Buffered<Behind>> of(const outboard::Heap* heap) {
-        return {{{{heap}, &buffers}}};
-    }
-};
 
 template <class... Types>
 class Store {
