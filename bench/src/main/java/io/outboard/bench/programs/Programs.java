@@ -5,7 +5,7 @@ import java.util.List;
 /** All programs that there are. */
 public final class Programs {
 
-    private static final List<Program> ALL = List.of();
+    private static final List<Program> ALL = List.of(new KdTree());
 
     private Programs() {}
 
