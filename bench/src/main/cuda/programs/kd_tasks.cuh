@@ -58,6 +58,8 @@ struct Queue {
 static_assert(sizeof(Queue) == 512, "the host allocates it");
 
 class Tasks {
+    static constexpr u32 LOOKS_A_STATE = 4;
+
     Queue* const queue;
     Task* const tasks;
     const u32 capacity;
@@ -67,8 +69,9 @@ class Tasks {
         const outboard::Atomic<u32> state(queue->state);
         // Acquire; pairs with the release in put.
         const outboard::Atomic<u32> ready(tasks[place].ready);
+        // All warps that wait look at the state, so they look at it less often than each at its own place.
         u32 pause = 32;
-        while (state.load(outboard::RELAXED) == RUNNING) {
+        for (u32 looks = 0; looks % LOOKS_A_STATE != 0 || state.load(outboard::RELAXED) == RUNNING; ++looks) {
             if (ready.load(outboard::ACQUIRE) != 0) {
                 return true;
             }
@@ -118,6 +121,8 @@ class Tasks {
     // By all lanes of a warp: null when the build has ended.
     __device__ const Task* take() const {
         u32 place = capacity;
+        // Others may have tasks to put: the one that is waited for, perhaps.
+        __syncwarp();
         if (threadIdx.x % LANES == 0) {
             place = atomicAdd(&queue->head, 1);
             // Where there is no place, there won't be a task either.

@@ -175,6 +175,7 @@ class Builder {
             atomicMax(&tally()->greatest, wide);
             atomicAdd(&tally()->refused, isRefused ? 1ull : 0ull);
         }
+        __syncwarp();
         return __all_sync(ALL, !isRefused);
     }
 

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  */
 final class KdTree implements Program {
 
-    /** What a node of the tree takes beside its list isn't part of the root's memory; so the paper seems to count. */
+    /** In the root's list, which is what the paper takes for the size of the root node; here nodes are small beside it. */
     private static final int REFERENCE_BYTES = Integer.BYTES;
 
     private static final long LEAST_HEAP_BYTES = 1 << 20;
@@ -29,7 +29,7 @@ final class KdTree implements Program {
     private static final int PICTURE_PIXELS = 96;
     private static final double MICROSECONDS_A_MILLISECOND = 1000;
 
-    /** Requests of a build, of which one in a thousand is large, come one after the other: nothing is coalesced but divisions. */
+    /** Those of the paper as they are; and two that serve the requests of a division by one, as it is one warp's. */
     private static final List<Store> STORES = List.of(
             Store.plain(DeviceAllocator.BIT_MALLOC),
             Store.plain(DeviceAllocator.C_MALLOC),
@@ -89,8 +89,9 @@ final class KdTree implements Program {
             final KdDevice.Tally tally = build.count();
             final KdNodes tree = build.copy(tally);
             final KdDevice.Leftover leftover = build.end();
-            final double[] times = new double[work.steps()];
             long refused = tally.refused();
+            // Where the memory isn't enough, it would come to nothing each time.
+            final double[] times = new double[refused == 0 ? work.steps() : 0];
             for (int i = 0; i < times.length; i++) {
                 times[i] = build.time() / MICROSECONDS_A_MILLISECOND;
                 refused += Double.isNaN(times[i]) ? 1 : 0;
@@ -142,9 +143,9 @@ final class KdTree implements Program {
             final int column = i % PICTURE_PIXELS;
             final double x = (column + 0.5) / PICTURE_PIXELS - 0.5;
             final double y = 0.5 - (row + 0.5) / PICTURE_PIXELS;
-            final double[] origin = {scene.bounds()[0] + 100, 420, scene.bounds()[2] - 350};
-            // Towards the middle of the terrain, down.
-            final double[] direction = {0.35 + 0.95 * x, -0.42 + 0.8 * y, 1 - 0.3 * x};
+            // From above the corner that most spheres are near, towards the middle.
+            final double[] origin = {-170, 270, -230};
+            final double[] direction = {0.55 + 1.1 * x, -0.36 + 1.1 * y, 0.75 - 0.8 * x};
             final KdRays.Ray ray = new KdRays.Ray(origin, direction);
             pixels[i] = (byte) shade(scene, tree.nearest(ray), ray);
         });
