@@ -144,8 +144,8 @@ final class KdTree implements Program {
             final double x = (column + 0.5) / PICTURE_PIXELS - 0.5;
             final double y = 0.5 - (row + 0.5) / PICTURE_PIXELS;
             // From above the corner that most spheres are near, towards the middle.
-            final double[] origin = {-170, 270, -230};
-            final double[] direction = {0.55 + 1.1 * x, -0.36 + 1.1 * y, 0.75 - 0.8 * x};
+            final double[] origin = {-60, 200, -100};
+            final double[] direction = {0.59 + 0.81 * x, -0.42 + y, 0.81 - 0.59 * x};
             final KdRays.Ray ray = new KdRays.Ray(origin, direction);
             pixels[i] = (byte) shade(scene, tree.nearest(ray), ray);
         });
