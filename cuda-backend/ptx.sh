@@ -154,6 +154,19 @@ for program in wator traffic life nbody collision; do
         make_program "$program" "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
     done
 done
+for program in nbody collision; do
+    make_program "$program" Aos -DOUTBOARD_ARRAYS=AOS
+    make_program "$program" Soa -DOUTBOARD_ARRAYS=SOA
+done
+# A k-d tree's build: allocators as the paper has them, and two more. Not fused, so that a CPU comes to the same tree.
+kdtree_store() {
+    make_program kdtree "$1" -fmad=false "-DOUTBOARD_ALLOCATOR=$2"
+}
+for allocator in $ALLOCATORS; do
+    kdtree_store "$allocator" "outboard::$allocator"
+done
+kdtree_store CFMMalloc-coalesced 'outboard::Coalesced<outboard::CFMMalloc>'
+kdtree_store CudaMalloc-buffered 'outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
 wait_all
 # Programs that measure requests alone.
 make_program objects ObjectHeap -DOUTBOARD_OBJECTS

@@ -104,33 +104,30 @@ OUTBOARD_DEVICE void clearObjects(const Objects* objects, u64 thread, u64 thread
     }
 }
 
-// Lists a type's blocks, and notes which objects a do-all is to visit: compaction by prefix sums (Springer 2019, section 2.3).
-// By all threads of a launch, then endListing; each has a word of `allocated` at a time, and those that come together write what any of them
-// found side by side. No other kernel may use the heap meanwhile.
+// Lists a type's blocks, and notes which objects a do-all is to visit: compaction by prefix sums (Springer 2019, section 2.3). By
+// all threads of a launch, then endListing; each has eight blocks at a time, whose words it reads without waiting for one after the
+// other, and one addition serves those that come together. No other kernel may use the heap meanwhile.
 OUTBOARD_DEVICE void listObjects(const Objects* objects, u32 type, u64 thread, u64 threads) {
+    constexpr u32 SHARE = 8;
+    constexpr u32 SHARES = detail::RADIX / SHARE;
     const ObjectType& mine = objects->type[type];
-    const u32 words = (objects->blocks + detail::RADIX - 1) >> detail::RADIX_LOG2;
-    for (u64 from = thread; from < words; from += threads) {
-        const u64 word = mine.allocated[from];
+    const u64 shares = (static_cast<u64>(objects->blocks) + SHARE - 1) / SHARE;
+    for (u64 from = thread; from < shares; from += threads) {
+        const u32 blocks = static_cast<u32>(mine.allocated[from / SHARES] >> (from % SHARES * SHARE)) & ((1u << SHARE) - 1);
         const Group group;
-        const u32 count = countOf(word);
+        const u32 count = countOf(static_cast<u64>(blocks));
         const u32 before = group.sumOfLowerRanks(count);
         const u32 total = group.fromLast(before + count);
         u32 at = 0;
         if (group.rank() == 0 && total != 0) {
             at = static_cast<u32>(Atomic<u64>(mine.listed[GATHERED]).fetch_add(total, RELAXED));
         }
-        at = group.fromFirst(at);
-        for (u32 left = group.lanesWhere(word != 0); left != 0; left &= left - 1) {
-            const u32 lane = lowestBit(left);
-            const u64 blocks = static_cast<u64>(group.fromLane(high(word), lane)) << 32 | group.fromLane(low(word), lane);
-            const u32 place = group.fromLane(at + before, lane);
-            const u32 first = group.fromLane(static_cast<u32>(from), lane) << detail::RADIX_LOG2;
-            for (u32 bit = group.rank(); bit < detail::RADIX; bit += group.size()) {
-                if ((blocks >> bit & 1) != 0) {
-                    mine.list[place + countOf(blocks & detail::lowBits(bit))] = first + bit;
-                    objects->visits[first + bit] = mine.slots & ~objects->slots[first + bit];
-                }
+        at = group.fromFirst(at) + before;
+        const u32 first = static_cast<u32>(from) * SHARE;
+        for (u32 i = 0; i < SHARE; ++i) {
+            if ((blocks >> i & 1) != 0) {
+                mine.list[at++] = first + i;
+                objects->visits[first + i] = mine.slots & ~objects->slots[first + i];
             }
         }
     }

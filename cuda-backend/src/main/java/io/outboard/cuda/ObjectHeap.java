@@ -38,6 +38,9 @@ public final class ObjectHeap implements AutoCloseable {
     /** Where the number of blocks stands there. */
     private static final int BLOCKS_AT = 16;
 
+    /** {@code listObjects} in {@code object_setup.cuh}. */
+    private static final int BLOCKS_A_THREAD = 8;
+
     private final HeapSpace space;
     private final ObjectLayout layout;
     /** Outside of the Java heap, for launches to read. */
@@ -191,9 +194,9 @@ public final class ObjectHeap implements AutoCloseable {
                 HeapSpace.words(layout.indexOf(type))[0]);
     }
 
-    /** A thread for 64 blocks, or as many as fill the device. */
+    /** A thread for eight blocks, or as many as fill the device. */
     private int listGrid() {
-        final int threads = blocks() / Long.SIZE + 1;
+        final int threads = blocks() / BLOCKS_A_THREAD + 1;
         return Math.min(space.fullGrid(), threads / HeapSpace.BLOCK_THREADS + 1);
     }
 

@@ -11,6 +11,7 @@ public final class Programs {
             new SimulationProgram(new Life()),
             new SimulationProgram(new Bodies(false)),
             new SimulationProgram(new Bodies(true)),
+            new KdTree(),
             new XMallocProgram(),
             new ArenaProgram(),
             new ObjectsProgram());

@@ -11,7 +11,7 @@ public final class ProgramResult {
 
     /** Counts of which each must be 0. */
     private static final List<String> CHECKS =
-            List.of("mismatches", "miscounted", "refused", "faults", "misuses", "leaked");
+            List.of("mismatches", "miscounted", "misaligned", "refused", "faults", "misuses", "leaked");
 
     private final JsonObject values;
 

@@ -2,8 +2,6 @@ package io.outboard.bench.programs;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.report.JsonLine;
 import java.util.ArrayDeque;
@@ -11,42 +9,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Programs that measure requests alone, without a GPU: what they are made of. */
 class RequestProgramsTest {
-
-    static Stream<Program> programs() {
-        return Stream.of("xmalloc", "arena", "objects").map(Programs::named);
-    }
-
-    @ParameterizedTest
-    @MethodSource("programs")
-    void shouldHaveKernelsForEachStore(final Program program) {
-        for (final Store store : program.stores()) {
-            final String resource = store.resource(program.name());
-            assertNotNull(Program.class.getResource(resource), resource);
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("programs")
-    void shouldReadEachCaseAsItWasWritten(final Program program) {
-        for (final boolean quick : new boolean[] {false, true}) {
-            for (final Store store : program.stores()) {
-                final List<ProgramCase> cases = program.cases(store, quick);
-
-                assertTrue(!cases.isEmpty(), store.name());
-                cases.forEach(work -> assertEquals(work, ProgramCase.parse(work.line())));
-                cases.forEach(work ->
-                        assertEquals(store.name().startsWith("Cuda") ? work.heapBytes() : 0, work.driverHeapBytes()));
-            }
-        }
-    }
 
     @ParameterizedTest
     @CsvSource({"T10240, 10240", "T1k, 1024", "T100k, 102400", "T1M, 1048576"})

@@ -10,12 +10,12 @@ class WatorReferenceTest {
 
     @Test
     void shouldKeepBothKindsForLong() {
-        final WatorReference sea = new WatorReference(128);
+        final WatorReference sea = new WatorReference(64);
 
-        for (int step = 0; step < 2000; step++) {
+        for (int step = 0; step < 1000; step++) {
             sea.step();
             final long[] counts = sea.counts();
-            assertEquals(128 * 128, counts[0]);
+            assertEquals(64 * 64, counts[0]);
             assertTrue(counts[1] > 0 && counts[2] > 0, "step " + step + ": " + counts[1] + " fish, " + counts[2]);
         }
     }
