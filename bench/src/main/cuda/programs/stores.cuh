@@ -92,35 +92,41 @@ constexpr u32 INDEX_OF = outboard::detail::ObjectLayout<Types...>::template inde
 template <class Type, u32 FIELD>
 constexpr u32 BEFORE = outboard::detail::FieldsOf<Type>::offsetOf(FIELD, 64) / 64;
 
-// A structure with the fields as members, in their order.
-template <class... Members>
-struct Record {};
+// Where a structure's members lie, as in a language's own structures: in their order, each aligned to its size. HEAD bytes, four or
+// none, lie before them.
+template <u32 HEAD, class... Members>
+struct Structure {
+    static constexpr u32 SIZES[] = {sizeof(Members)...};
 
-template <class First, class... Rest>
-struct Record<First, Rest...> {
-    First first;
-    Record<Rest...> rest;
-};
-
-template <class Last>
-struct Record<Last> {
-    Last first;
-};
-
-template <u32 FIELD, class First, class... Rest>
-__device__ auto& member(Record<First, Rest...>& record) {
-    if constexpr (FIELD == 0) {
-        return record.first;
-    } else {
-        return member<FIELD - 1>(record.rest);
+    static constexpr u32 offsetOf(u32 member) {
+        u32 offset = HEAD;
+        for (u32 i = 0; i <= member; ++i) {
+            offset = (offset + SIZES[i] - 1) / SIZES[i] * SIZES[i] + (i == member ? 0 : SIZES[i]);
+        }
+        return offset;
     }
-}
 
-template <class... Members>
-Record<Members...> recordOf(const Fields<Members...>*);
+    static constexpr u32 bytes() {
+        u32 widest = 4;
+        for (const u32 size : SIZES) {
+            widest = size > widest ? size : widest;
+        }
+        const u32 end = offsetOf(sizeof...(Members) - 1) + SIZES[sizeof...(Members) - 1];
+        return (end + widest - 1) / widest * widest;
+    }
+};
 
-template <class Type>
-using RecordOf = decltype(recordOf(static_cast<const Type*>(nullptr)));
+template <u32 HEAD, class... Members>
+Structure<HEAD, Members...> structureOf(const Fields<Members...>*);
+
+template <class Type, u32 HEAD>
+using StructureOf = decltype(structureOf<HEAD>(static_cast<const Type*>(nullptr)));
+
+template <class Type, u32 FIELD, u32 HEAD>
+constexpr u32 MEMBER_AT = StructureOf<Type, HEAD>::offsetOf(FIELD);
+
+template <class Type, u32 HEAD>
+constexpr u32 STRUCTURE_BYTES = StructureOf<Type, HEAD>::bytes();
 
 }  // namespace stores
 
@@ -175,12 +181,8 @@ using Allocator = OUTBOARD_ALLOCATOR;
 
 template <class... Types>
 class Store {
-    // With its place in the array of pointers.
-    template <class Type>
-    struct Structure {
-        u32 place;
-        stores::RecordOf<Type> record;
-    };
+    // Each begins with its place in the array of pointers.
+    static constexpr u32 HEAD = 4;
 
     const Run& run;
 
@@ -197,9 +199,11 @@ class Store {
     template <class Type>
     class Object {
         friend class Store;
-        Structure<Type>* structure;
+        unsigned char* structure;
 
-        __device__ explicit Object(Structure<Type>* theStructure) : structure(theStructure) {}
+        __device__ explicit Object(unsigned char* theStructure) : structure(theStructure) {}
+
+        __device__ u32& place() const { return *reinterpret_cast<u32*>(structure); }
 
       public:
         __device__ Id id() const { return reinterpret_cast<Id>(structure); }
@@ -208,7 +212,8 @@ class Store {
 
         template <u32 FIELD>
         __device__ auto& get() const {
-            return stores::member<FIELD>(structure->record);
+            using Value = outboard::detail::FieldOf<Type, FIELD>;
+            return *reinterpret_cast<Value*>(structure + stores::MEMBER_AT<Type, FIELD, HEAD>);
         }
     };
 
@@ -216,27 +221,28 @@ class Store {
 
     template <class Type>
     __device__ Object<Type> at(Id id) const {
-        return Object<Type>(reinterpret_cast<Structure<Type>*>(id));
+        return Object<Type>(reinterpret_cast<unsigned char*>(id));
     }
 
     template <class Type>
     __device__ Object<Type> make() const {
-        auto* const structure = static_cast<Structure<Type>*>(allocator().malloc(sizeof(Structure<Type>)));
-        if (structure != nullptr) {
+        const Object<Type> made(static_cast<unsigned char*>(allocator().malloc(stores::STRUCTURE_BYTES<Type, HEAD>)));
+        if (made) {
             const Table& mine = table<Type>();
-            structure->place = stores::takeOne(&mine.index->tail);
-            if (structure->place >= mine.capacity) {
+            const u32 place = stores::takeOne(&mine.index->tail);
+            if (place >= mine.capacity) {
                 __trap();
             }
-            reinterpret_cast<u64*>(mine.arrays[mine.index->which])[structure->place] = reinterpret_cast<u64>(structure);
+            made.place() = place;
+            reinterpret_cast<u64*>(mine.arrays[mine.index->which])[place] = made.id();
         }
-        return Object<Type>(structure);
+        return made;
     }
 
     template <class Type>
     __device__ void destroy(const Object<Type>& object) const {
         const Table& mine = table<Type>();
-        reinterpret_cast<u64*>(mine.arrays[mine.index->which])[object.structure->place] = 0;
+        reinterpret_cast<u64*>(mine.arrays[mine.index->which])[object.place()] = 0;
         stores::takeOne(&mine.index->holes);
         allocator().free(object.structure);
     }
@@ -331,7 +337,8 @@ class Store {
         __device__ outboard::detail::FieldOf<Type, FIELD>& get() const {
             using Value = outboard::detail::FieldOf<Type, FIELD>;
             if constexpr (OUTBOARD_ARRAYS == AOS) {
-                return stores::member<FIELD>(reinterpret_cast<stores::RecordOf<Type>*>(table->arrays[0])[number]);
+                constexpr u32 AT = stores::MEMBER_AT<Type, FIELD, 0>;
+                return *reinterpret_cast<Value*>(table->arrays[0] + number * stores::STRUCTURE_BYTES<Type, 0> + AT);
             } else {
                 return reinterpret_cast<Value*>(table->arrays[0] + stores::BEFORE<Type, FIELD> * table->capacity)[number];
             }

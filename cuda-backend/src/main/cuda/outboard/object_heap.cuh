@@ -466,6 +466,11 @@ class ObjectHeap {
     template <class Type>
     static constexpr u32 INDEX = Layout::template indexOf<Type>();
 
+    template <class Type>
+    OUTBOARD_DEVICE auto inBlock(u32 block, u32 slot) const {
+        return Object<Type>(objects->data + static_cast<u64>(block) * BLOCK_BYTES, block << detail::SLOT_LOG2 | slot, slot);
+    }
+
   public:
     // How many objects of a type a block has.
     template <class Type>
@@ -482,8 +487,9 @@ class ObjectHeap {
 
         unsigned char* block;
         u32 number;
+        u32 slot;  // in the block, which the number says as well: known apart, a loop over a block's slots is one over addresses
 
-        OUTBOARD_DEVICE Object(unsigned char* theBlock, u32 theNumber) : block(theBlock), number(theNumber) {}
+        OUTBOARD_DEVICE Object(unsigned char* theBlock, u32 theNumber, u32 theSlot) : block(theBlock), number(theNumber), slot(theSlot) {}
 
       public:
         // What other objects' fields hold of it: at() makes an object of that again. NO_OBJECT for none.
@@ -499,7 +505,7 @@ class ObjectHeap {
         template <u32 FIELD>
         OUTBOARD_DEVICE detail::FieldOf<Type, FIELD>& get() const {
             using Value = detail::FieldOf<Type, FIELD>;
-            return reinterpret_cast<Value*>(block + OFFSET<Type, FIELD>)[number & (detail::MOST_SLOTS - 1)];
+            return reinterpret_cast<Value*>(block + OFFSET<Type, FIELD>)[slot];
         }
     };
 
@@ -512,7 +518,7 @@ class ObjectHeap {
 
     template <class Type>
     OUTBOARD_DEVICE Object<Type> at(u32 id) const {
-        return Object<Type>(objects->data + static_cast<u64>(id >> detail::SLOT_LOG2) * BLOCK_BYTES, id);
+        return inBlock<Type>(id >> detail::SLOT_LOG2, id & (detail::MOST_SLOTS - 1));
     }
 
     // A new object, with whatever stood in its place; none if there is no room. Costs one claim for the threads of a warp that
@@ -538,7 +544,7 @@ class ObjectHeap {
             const u32 block = mine.list[i / SLOTS<Type>];
             const u32 slot = static_cast<u32>(i % SLOTS<Type>);
             if ((GlobalAtomic<u64>(objects->visits[block]).load() & detail::bit64(slot)) != 0) {
-                function(at<Type>(block << detail::SLOT_LOG2 | slot));
+                function(inBlock<Type>(block, slot));
             }
         }
     }
@@ -555,12 +561,12 @@ class ObjectHeap {
             if (visits == mine.slots) {
                 // Apart, so that a compiler can unroll it.
                 for (u32 slot = 0; slot < SLOTS<Type>; ++slot) {
-                    function(at<Type>(block << detail::SLOT_LOG2 | slot));
+                    function(inBlock<Type>(block, slot));
                 }
                 continue;
             }
             for (u64 left = visits; left != 0; left &= left - 1) {
-                function(at<Type>(block << detail::SLOT_LOG2 | lowestBit(left)));
+                function(inBlock<Type>(block, lowestBit(left)));
             }
         }
     }

@@ -114,7 +114,7 @@ class WarpArenaGpuTest {
 
     /** With chunks for a few threads' calls, for those of a warp, and for many. */
     @ParameterizedTest
-    @CsvSource({"BitMalloc, 512", "BitMalloc, 4096", "BitMalloc, 32768", "CudaMalloc, 512", "CudaMalloc, 4096"})
+    @CsvSource({"BitMalloc, 512", "BitMalloc, 4096", "BitMalloc, 16384", "CudaMalloc, 512", "CudaMalloc, 4096"})
     void shouldKeepScratchOfManyWarpsApartAndFreeAllOfIt(final String allocator, final long chunkBytes) {
         try (DeviceHeap heap = heap(allocator, HEAP_BYTES)) {
             final Counts used = use(heap, chunkBytes, 10);

@@ -4,7 +4,6 @@ import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.worker.BenchDevice;
 import io.outboard.cuda.DeviceAllocator;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -120,7 +119,7 @@ final class KdTree implements Program {
                     .put("misuses", leftover.misuses())
                     .put("leaked", leftover.usedChunks());
             if (isWhole && hasPicture(work)) {
-                json.put("picture", picture(scene, tree));
+                json.put("picture", Png.base64(PICTURE_PIXELS, picture(scene, tree)));
             }
             return json;
         }
@@ -134,9 +133,9 @@ final class KdTree implements Program {
      * The scene from above one side, through the tree, as it is lit from where one looks: a byte a pixel, of which darker ones are
      * further away.
      *
-     * @return 96 rows of 96, from the top left, in base64
+     * @return 96 rows of 96, from the top left
      */
-    static String picture(final KdScene scene, final KdNodes tree) {
+    static byte[] picture(final KdScene scene, final KdNodes tree) {
         final byte[] pixels = new byte[PICTURE_PIXELS * PICTURE_PIXELS];
         IntStream.range(0, pixels.length).parallel().forEach(i -> {
             final int row = i / PICTURE_PIXELS;
@@ -149,7 +148,7 @@ final class KdTree implements Program {
             final KdRays.Ray ray = new KdRays.Ray(origin, direction);
             pixels[i] = (byte) shade(scene, tree.nearest(ray), ray);
         });
-        return Base64.getEncoder().encodeToString(pixels);
+        return pixels;
     }
 
     /** 0 where nothing is hit, or 30 to 255. */

@@ -8,7 +8,10 @@ import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
-/** Adds up what parts of a stream's work take, by two events each. Confined to one thread. */
+/**
+ * Adds up what parts of a stream's work take, by events around each; what two events take with nothing in between is taken off.
+ * Confined to one thread.
+ */
 final class PartTimes implements AutoCloseable {
 
     private final CUstream stream;
@@ -20,6 +23,7 @@ final class PartTimes implements AutoCloseable {
     }
 
     void begin() {
+        record();
         record();
     }
 
@@ -41,15 +45,20 @@ final class PartTimes implements AutoCloseable {
     double microseconds() {
         BenchDevice.check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(stream));
         double sum = 0;
-        final float[] milliseconds = new float[1];
-        for (int i = 0; i < used; i += 2) {
-            BenchDevice.check(
-                    "cuEventElapsedTime",
-                    JCudaDriver.cuEventElapsedTime(milliseconds, events.get(i), events.get(i + 1)));
-            sum += milliseconds[0];
+        for (int i = 0; i < used; i += 3) {
+            sum += between(i + 1) - between(i);
         }
         used = 0;
-        return sum * 1000;
+        return Math.max(0, sum * 1000);
+    }
+
+    /** From one event to the next, in milliseconds. */
+    private double between(final int first) {
+        final float[] milliseconds = new float[1];
+        BenchDevice.check(
+                "cuEventElapsedTime",
+                JCudaDriver.cuEventElapsedTime(milliseconds, events.get(first), events.get(first + 1)));
+        return milliseconds[0];
     }
 
     @Override
