@@ -74,7 +74,7 @@ class Scratch {
   public:
     static constexpr bool FREES_EACH = false;
 
-    __device__ explicit Scratch(const Work& work) : arena(requests::allocator(work), work.chunkBytes) {}
+    __device__ explicit Scratch(const Work& work) : arena(requests::allocator(work)) {}
 
     __device__ void* malloc(u32 bytes) { return arena.malloc(bytes); }
 

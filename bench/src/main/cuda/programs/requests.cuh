@@ -27,7 +27,6 @@ struct Work {
     u64* held;              // of each thread: what it got in one kernel and gives back in another
     u64 lanes;              // of each warp, those that ask
     u64 bytes;              // of a request
-    u64 chunkBytes;         // of an arena
     unsigned char* memory;  // where no heap is: set aside
 };
 

@@ -96,7 +96,7 @@ constexpr u32 BEFORE = outboard::detail::FieldsOf<Type>::offsetOf(FIELD, 64) / 6
 // none, lie before them.
 template <u32 HEAD, class... Members>
 struct Structure {
-    static constexpr u32 SIZES[] = {sizeof(Members)...};
+    static constexpr u32 SIZES[sizeof...(Members)] = {sizeof(Members)...};
 
     static constexpr u32 offsetOf(u32 member) {
         u32 offset = HEAD;

@@ -10,22 +10,22 @@ namespace {
 
 // Of a cell. NEXT_DOWN is none but at crossings. DOWNWARDS: whether a street's cell leads downwards. LIMIT: greatest speed.
 enum { CAR, NEXT, NEXT_DOWN, PLACE, LIMIT, IS_DRAIN, DOWNWARDS };
-// Of a source.
-enum { AT, SOURCE_STATE };
 // Of a car. PATH: the cells that it is about to drive over.
 enum { CELL, STATE, SPEED, PATH };
 
 constexpr u32 MOST_SPEED = 5;
 
 struct Cell : Fields<Id, Id, Id, u32, u32, u32, u32> {};
-struct Source : Fields<Id, u32> {};
 struct Car : Fields<Id, u32, u32, Id, Id, Id, Id, Id> {};
 
-using City = Store<Cell, Source, Car>;
+using City = Store<Cell, Car>;
 
 // Words of the run. WIDTH: crossings in a row. LENGTH: cells of a street. IDS: of all cells by place: for each crossing, itself,
 // its street to the right, its street downwards.
-enum { WIDTH = OWN, LENGTH, IDS, STEP };
+// Sources never end: they are no objects, but an array of the cells where they are and one of their states; so many are in a word.
+enum { WIDTH = OWN, LENGTH, IDS, STEP, SOURCES, SOURCE_CELLS, SOURCE_STATES };
+
+__device__ u32& sources(const Run& run) { return *reinterpret_cast<u32*>(run.words[SOURCES]); }
 
 constexpr u32 LIGHTS = 8;  // steps until a crossing lets in the other street
 
@@ -111,13 +111,9 @@ __global__ void connect(const __grid_constant__ Run run) {
         const u32 chance = randomBelow(state, 64);
         cell.template get<IS_DRAIN>() = chance == 0;
         if (chance == 1) {
-            const auto source = city.make<Source>();
-            if (source) {
-                source.template get<AT>() = cell.id();
-                source.template get<SOURCE_STATE>() = state;
-            } else {
-                count(run, REFUSED);
-            }
+            const u32 number = stores::takeOne(&sources(run));
+            reinterpret_cast<Id*>(run.words[SOURCE_CELLS])[number] = cell.id();
+            reinterpret_cast<u32*>(run.words[SOURCE_STATES])[number] = state;
         }
     });
 }
@@ -125,22 +121,22 @@ __global__ void connect(const __grid_constant__ Run run) {
 // Where there is no car, each source makes one in a quarter of the steps.
 __global__ void produce(const __grid_constant__ Run run) {
     const City city(run);
-    city.forEach<Source>([&](auto source) {
-        const u32 chance = random(source.template get<SOURCE_STATE>());
-        const auto cell = city.at<Cell>(source.template get<AT>());
-        if (chance >> 30 != 0 || cell.template get<CAR>() != NONE) {
-            return;
+    for (u32 number = stores::thread(); number < sources(run); number += stores::threads()) {
+        const u32 chance = random(reinterpret_cast<u32*>(run.words[SOURCE_STATES])[number]);
+        const auto cell = city.at<Cell>(reinterpret_cast<Id*>(run.words[SOURCE_CELLS])[number]);
+        if (chance >> 30 != 0 || cell.get<CAR>() != NONE) {
+            continue;
         }
         const auto car = city.make<Car>();
         if (!car) {
             count(run, REFUSED);
-            return;
+            continue;
         }
-        car.template get<CELL>() = cell.id();
-        car.template get<STATE>() = chance;
-        car.template get<SPEED>() = 0;
-        cell.template get<CAR>() = car.id();
-    });
+        car.get<CELL>() = cell.id();
+        car.get<STATE>() = chance;
+        car.get<SPEED>() = 0;
+        cell.get<CAR>() = car.id();
+    }
 }
 
 __global__ void plan(const __grid_constant__ Run run) {
@@ -216,8 +212,6 @@ __global__ void drawCars(const __grid_constant__ Run run) {
 }
 
 __global__ void endCell(const __grid_constant__ Run run) { stores::endAll<Cell>(City(run)); }
-
-__global__ void endSource(const __grid_constant__ Run run) { stores::endAll<Source>(City(run)); }
 
 __global__ void endCar(const __grid_constant__ Run run) { stores::endAll<Car>(City(run)); }
 

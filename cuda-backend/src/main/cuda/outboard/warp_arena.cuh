@@ -4,13 +4,14 @@
 //
 // - Chunks come from any allocator, not from CUDA's own malloc. They are a list, so there may be any number of them.
 // - The threads of a warp needn't come together: a chunk's counter is an atomic. Those that do are served by one add.
-// - A request that is larger than a chunk gets a chunk of its own, which freeAll frees as well.
+// - Each chunk has twice the bytes of the one before, up to 64 KiB: a warp that asks for much takes few, one that asks for little
+//   holds little.
+// - A request that is larger than that gets a chunk of its own, which freeAll frees as well.
 //
-// What is left of a chunk when a request doesn't fit is lost until freeAll; a warp that asks for more than a chunk together
-// takes one of the allocator each time. Each chunk has 32 bytes of its own.
+// What is left of a chunk when a request doesn't fit is lost until freeAll. Each chunk has 32 bytes of its own.
 //
 // Bounds: nobody waits for another thread, and nothing repeats: a call takes one chunk of the allocator at most, or two if
-// its threads can't be served together.
+// its threads can't be served together; for each it asks once more, for no more than it needs, if there is none of the usual size.
 #pragma once
 
 #include "heap.cuh"
@@ -35,6 +36,7 @@ class WarpArena {
     using Chunk = detail::ArenaChunk;
     // The sum of a warp's fits in 32 bits.
     static constexpr u32 LIMIT_BYTES = 1u << 26;
+    static constexpr size_t GROWN_BYTES = 1u << 16;
 
     Allocator allocator;
     size_t chunkBytes;
@@ -42,8 +44,8 @@ class WarpArena {
     bool owns;  // this thread is the one that frees it
 
     // A chunk whose first bytes, so many, are in use.
-    OUTBOARD_DEVICE Chunk* makeChunk(size_t used) {
-        const size_t bytes = used > chunkBytes ? used : chunkBytes;
+    OUTBOARD_DEVICE Chunk* makeChunk(size_t used, size_t usual) {
+        const size_t bytes = used > usual ? used : usual;
         Chunk* const chunk = static_cast<Chunk*>(allocator.malloc(bytes));
         if (chunk != nullptr) {
             *chunk = {0, reinterpret_cast<u64>(chunk), used, bytes};
@@ -55,7 +57,7 @@ class WarpArena {
     OUTBOARD_DEVICE unsigned char* take(size_t bytes) {
         const Atomic<u64> newest(first->newest);
         Chunk* chunk = reinterpret_cast<Chunk*>(newest.load(ACQUIRE));
-        const bool isSmall = sizeof(Chunk) + bytes <= chunkBytes;
+        const bool isSmall = sizeof(Chunk) + bytes <= chunk->bytes;
         const Atomic<u64> used(chunk->used);
         u64 at = 0;
         if (isSmall) {
@@ -64,7 +66,12 @@ class WarpArena {
                 return reinterpret_cast<unsigned char*>(chunk) + at;
             }
         }
-        chunk = makeChunk(sizeof(Chunk) + bytes);
+        const size_t needed = sizeof(Chunk) + bytes;
+        const size_t usual = chunk->bytes < GROWN_BYTES / 2 ? 2 * chunk->bytes : chunkBytes < GROWN_BYTES ? GROWN_BYTES : chunkBytes;
+        chunk = makeChunk(needed, usual);
+        if (chunk == nullptr && needed < usual) {
+            chunk = makeChunk(needed, 0);
+        }
         if (chunk == nullptr) {
             // Less may fit into the one before, if nobody else has found that he doesn't.
             u64 after = at + bytes;
@@ -73,7 +80,7 @@ class WarpArena {
             }
             return nullptr;
         }
-        const bool isShared = chunk->bytes > sizeof(Chunk) + bytes;
+        const bool isShared = chunk->bytes > needed;
         // freeAll comes after all calls, so the list may be broken until this one ends.
         Atomic<u64>(chunk->older).store(Atomic<u64>(first->older).exchange(reinterpret_cast<u64>(chunk), RELAXED), RELAXED);
         if (isShared) {
@@ -85,13 +92,13 @@ class WarpArena {
   public:
     static constexpr size_t DEFAULT_CHUNK_BYTES = 4096;
 
-    // Takes the first chunk, of so many bytes: 64 or more.
+    // Takes the first chunk, of so many bytes: 64 or more; later ones grow to 64 KiB, or have as many if that is more.
     OUTBOARD_DEVICE explicit WarpArena(const Allocator& behind, size_t bytesOfChunk = DEFAULT_CHUNK_BYTES)
         : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr), owns(false) {
         const Group group;
         owns = group.rank() == 0;
         if (owns) {
-            first = makeChunk(sizeof(Chunk));
+            first = makeChunk(sizeof(Chunk), chunkBytes);
         }
         first = detail::fromFirst(group, first);
         group.sync();

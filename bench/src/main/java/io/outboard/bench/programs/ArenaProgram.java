@@ -10,18 +10,10 @@ import java.util.stream.Stream;
  * Scratch memory: each thread asks 32 times for 16 to 128 bytes, and frees all of it at the end. By the arena of its
  * warp over an allocator, by the allocator itself, and by a counter of the warp in memory that was set aside, which is
  * what there is at best.
- *
- * <p>The 32 requests of a warp that come together are 2.5 KB on average, so a chunk of the default 4 KiB serves one
- * such call, and one of 64 KiB some 25: sizes that end so are of the larger one.
  */
 final class ArenaProgram implements Program {
 
     private static final String ARENA = "-arena";
-    private static final String LARGE_CHUNKS = "-64KiB";
-    private static final long LARGE_CHUNK_BYTES = 64 << 10;
-
-    /** {@code WarpArena::DEFAULT_CHUNK_BYTES}. */
-    private static final long DEFAULT_CHUNK_BYTES = 4 << 10;
 
     private static final long REQUESTS = 32;
     private static final String MILLION = "T1M";
@@ -62,7 +54,6 @@ final class ArenaProgram implements Program {
                 // A malloc and a free take 0.35 microseconds (AD T10k 16 B, bench/results/h200-kernels), so 33 million
                 // of them more than ten seconds a run.
                 .filter(size -> !size.equals(MILLION) || isArena(store) || !store.isCuda())
-                .flatMap(size -> isArena(store) ? Stream.of(size, size + LARGE_CHUNKS) : Stream.of(size))
                 .map(size -> new ProgramCase(
                         name(),
                         store,
@@ -75,15 +66,9 @@ final class ArenaProgram implements Program {
 
     @Override
     public JsonLine run(final ProgramCase work, final BenchDevice device) {
-        final boolean hasLargeChunks = work.size().endsWith(LARGE_CHUNKS);
-        final long threads = ThreadCounts.parse(work.size().replace(LARGE_CHUNKS, ""));
-        final long chunkBytes = hasLargeChunks ? LARGE_CHUNK_BYTES : DEFAULT_CHUNK_BYTES;
+        final long threads = ThreadCounts.parse(work.size());
         final JsonLine json = work.json().put("status", "ok").put("requests", threads * REQUESTS);
-        if (isArena(work.store())) {
-            json.put("chunkBytes", chunkBytes);
-        }
         try (RequestKernels kernels = new RequestKernels(work, device, threads)) {
-            kernels.set(RequestKernels.Word.CHUNK_BYTES, chunkBytes);
             final RequestRuns runs = new RequestRuns(
                     work.steps(), () -> new double[] {kernels.timed("use")}, () -> kernels.run("checkUse"));
             runs.putTimes(json, threads * REQUESTS);

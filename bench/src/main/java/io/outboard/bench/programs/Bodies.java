@@ -42,7 +42,7 @@ final class Bodies implements Simulation {
     }
 
     @Override
-    public boolean lasts() {
+    public boolean hasLongRuns() {
         return false;
     }
 

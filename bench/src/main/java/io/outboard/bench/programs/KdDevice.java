@@ -86,7 +86,7 @@ final class KdDevice implements AutoCloseable {
     record Leftover(@Nullable Long usedChunks, @Nullable Long misuses) {}
 
     /** Up to so many references make a leaf. */
-    private static final int LEAF_REFERENCES = 8;
+    static final int LEAF_REFERENCES = 16;
 
     private static final int BLOCK = 128;
     private static final int WARP = 32;

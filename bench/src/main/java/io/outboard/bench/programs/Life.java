@@ -48,7 +48,7 @@ final class Life implements Simulation {
     }
 
     @Override
-    public boolean lasts() {
+    public boolean hasLongRuns() {
         return false;
     }
 

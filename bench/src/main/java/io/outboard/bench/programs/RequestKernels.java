@@ -27,8 +27,7 @@ final class RequestKernels implements AutoCloseable {
         HELD(3),
         LANES(4),
         BYTES(5),
-        CHUNK_BYTES(6),
-        MEMORY(7);
+        MEMORY(6);
 
         private final int index;
 

@@ -33,8 +33,8 @@ interface Simulation {
     /** How many numbers of 32 bits the picture has. */
     int pictureLength(Size size);
 
-    /** Whether it goes on for as long as one likes, so that it can be run for long. */
-    boolean lasts();
+    /** Whether it is also run for 300,000 steps, to see that nothing goes wrong in the long run. */
+    boolean hasLongRuns();
 
     /** Sets all that the stage is to know of the run, and makes the first objects; false if there is no room for them. */
     boolean start(Stage stage, Size size);

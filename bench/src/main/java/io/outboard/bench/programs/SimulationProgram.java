@@ -20,7 +20,6 @@ final class SimulationProgram implements Program {
 
     private static final int QUICK_STEPS = 20;
     private static final int MEMORY_STEPS = 100;
-    /** Springer 2019 has runs of up to so many. */
     private static final int LONG_STEPS = 300_000;
     /** Launches that may wait for the device. */
     private static final int STEPS_AT_ONCE = 100;
@@ -65,7 +64,7 @@ final class SimulationProgram implements Program {
         if (store.equals(Store.OBJECT_HEAP) || store.allocator().isPresent()) {
             cases.add(of(store, least, ProgramCase.Mode.MEMORY, MEMORY_STEPS));
         }
-        if (store.equals(Store.OBJECT_HEAP) && simulation.lasts()) {
+        if (store.equals(Store.OBJECT_HEAP) && simulation.hasLongRuns()) {
             for (int run = 0; run < RUNS; run++) {
                 cases.add(of(store, least, ProgramCase.Mode.LONG, LONG_STEPS));
             }

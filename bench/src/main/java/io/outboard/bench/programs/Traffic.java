@@ -12,6 +12,9 @@ final class Traffic implements Simulation {
     private static final int LENGTH_WORD = Stage.OWN + 1;
     private static final int IDS = Stage.OWN + 2;
     private static final int STEP = Stage.OWN + 3;
+    private static final int SOURCES = Stage.OWN + 4;
+    private static final int SOURCE_CELLS = Stage.OWN + 5;
+    private static final int SOURCE_STATES = Stage.OWN + 6;
 
     private static final int MOST_CROSSINGS = 16;
 
@@ -40,7 +43,6 @@ final class Traffic implements Simulation {
         final int id = ObjectType.ID;
         return List.of(
                 ObjectType.of("Cell", cells, id, id, id, 4, 4, 4, 4),
-                ObjectType.of("Source", cells, id, 4),
                 ObjectType.of("Car", 2 * cells, id, 4, 4, id, id, id, id, id));
     }
 
@@ -50,8 +52,8 @@ final class Traffic implements Simulation {
     }
 
     @Override
-    public boolean lasts() {
-        return true;
+    public boolean hasLongRuns() {
+        return false;
     }
 
     @Override
@@ -59,6 +61,9 @@ final class Traffic implements Simulation {
         stage.set(WIDTH_WORD, size.number());
         stage.set(LENGTH_WORD, LENGTH);
         stage.array(IDS, (long) cells(size.number()) * stage.idBytes());
+        stage.array(SOURCES, Integer.BYTES);
+        stage.array(SOURCE_CELLS, (long) cells(size.number()) * stage.idBytes());
+        stage.array(SOURCE_STATES, (long) cells(size.number()) * Integer.BYTES);
         stage.launch("makeCells");
         if (stage.refused() != 0) {
             return false;
@@ -70,7 +75,7 @@ final class Traffic implements Simulation {
     @Override
     public void step(final Stage stage, final int step) {
         stage.set(STEP, step);
-        stage.forEach("Source", "produce");
+        stage.launch("produce");
         stage.forEach("Car", "plan");
         stage.forEach("Car", "drive");
     }

@@ -144,7 +144,7 @@ final class TrafficReference implements Simulation.Reference {
 
     @Override
     public long[] counts() {
-        return new long[] {hasCar.length, countOf(isSource), countOf(hasCar)};
+        return new long[] {hasCar.length, countOf(hasCar)};
     }
 
     private static long countOf(final boolean... all) {

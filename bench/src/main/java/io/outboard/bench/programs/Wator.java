@@ -52,7 +52,7 @@ final class Wator implements Simulation {
     }
 
     @Override
-    public boolean lasts() {
+    public boolean hasLongRuns() {
         return true;
     }
 

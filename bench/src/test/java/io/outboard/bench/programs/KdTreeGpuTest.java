@@ -29,7 +29,8 @@ class KdTreeGpuTest {
 
     @Test
     void shouldBuildTheSameTreeAsTheCpu() {
-        final KdBuilder reference = KdBuilder.build(KdScene.of(20_000), 8, KdDevice.mostDepth(20_000));
+        final KdBuilder reference =
+                KdBuilder.build(KdScene.of(20_000), KdDevice.LEAF_REFERENCES, KdDevice.mostDepth(20_000));
         try (BenchDevice device = new BenchDevice(0)) {
             for (final Store store : program.stores()) {
                 if (store.isCuda()) {
