@@ -22,6 +22,10 @@ class KernelsCommandTest {
                 "--allocator  | Gallatin   | --allocator=Gallatin must be one of: Empty, BitMalloc, AtomicMalloc,",
                 "--coalesced  | maybe      | --coalesced=maybe must be no, yes or both",
                 "--part       | paper      | --part=paper must be one of: main, family, figures",
+                "--program    | chess      | --program=chess must be one of: wator, traffic,",
+                "--store      | Soa        | --store=Soa must stand with --program",
+                "--size       | 256x256    | --size=256x256 must stand with --program",
+                "--mode       | time       | --mode=time must stand with --program",
                 "--linked     | maybe      | --linked=maybe must be no, yes or both",
                 "--case       | DS         | --case=DS must be one of: AD, ADF, ACD, P, MIX, OOM, FILL, CHURN",
                 "--case       | REGISTERS  | --case=REGISTERS must be one of: AD, ADF, ACD, P, MIX, OOM, FILL, CHURN",
@@ -47,6 +51,26 @@ class KernelsCommandTest {
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains(message), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--store     | Gallatin  | --store=Gallatin must be one of: ObjectHeap,",
+                "--size      | 7x7       | --size=7x7 must be one of: 256x256, 2048x2048",
+                "--mode      | slow      | --mode=slow must be one of: time, memory, long",
+                "--mode      | long      | --program=life must have a case with that --store, --size and --mode together",
+                "--threads   | T1024     | --program must stand without what chooses cases",
+                "--allocator | CMalloc   | --program must stand without what chooses cases"
+            })
+    void shouldNameAWrongArgumentOfPrograms(final String option, final String value, final String message) {
+        final String program = message.contains("life") ? "life" : "wator";
+
+        final Outcome outcome = Outcome.of("kernels", "--program", program, option, value);
+
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.err().contains(message), outcome.err());
     }
 
     @Test

@@ -22,8 +22,8 @@ import java.util.stream.Stream;
  *
  * <p>The folder holds {@code results.json} (one object a line) and, if they were written, {@code environment.json},
  * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} and {@code <files>-memory.csv}, where {@code files} is that key
- * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.json} and {@code kernels.json}, the last also
- * alone, as can be the figures of {@code thread-profiles.json}, {@code thread-memory.json}, {@code sweep.json} and
+ * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.json}, {@code kernels.json} and {@code
+ * programs.json}, the last two also alone, as can be the figures of {@code thread-profiles.json}, {@code thread-memory.json}, {@code sweep.json} and
  * {@code soak.json}; and {@code ratios.json}. What is missing or null is left out of the page; what is malformed is an error.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
