@@ -237,7 +237,9 @@ final class KernelsCommand implements Callable<Integer> {
     /** What the options ask for, if they ask for programs. */
     List<ProgramCase> programCases() {
         checkRange("--limit", limitSeconds, MOST_SECONDS);
-        if (isChosen() || !parts.isEmpty() || !allocators.isEmpty()) {
+        final boolean areTests = isChosen() || !parts.isEmpty() || !allocators.isEmpty() || aged != null;
+        final boolean isDefault = coalesced.equals("both") && linked.equals("no");
+        if (areTests || !isDefault) {
             throw new WrongUseException("--program must stand without what chooses cases and allocators of the tests");
         }
         return programs.cases(quick);

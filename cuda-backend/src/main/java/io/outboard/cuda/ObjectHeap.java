@@ -175,7 +175,9 @@ public final class ObjectHeap implements AutoCloseable {
      * type visit the objects that there were now, but those destroyed since. {@link #forEach} does so for the kernel that it
      * launches. Waits for nothing.
      *
-     * <p>While the list is made, no kernel on another stream may use the heap, and none that visits the type may run.
+     * <p>While the list is made, no kernel on another stream may use the heap, and none that visits the type may run. Once
+     * objects of the type have been destroyed, the list is good only until another type's is made: blocks that became free may be
+     * of that type, and their objects would be visited.
      *
      * @param type the type's name
      * @param stream one of the heap's context, or one without a handle for the default one

@@ -162,8 +162,8 @@ final class SimulationProgram implements Program {
         final Storage.Usage empty = stage.usage();
         return json.put("refused", stage.refused())
                 .put("faults", stage.faults())
-                .put("misuses", empty.misuses())
-                .put("leaked", Math.max(0, empty.objects()));
+                .put("misuses", empty.misuses() < 0 ? null : (Long) empty.misuses())
+                .put("leaked", empty.objects() < 0 ? null : (Long) empty.objects());
     }
 
     private int[] drawn(final Stage stage, final Simulation.Size size) {

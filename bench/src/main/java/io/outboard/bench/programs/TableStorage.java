@@ -81,7 +81,7 @@ final class TableStorage implements Storage {
     @Override
     public Usage usage() {
         if (heap == null) {
-            return new Usage(-1, -1, 0);
+            return new Usage(-1, -1, -1);
         }
         final DeviceHeapStatistics statistics = heap.statistics();
         return new Usage(statistics.usedChunks(), statistics.usedBytes(), statistics.misuses());

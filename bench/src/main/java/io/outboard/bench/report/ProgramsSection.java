@@ -53,9 +53,10 @@ final class ProgramsSection implements Section {
                 results.stream().filter(result -> !result.failure().isEmpty()).toList();
         final String lead = "<p class=\"lead\">" + Units.count(results.size()) + " runs, "
                 + (failed.isEmpty() ? "every check passed" : Units.count(failed.size()) + " of them failed a check")
-                + ".</p>\n<p class=\"note\">Checked: what each program comes to, number by number, against the same computed"
-                + " on the CPU; that objects are visited as often as there are; that nothing is left when all is destroyed;"
-                + " no misuse counted. Refused: requests that got no memory.</p>\n";
+                + ".</p>\n<p class=\"note\">Checked: what a simulation comes to, number by number, against the same computed on the"
+                + " CPU; a k-d tree by its leaves and by rays against brute force; each block of the others by a tag; where the"
+                + " heap can tell, that nothing is left when all is destroyed and no misuse is counted. Refused: requests that"
+                + " got no memory.</p>\n";
         return failed.isEmpty()
                 ? lead
                 : lead

@@ -76,6 +76,15 @@ class ProgramsSectionTest {
     }
 
     @Test
+    void shouldTellThatLongRunsComeToDifferentResults() throws IOException {
+        final String run = "{\"program\":\"wator\",\"store\":\"ObjectHeap\",\"size\":\"8x8\",\"mode\":\"LONG\","
+                + "\"status\":\"ok\",\"steps\":300000,\"checksum\":%d}";
+
+        assertFalse(page(String.format(run, 7), String.format(run, 7)).contains("differs"));
+        assertTrue(page(String.format(run, 7), String.format(run, 8)).contains("remarkable none\">7: differs"));
+    }
+
+    @Test
     void shouldNameALineThatIsNone() {
         final IllegalArgumentException failure =
                 assertThrows(IllegalArgumentException.class, () -> page("{\"program\":\"wator\"}"));
