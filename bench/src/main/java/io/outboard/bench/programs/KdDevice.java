@@ -7,15 +7,11 @@ import io.outboard.cuda.DeviceHeap;
 import io.outboard.cuda.DeviceHeapStatistics;
 import io.outboard.cuda.KernelModule;
 import io.outboard.cuda.kernels.TextResource;
-import io.outboard.cuda.memory.DevicePointers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import jcuda.Pointer;
-import jcuda.driver.CUdevice;
-import jcuda.driver.CUdevice_attribute;
-import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
@@ -129,7 +125,7 @@ final class KdDevice implements AutoCloseable {
                         .build();
         final int triangles = scene.triangles();
         final Region boxes = take((long) scene.boxes().length * Float.BYTES);
-        copyToDevice(boxes, Pointer.to(scene.boxes()));
+        BenchDevice.copyToDevice(boxes, Pointer.to(scene.boxes()));
         queue = take(QUEUE_BYTES);
         // A place for each division that has two children to be divided, and for all parts of large nodes.
         final long taskCapacity = 3L * triangles + 65_536;
@@ -166,7 +162,7 @@ final class KdDevice implements AutoCloseable {
         BenchDevice.clear(tally);
         build("buildCounted");
         final long[] words = new long[Tally.WORDS];
-        copyToHost(Pointer.to(words), tally, (long) Tally.WORDS * Long.BYTES);
+        BenchDevice.copyToHost(Pointer.to(words), tally, (long) Tally.WORDS * Long.BYTES);
         return new Tally(words[0], words[1], words[2], words[3], words[4], words[5], words[6]);
     }
 
@@ -185,8 +181,8 @@ final class KdDevice implements AutoCloseable {
         final int copied = Math.min(copyLevels(), nodeCapacity);
         final int[] nodes = new int[copied * KdNodes.NODE_INTS];
         final int[] lists = new int[references];
-        copyToHost(Pointer.to(nodes), flats, (long) nodes.length * Integer.BYTES);
-        copyToHost(Pointer.to(lists), listed, (long) lists.length * Integer.BYTES);
+        BenchDevice.copyToHost(Pointer.to(nodes), flats, (long) nodes.length * Integer.BYTES);
+        BenchDevice.copyToHost(Pointer.to(lists), listed, (long) lists.length * Integer.BYTES);
         return new KdNodes(scene, nodes, lists);
     }
 
@@ -263,19 +259,12 @@ final class KdDevice implements AutoCloseable {
                 "cuOccupancyMaxActiveBlocksPerMultiprocessor",
                 JCudaDriver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
                         aMultiprocessor, module.function(kernel), BLOCK, 0));
-        final CUdevice current = new CUdevice();
-        BenchDevice.check("cuCtxGetDevice", JCudaDriver.cuCtxGetDevice(current));
-        final int[] multiprocessors = new int[1];
-        BenchDevice.check(
-                "cuDeviceGetAttribute",
-                JCudaDriver.cuDeviceGetAttribute(
-                        multiprocessors, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, current));
-        return aMultiprocessor[0] * multiprocessors[0];
+        return aMultiprocessor[0] * device.multiprocessors();
     }
 
     private int[] queueWords() {
         final int[] words = new int[QUEUE_BYTES / Integer.BYTES];
-        copyToHost(Pointer.to(words), queue, QUEUE_BYTES);
+        BenchDevice.copyToHost(Pointer.to(words), queue, QUEUE_BYTES);
         return words;
     }
 
@@ -302,22 +291,6 @@ final class KdDevice implements AutoCloseable {
         final Region region = device.take(bytes);
         regions.add(region);
         return region;
-    }
-
-    private static void copyToDevice(final Region to, final Pointer from) {
-        BenchDevice.check("cuMemcpyHtoD", JCudaDriver.cuMemcpyHtoD(pointer(to), from, to.sizeBytes()));
-    }
-
-    private static void copyToHost(final Pointer to, final Region from, final long bytes) {
-        if (bytes != 0) {
-            BenchDevice.check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(to, pointer(from), bytes));
-        }
-    }
-
-    private static CUdeviceptr pointer(final Region region) {
-        final CUdeviceptr pointer = new CUdeviceptr();
-        DevicePointers.set(pointer, region.address());
-        return pointer;
     }
 
     /** Frees what was built last, so that the driver's heap is as it was; gives the memory back. */

@@ -20,7 +20,6 @@ final class KdTree implements Program {
     /** In the root's list, which is what the paper takes for the size of the root node; here nodes are small beside it. */
     private static final int REFERENCE_BYTES = Integer.BYTES;
 
-    private static final long LEAST_HEAP_BYTES = 1 << 20;
     private static final List<Integer> FACTORS = List.of(200, 20);
     private static final List<String> SCENES = List.of("20k", "280k", "2.2M");
     private static final int STEPS = 5;
@@ -51,7 +50,7 @@ final class KdTree implements Program {
         return STORES;
     }
 
-    /** {@inheritDoc} The heap has so many times the root's list, but a mebibyte at least. */
+    /** {@inheritDoc} The heap has so many times the root's list. */
     @Override
     public List<ProgramCase> cases(final Store store, final boolean quick) {
         return SCENES.stream()
@@ -63,7 +62,7 @@ final class KdTree implements Program {
     }
 
     private ProgramCase work(final Store store, final String scene, final int factor, final int steps) {
-        final long heapBytes = Math.max((long) factor * REFERENCE_BYTES * trianglesOf(scene), LEAST_HEAP_BYTES);
+        final long heapBytes = (long) factor * REFERENCE_BYTES * trianglesOf(scene);
         return new ProgramCase(name(), store, scene + "-" + factor + "x", ProgramCase.Mode.TIME, heapBytes, steps);
     }
 

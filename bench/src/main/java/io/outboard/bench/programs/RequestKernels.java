@@ -5,13 +5,10 @@ import io.outboard.bench.worker.BenchDevice;
 import io.outboard.core.Region;
 import io.outboard.cuda.KernelModule;
 import io.outboard.cuda.kernels.TextResource;
-import io.outboard.cuda.memory.DevicePointers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.OptionalLong;
 import jcuda.Pointer;
-import jcuda.driver.CUdeviceptr;
-import jcuda.driver.JCudaDriver;
 
 /**
  * The kernels of a program that measures requests alone, for one case: on a fresh heap, with their parameter and what
@@ -125,10 +122,7 @@ final class RequestKernels implements AutoCloseable {
     /** What all kernels so far have counted, and what is in use after them. */
     void putChecks(final JsonLine json) {
         final long[] counted = new long[COUNTS];
-        final CUdeviceptr pointer = new CUdeviceptr();
-        DevicePointers.set(pointer, counts.address());
-        BenchDevice.check(
-                "cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(counted), pointer, (long) COUNTS * Long.BYTES));
+        BenchDevice.copyToHost(Pointer.to(counted), counts, (long) COUNTS * Long.BYTES);
         final OptionalLong used = heap.used();
         json.put("refused", counted[0])
                 .put("misaligned", counted[1])

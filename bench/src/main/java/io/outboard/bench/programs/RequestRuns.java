@@ -57,7 +57,8 @@ final class RequestRuns {
                 .put("nsPerRequest", medianUs() * NS_A_US / requests, 3);
     }
 
-    private static double median(final double... times) {
+    static double median(final double... values) {
+        final double[] times = values.clone();
         Arrays.sort(times);
         final int middle = times.length / 2;
         return times.length % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;

@@ -114,8 +114,8 @@ final class SimulationProgram implements Program {
                 }
             }
         }
-        final double step = median(totals) / work.steps();
-        final double share = median(lists) / median(parts);
+        final double step = RequestRuns.median(totals) / work.steps();
+        final double share = RequestRuns.median(lists) / RequestRuns.median(parts);
         return result.put("stepUs", step, 3)
                 .put("enumerationUs", step * share, 3)
                 .put("workUs", step * (1 - share), 3);
@@ -266,11 +266,5 @@ final class SimulationProgram implements Program {
         }
         referenceSteps.put(size.name(), done);
         return reference;
-    }
-
-    private static double median(final double... values) {
-        final double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
     }
 }

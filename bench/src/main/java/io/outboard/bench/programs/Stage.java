@@ -3,15 +3,12 @@ package io.outboard.bench.programs;
 import io.outboard.bench.worker.BenchDevice;
 import io.outboard.core.Region;
 import io.outboard.cuda.KernelModule;
-import io.outboard.cuda.memory.DevicePointers;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import jcuda.Pointer;
-import jcuda.driver.CUdeviceptr;
-import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,22 +143,15 @@ final class Stage implements AutoCloseable {
     /** What an array holds, after all that was launched before. */
     static int[] ints(final Region region) {
         final int[] values = new int[(int) (region.sizeBytes() / Integer.BYTES)];
-        BenchDevice.check(
-                "cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(values), pointer(region), region.sizeBytes()));
+        BenchDevice.copyToHost(Pointer.to(values), region, region.sizeBytes());
         return values;
     }
 
     /** The first number of 64 bits that an array holds. */
     private static long first(final Region region) {
         final long[] value = new long[1];
-        BenchDevice.check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(value), pointer(region), Long.BYTES));
+        BenchDevice.copyToHost(Pointer.to(value), region, Long.BYTES);
         return value[0];
-    }
-
-    private static CUdeviceptr pointer(final Region region) {
-        final CUdeviceptr pointer = new CUdeviceptr();
-        DevicePointers.set(pointer, region.address());
-        return pointer;
     }
 
     @Override

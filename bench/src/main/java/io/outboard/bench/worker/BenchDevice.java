@@ -128,9 +128,36 @@ public final class BenchDevice implements AutoCloseable {
      * @param region all of it
      */
     public static void clear(final Region region) {
+        check("cuMemsetD8", JCudaDriver.cuMemsetD8(pointer(region), (byte) 0, region.sizeBytes()));
+    }
+
+    /**
+     * Copies from where a region begins, after what was launched before.
+     *
+     * @param to host memory for so many bytes
+     * @param from device memory
+     * @param bytes 0 or more, at most the region's
+     */
+    public static void copyToHost(final Pointer to, final Region from, final long bytes) {
+        if (bytes != 0) {
+            check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(to, pointer(from), bytes));
+        }
+    }
+
+    /**
+     * Fills a region, after what was launched before.
+     *
+     * @param to device memory
+     * @param from host memory of as many bytes
+     */
+    public static void copyToDevice(final Region to, final Pointer from) {
+        check("cuMemcpyHtoD", JCudaDriver.cuMemcpyHtoD(pointer(to), from, to.sizeBytes()));
+    }
+
+    private static CUdeviceptr pointer(final Region region) {
         final CUdeviceptr pointer = new CUdeviceptr();
         DevicePointers.set(pointer, region.address());
-        check("cuMemsetD8", JCudaDriver.cuMemsetD8(pointer, (byte) 0, region.sizeBytes()));
+        return pointer;
     }
 
     /**

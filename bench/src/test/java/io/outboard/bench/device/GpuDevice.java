@@ -1,11 +1,13 @@
 package io.outboard.bench.device;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import org.junit.jupiter.api.Assumptions;
 
 /** Lets a test run only where a GPU works. */
-final class GpuDevice {
+public final class GpuDevice {
 
     private GpuDevice() {}
 
@@ -15,6 +17,15 @@ final class GpuDevice {
             return DriverAllocators.open(name, 0, slots);
         } catch (final CudaUnavailableException e) {
             return Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
+        }
+    }
+
+    /** Skips a test where there is no GPU. */
+    public static void require() {
+        try (CudaMemorySource source = CudaMemorySource.open(0)) {
+            assertEquals(0, source.device().ordinal());
+        } catch (final CudaUnavailableException e) {
+            Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
         }
     }
 

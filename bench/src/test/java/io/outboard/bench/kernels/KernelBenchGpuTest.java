@@ -3,14 +3,12 @@ package io.outboard.bench.kernels;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.device.GpuDevice;
 import io.outboard.bench.report.KernelResult;
 import io.outboard.bench.worker.Watchdog;
-import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,11 +21,7 @@ class KernelBenchGpuTest {
 
     @BeforeEach
     void needsAGpu() {
-        try (CudaMemorySource source = CudaMemorySource.open(0)) {
-            assertEquals(0, source.device().ordinal());
-        } catch (final CudaUnavailableException e) {
-            Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
-        }
+        GpuDevice.require();
     }
 
     @Test

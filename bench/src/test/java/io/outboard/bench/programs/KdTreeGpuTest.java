@@ -1,13 +1,10 @@
 package io.outboard.bench.programs;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.device.GpuDevice;
 import io.outboard.bench.worker.BenchDevice;
-import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import java.util.List;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,11 +17,7 @@ class KdTreeGpuTest {
 
     @BeforeEach
     void needsAGpu() {
-        try (CudaMemorySource source = CudaMemorySource.open(0)) {
-            assertEquals(0, source.device().ordinal());
-        } catch (final CudaUnavailableException e) {
-            Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
-        }
+        GpuDevice.require();
     }
 
     @Test

@@ -3,13 +3,11 @@ package io.outboard.bench.programs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.device.GpuDevice;
 import io.outboard.bench.report.ProgramResult;
 import io.outboard.bench.worker.Watchdog;
-import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,11 +21,7 @@ class ProgramsGpuTest {
 
     @BeforeEach
     void needsAGpu() {
-        try (CudaMemorySource source = CudaMemorySource.open(0)) {
-            assertEquals(0, source.device().ordinal());
-        } catch (final CudaUnavailableException e) {
-            Assumptions.abort("skipped, needs a GPU: " + e.getMessage());
-        }
+        GpuDevice.require();
     }
 
     @ParameterizedTest
