@@ -40,7 +40,8 @@ __device__ float pull(float distanceSquared, float mass) {
     return __fmul_rn(__fmul_rn(mass, GRAVITY), __frcp_rn(__fadd_rn(distanceSquared, SOFTENING)));
 }
 
-__device__ int whole(float force) { return __float2int_rz(__fmul_rn(force, SCALE)); }
+// More than an int holds, of heavy bodies.
+__device__ s64 whole(float force) { return __float2ll_rz(__fmul_rn(force, SCALE)); }
 
 }  // namespace
 

@@ -73,12 +73,17 @@ final class BodiesReference implements Simulation.Reference {
                 final float dx = x[other] - x[body];
                 final float dy = y[other] - y[body];
                 final float force = mass[other] * GRAVITY * (1 / (dx * dx + dy * dy + SOFTENING));
-                sumX += (int) (force * dx * SCALE);
-                sumY += (int) (force * dy * SCALE);
+                sumX += whole(force * dx);
+                sumY += whole(force * dy);
             }
         }
         forceX[body] = sumX;
         forceY[body] = sumY;
+    }
+
+    /** In units of 1 / SCALE: more than an int holds where a body is heavy, as those are that many have merged into. */
+    static long whole(final float force) {
+        return (long) (force * SCALE);
     }
 
     private void advance(final int body) {

@@ -30,6 +30,13 @@ class BodiesReferenceTest {
         assertEquals(64, bodies.counts()[0]);
     }
 
+    /** Bodies that many have merged into are heavy. */
+    @Test
+    void shouldAddUpForcesThatNoIntHolds() {
+        assertEquals(50L << 40, BodiesReference.whole(50f / (1 << 4)), "units of 2^-44");
+        assertEquals(-(50L << 40), BodiesReference.whole(-50f / (1 << 4)));
+    }
+
     private static double mass(final BodiesReference bodies) {
         final int[] picture = bodies.picture();
         double sum = 0;
