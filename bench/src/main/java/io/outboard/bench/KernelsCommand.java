@@ -37,6 +37,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -61,6 +62,22 @@ final class KernelsCommand implements Callable<Integer> {
     private static final long MOST_HEAP = 64L << 30;
     private static final List<long[]> MIX_SIZES = List.of(new long[] {4, 1024});
     private static final List<long[]> ONE_SIZE = List.of(new long[] {16, 16});
+
+    /** What chooses cases and allocators of the tests, and how long they last. */
+    private static final List<String> OPTIONS_OF_TESTS = List.of(
+            "--allocator",
+            "--coalesced",
+            "--linked",
+            "--case",
+            "--threads",
+            "--bytes",
+            "--heap",
+            "--iterations",
+            "--churn-seconds",
+            "--aged",
+            "--pre-split",
+            "--part",
+            "--runs");
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -206,8 +223,10 @@ final class KernelsCommand implements Callable<Integer> {
             final List<ProgramCase> runs = programCases();
             output.check();
             final CudaDevice gpu = gpu();
-            print(run(ProgramWorker.class, gpu, runs, work -> work.store().label() + ", " + work.name()), gpu, true);
-            return 0;
+            final List<String> lines =
+                    run(ProgramWorker.class, gpu, runs, work -> work.store().label() + ", " + work.name());
+            print(lines, gpu, true);
+            return exitCode(programResults(lines));
         }
         final List<KernelCase> cases = cases();
         output.check();
@@ -237,12 +256,26 @@ final class KernelsCommand implements Callable<Integer> {
     /** What the options ask for, if they ask for programs. */
     List<ProgramCase> programCases() {
         checkRange("--limit", limitSeconds, MOST_SECONDS);
-        final boolean areTests = isChosen() || !parts.isEmpty() || !allocators.isEmpty() || aged != null;
-        final boolean isDefault = coalesced.equals("both") && linked.equals("no");
-        if (areTests || !isDefault) {
-            throw new WrongUseException("--program must stand without what chooses cases and allocators of the tests");
+        final CommandLine.ParseResult given = spec.commandLine().getParseResult();
+        for (final String option : OPTIONS_OF_TESTS) {
+            if (given.hasMatchedOption(option)) {
+                throw new WrongUseException(option + "="
+                        + String.join(",", given.matchedOption(option).originalStringValues())
+                        + " must stand without --program");
+            }
         }
         return programs.cases(quick);
+    }
+
+    /** 1 if a check failed or a process died. That a heap wasn't enough is a result. */
+    static int exitCode(final List<ProgramResult> results) {
+        return results.stream().anyMatch(ProgramResult::hasFailed) ? 1 : 0;
+    }
+
+    private static List<ProgramResult> programResults(final List<String> lines) {
+        return IntStream.range(0, lines.size())
+                .mapToObj(i -> ProgramResult.parse("results", i + 1, lines.get(i)))
+                .toList();
     }
 
     private boolean isChosen() {
@@ -422,10 +455,7 @@ final class KernelsCommand implements Callable<Integer> {
             lines.forEach(out::println);
         } else if (ofPrograms) {
             out.println(gpu);
-            new ProgramTables(IntStream.range(0, lines.size())
-                            .mapToObj(i -> ProgramResult.parse("results", i + 1, lines.get(i)))
-                            .toList())
-                    .print(out);
+            new ProgramTables(programResults(lines)).print(out);
         } else {
             final List<KernelResult> results = IntStream.range(0, lines.size())
                     .mapToObj(i -> KernelResult.parse("results", i + 1, lines.get(i)))

@@ -54,9 +54,14 @@ final class ProgramTables {
         return result.program() + " " + result.size() + ", "
                 + switch (result.mode()) {
                     case "MEMORY" -> "the least heap";
-                    case "LONG" -> Units.count(result.number("steps")) + " steps";
-                    default -> "time";
+                    case "LONG" -> Units.count(result.number("steps")) + " steps in a row";
+                    default -> "time" + steps(result);
                 };
+    }
+
+    /** Where steps are timed: only what has the same ones is compared. */
+    private static String steps(final ProgramResult result) {
+        return Double.isNaN(result.number("stepUs")) ? "" : " of " + Units.count(result.number("steps")) + " steps";
     }
 
     /** If any result has the number. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.kernels.KernelCase;
+import io.outboard.bench.report.ProgramResult;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -61,8 +62,15 @@ class KernelsCommandTest {
                 "--size      | 7x7       | --size=7x7 must be one of: 256x256, 2048x2048",
                 "--mode      | slow      | --mode=slow must be one of: time, memory, long",
                 "--mode      | long      | --program=life must have a case with that --store, --size and --mode together",
-                "--threads   | T1024     | --program must stand without what chooses cases",
-                "--allocator | CMalloc   | --program must stand without what chooses cases"
+                "--threads   | T1024     | --threads=T1024 must stand without --program",
+                "--allocator | CMalloc   | --allocator=CMalloc must stand without --program",
+                "--coalesced | both      | --coalesced=both must stand without --program",
+                "--linked    | no        | --linked=no must stand without --program",
+                "--case      | AD,ADF    | --case=AD,ADF must stand without --program",
+                "--part      | main      | --part=main must stand without --program",
+                "--heap      | 1GiB      | --heap=1GiB must stand without --program",
+                "--runs      | 5         | --runs=5 must stand without --program",
+                "--churn-seconds | 20    | --churn-seconds=20 must stand without --program"
             })
     void shouldNameAWrongArgumentOfPrograms(final String option, final String value, final String message) {
         final String program = message.contains("life") ? "life" : "wator";
@@ -71,6 +79,18 @@ class KernelsCommandTest {
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains(message), outcome.err());
+    }
+
+    @Test
+    void shouldFailWhereOneResultDid() {
+        final String ok =
+                "{\"program\":\"life\",\"store\":\"CMalloc\",\"size\":\"8x8\",\"mode\":\"TIME\",\"status\":\"ok\"}";
+        final ProgramResult passed = ProgramResult.parse("results", 1, ok);
+        final ProgramResult crashed = ProgramResult.parse("results", 2, ok.replace("ok", "crash"));
+        final ProgramResult refused = ProgramResult.parse("results", 3, ok.replace("ok", "refused"));
+
+        assertEquals(0, KernelsCommand.exitCode(List.of(passed, refused)));
+        assertEquals(1, KernelsCommand.exitCode(List.of(passed, crashed, refused)));
     }
 
     @Test

@@ -9,9 +9,11 @@ import java.util.stream.Collectors;
  */
 public final class ProgramResult {
 
-    /** Counts of which each must be 0. */
+    private static final String REFUSED = "refused";
+
+    /** Counts of which each must be 0, but where a heap isn't enough. */
     private static final List<String> CHECKS =
-            List.of("mismatches", "miscounted", "misaligned", "refused", "faults", "misuses", "leaked");
+            List.of("mismatches", "miscounted", "misaligned", REFUSED, "faults", "misuses", "leaked");
 
     private final JsonObject values;
 
@@ -114,11 +116,34 @@ public final class ProgramResult {
     }
 
     /**
-     * What went wrong.
+     * Whether a heap wasn't enough: a result, and no failure.
+     *
+     * @return true also where the rest went on
+     */
+    public boolean isRefused() {
+        return text("status").equals(REFUSED) || number(REFUSED) > 0;
+    }
+
+    /**
+     * Whether it came to something wrong, or to no end.
+     *
+     * @return false where all is right but that a heap wasn't enough
+     */
+    public boolean hasFailed() {
+        final boolean hasEnded = isComplete() || text("status").equals(REFUSED);
+        return !hasEnded || CHECKS.stream().anyMatch(check -> !check.equals(REFUSED) && number(check) > 0);
+    }
+
+    /**
+     * What went wrong, or wasn't enough.
      *
      * @return in a few words; empty if nothing
      */
     public String failure() {
-        return isComplete() ? failedChecks() : text("status") + ": " + text("message");
+        final String checks = failedChecks();
+        if (isComplete()) {
+            return checks;
+        }
+        return text("status") + ": " + text("message") + (checks.isEmpty() ? "" : ", " + checks);
     }
 }

@@ -49,18 +49,21 @@ final class ProgramsSection implements Section {
     }
 
     private static String checks(final List<ProgramResult> results) {
-        final List<ProgramResult> failed =
+        final List<ProgramResult> told =
                 results.stream().filter(result -> !result.failure().isEmpty()).toList();
+        final long failed = told.stream().filter(ProgramResult::hasFailed).count();
+        final long refused = told.stream().filter(ProgramResult::isRefused).count();
         final String lead = "<p class=\"lead\">" + Units.count(results.size()) + " runs, "
-                + (failed.isEmpty() ? "every check passed" : Units.count(failed.size()) + " of them failed a check")
+                + (failed == 0 ? "every check passed" : Units.count((double) failed) + " of them failed a check")
+                + (refused == 0 ? "" : "; " + Units.count((double) refused) + " were refused memory")
                 + ".</p>\n<p class=\"note\">Checked: what a simulation comes to, number by number, against the same computed on the"
                 + " CPU; a k-d tree by its leaves and by rays against brute force; each block of the others by a tag; where the"
                 + " heap can tell, that nothing is left when all is destroyed and no misuse is counted. Refused: requests that"
                 + " got no memory.</p>\n";
-        return failed.isEmpty()
+        return told.isEmpty()
                 ? lead
                 : lead
-                        + failed.stream()
+                        + told.stream()
                                 .map(result -> "<li>"
                                         + Html.escape(result.store() + ", " + result.program() + " " + result.size()
                                                 + ": " + result.failure())

@@ -15,7 +15,7 @@ class ProgramsSectionTest {
 
     private static final String WATOR =
             "{\"program\":\"wator\",\"store\":\"%s\",\"size\":\"256x256\",\"mode\":\"TIME\","
-                    + "\"status\":\"ok\",\"stepUs\":%s,\"enumerationUs\":10,\"workUs\":90,\"objects\":7,\"liveBytes\":1000,"
+                    + "\"steps\":500,\"status\":\"ok\",\"stepUs\":%s,\"enumerationUs\":10,\"workUs\":90,\"objects\":7,\"liveBytes\":1000,"
                     + "\"heldBytes\":1210,\"mismatches\":%d,\"picture\":\"%s\"}";
 
     @TempDir
@@ -34,6 +34,29 @@ class ProgramsSectionTest {
         assertTrue(page.contains(">1.50\u00A0\u00D7</data>"), "of ObjectHeap's");
         assertTrue(page.contains(">1.210</data>"), "held over live");
         assertTrue(page.contains(">1.400</data>"), "least heap over live");
+    }
+
+    @Test
+    void shouldCompareTheSameStepsAlone() throws IOException {
+        final String page = page(
+                String.format(WATOR, "ObjectHeap", "100", 0, ""),
+                String.format(WATOR, "ObjectHeap", "200", 0, "").replace("500", "20"),
+                String.format(WATOR, "CudaMalloc", "600", 0, "").replace("500", "20"));
+
+        assertTrue(page.contains("wator 256x256, 500 steps") && page.contains("wator 256x256, 20 steps"), page);
+        assertTrue(page.contains(">3.00\u00A0\u00D7</data>"), "of ObjectHeap's with as many steps");
+        assertFalse(page.contains(">6.00\u00A0\u00D7</data>"), "of ObjectHeap's with more steps");
+    }
+
+    @Test
+    void shouldTellWhatIsRefusedFromWhatIsWrong() throws IOException {
+        final String page = page(
+                "{\"program\":\"kdtree\",\"store\":\"CMalloc\",\"size\":\"20k-20x\",\"mode\":\"TIME\","
+                        + "\"status\":\"refused\",\"message\":\"the heap isn't enough for the tree\",\"refused\":4,\"leaked\":0}");
+
+        assertTrue(page.contains("1 runs, every check passed; 1 were refused memory"), page);
+        assertTrue(page.contains("kdtree 20k-20x: refused: the heap isn"), page);
+        assertTrue(page.contains("remarkable none\">refused</td>"), page);
     }
 
     @Test
