@@ -42,6 +42,7 @@ struct Large {
     u32 counted;  // parts
     u32 written;  // parts
     u64 placed;   // references of all parts so far: left in the low half, right in the high one
+    u32 first;    // where its first task is, by which it is found if the build ends before it does
 };
 
 // What a warp has in shared memory, so that its lanes' registers are the allocator's.

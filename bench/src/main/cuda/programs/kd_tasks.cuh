@@ -118,6 +118,13 @@ class Tasks {
         outboard::Atomic<u32>(task.ready).store(1, outboard::RELEASE);
     }
 
+    // By one lane, for the first task of a large node, before what it is about is freed.
+    __device__ void forget(u32 place) const {
+        if (place < capacity) {
+            tasks[place].subject = 0;
+        }
+    }
+
     // By all lanes of a warp: null when the build has ended.
     __device__ const Task* take() const {
         u32 place = capacity;

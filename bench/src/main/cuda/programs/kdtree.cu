@@ -15,7 +15,10 @@
 // written there (PART), and who ends the last of those goes on with the children. Smaller nodes are divided by one warp, which
 // goes on with one of the children at once and puts the other into the pool.
 //
-// A request that gets nothing ends the build. What is there stays a tree: the node that couldn't be divided is a leaf.
+// A request that gets nothing ends the build: no warp takes another task, each ends what it has begun. What is there stays a tree:
+// a node that couldn't be divided, or wasn't yet, is a leaf that keeps its list. What the division that was refused had been given is
+// freed at once. Memory of large nodes whose parts weren't all done is in no tree: each is found by the first of its tasks, as long as
+// it hasn't been freed (endLarge). So all can be freed after a build that was refused, too.
 //
 // Compiled for each store by cuda-backend/ptx.sh, with -DOUTBOARD_ALLOCATOR='...' and -fmad=false.
 #include "allocator_of.cuh"
@@ -187,6 +190,9 @@ class Builder {
         u32 first = 0;
         if (lane == 0) {
             first = tasks.places(parts);
+            if (kind == BIN) {
+                __stcg(&large->first, first);
+            }
         }
         first = __shfl_sync(ALL, first, 0);
         __syncwarp();
@@ -406,6 +412,9 @@ class Builder {
         }
         // All have read what is freed.
         __syncwarp();
+        if (lane == WISHES && spare != 0) {
+            tasks.forget(__ldcg(&large->first));
+        }
         if (spare != 0) {
             allocatorOf(build).free(reinterpret_cast<void*>(spare));
         }
@@ -522,6 +531,34 @@ __global__ void end(const __grid_constant__ Build build) {
         allocatorOf(build).free(reinterpret_cast<void*>(queue.root));
         queue.root = 0;
     }
+}
+
+// Asks for what there can't be, so that buffers give all that they keep to the allocator behind.
+__global__ void drain(const __grid_constant__ Build build) {
+    Allocator allocator = allocatorOf(build);
+    allocator.free(allocator.malloc(1ull << 50));
+}
+
+// After a build that was refused, over all tasks: frees what large nodes were divided with. They are leaves of the tree, which have
+// their lists still; what was to be their children's isn't theirs yet.
+__global__ void endLarge(const __grid_constant__ Build build) {
+    const u32 index = static_cast<u32>(build.first) + blockIdx.x * blockDim.x + threadIdx.x;
+    if (index >= build.last) {
+        return;
+    }
+    Task& task = reinterpret_cast<Task*>(build.tasks)[index];
+    if (task.kind != BIN || task.count != 0 || task.subject == 0) {
+        return;
+    }
+    auto* const large = reinterpret_cast<Large*>(task.subject);
+    task.subject = 0;
+    // Zeroes until the plane has been chosen.
+    for (u32 i = 0; i < WISHES; ++i) {
+        if (large->work.got[i] != 0) {
+            allocatorOf(build).free(reinterpret_cast<void*>(large->work.got[i]));
+        }
+    }
+    allocatorOf(build).free(large);
 }
 
 }

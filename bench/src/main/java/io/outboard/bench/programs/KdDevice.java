@@ -9,8 +9,7 @@ import io.outboard.cuda.KernelModule;
 import io.outboard.cuda.kernels.TextResource;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Objects;
 import jcuda.Pointer;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +78,17 @@ final class KdDevice implements AutoCloseable {
      * @param usedChunks that the heap still has in use; null where that can't be told
      * @param misuses frees that were refused
      */
-    record Leftover(@Nullable Long usedChunks, @Nullable Long misuses) {}
+    record Leftover(@Nullable Long usedChunks, @Nullable Long misuses) {
+
+        /** Of both. */
+        Leftover and(final Leftover other) {
+            return new Leftover(sum(usedChunks, other.usedChunks), sum(misuses, other.misuses));
+        }
+
+        private static @Nullable Long sum(final @Nullable Long first, final @Nullable Long second) {
+            return first == null || second == null ? null : (Long) (first + second);
+        }
+    }
 
     /** Up to so many references make a leaf. */
     static final int LEAF_REFERENCES = 16;
@@ -88,7 +97,9 @@ final class KdDevice implements AutoCloseable {
     private static final int WARP = 32;
     private static final int QUEUE_BYTES = 512;
     private static final int TASK_BYTES = 64;
-    /** Where {@code Queue} has its state, and the number of nodes copied; in ints. */
+    /** Where {@code Queue} has the number of tasks, its state, and the number of nodes copied; in ints. */
+    private static final int TAIL = QUEUE_BYTES / 4 / Integer.BYTES;
+
     private static final int STATE = 3 * QUEUE_BYTES / 4 / Integer.BYTES;
 
     private static final int COPIED = STATE + 1;
@@ -102,12 +113,16 @@ final class KdDevice implements AutoCloseable {
     private final BenchDevice device;
     private final KernelModule module;
     private final @Nullable DeviceHeap heap;
-    private final List<Region> regions = new ArrayList<>();
+    private final DeviceResources resources = new DeviceResources();
     private final Region queue;
     private final Region tasks;
     private final Region tally;
+    private final int taskCapacity;
     private final ByteBuffer parameter = ByteBuffer.allocateDirect(DeviceHeap.CONTROL_BYTES + 20 * Long.BYTES)
             .order(ByteOrder.nativeOrder());
+    private Tally counted = new Tally(0, 0, 0, 0, 0, 0, 0);
+    private @Nullable Region flats;
+    private @Nullable Region references;
     private boolean isFreed = true;
 
     /** Loads the kernels and copies the triangles' boxes to the device. */
@@ -115,24 +130,24 @@ final class KdDevice implements AutoCloseable {
         this.work = work;
         this.scene = scene;
         this.device = device;
-        final String resource = work.store().resource(work.program());
-        module = KernelModule.load(resource, TextResource.read(KdDevice.class, resource));
-        final DeviceAllocator allocator = work.store().allocator().orElseThrow();
-        heap = work.store().isCuda()
-                ? null
-                : DeviceHeap.over(device.heapMemory(work.heapBytes()), work.heapBytes())
-                        .allocator(allocator)
-                        .build();
-        final int triangles = scene.triangles();
-        final Region boxes = take((long) scene.boxes().length * Float.BYTES);
-        BenchDevice.copyToDevice(boxes, Pointer.to(scene.boxes()));
-        queue = take(QUEUE_BYTES);
         // A place for each division that has two children to be divided, and for all parts of large nodes.
-        final long taskCapacity = 3L * triangles + 65_536;
-        tasks = take(taskCapacity * TASK_BYTES);
-        tally = take((long) Tally.WORDS * Long.BYTES);
+        taskCapacity = 3 * scene.triangles() + 65_536;
+        try {
+            final String resource = work.store().resource(work.program());
+            module = resources.add(
+                    KernelModule.load(resource, TextResource.read(KdDevice.class, resource)), KernelModule::close);
+            heap = heap();
+            queue = resources.take(device, QUEUE_BYTES);
+            tasks = resources.take(device, (long) taskCapacity * TASK_BYTES);
+            tally = resources.take(device, (long) Tally.WORDS * Long.BYTES);
+            final Region boxes = resources.take(device, (long) scene.boxes().length * Float.BYTES);
+            BenchDevice.copyToDevice(boxes, Pointer.to(scene.boxes()));
+            set(Word.BOXES, boxes.address());
+        } catch (final RuntimeException e) {
+            throw resources.closedAfter(e);
+        }
+        final int triangles = scene.triangles();
         set(Word.TRIANGLES, triangles);
-        set(Word.BOXES, boxes.address());
         set(Word.QUEUE, queue.address());
         set(Word.TASKS, tasks.address());
         set(Word.TASK_CAPACITY, taskCapacity);
@@ -140,6 +155,18 @@ final class KdDevice implements AutoCloseable {
         set(Word.MOST_DEPTH, mostDepth(triangles));
         parameter.asFloatBuffer().put(Word.BOX.offsetBytes() / Float.BYTES, scene.bounds());
         set(Word.TALLY, tally.address());
+    }
+
+    private @Nullable DeviceHeap heap() {
+        if (work.store().isCuda()) {
+            return null;
+        }
+        final DeviceAllocator allocator = work.store().allocator().orElseThrow();
+        return resources.add(
+                DeviceHeap.over(device.heapMemory(work.heapBytes()), work.heapBytes())
+                        .allocator(allocator)
+                        .build(),
+                DeviceHeap::close);
     }
 
     /** 8 + 1.3 log2(N): Havran 2000. */
@@ -157,38 +184,43 @@ final class KdDevice implements AutoCloseable {
         return blocks("build") * (BLOCK / WARP);
     }
 
-    /** Builds the tree and counts requests. */
+    /** Builds the tree and counts requests. Once, before all else. */
     Tally count() {
         BenchDevice.clear(tally);
         build("buildCounted");
         final long[] words = new long[Tally.WORDS];
         BenchDevice.copyToHost(Pointer.to(words), tally, (long) Tally.WORDS * Long.BYTES);
-        return new Tally(words[0], words[1], words[2], words[3], words[4], words[5], words[6]);
+        counted = new Tally(words[0], words[1], words[2], words[3], words[4], words[5], words[6]);
+        takeCopies();
+        return counted;
     }
 
-    /** The tree that was built last. Where a request was refused, without all of its references. */
-    KdNodes copy(final Tally counted) {
+    /** Takes memory for copies of the tree that was counted, and so of each, but for one of more nodes, which is wrong. */
+    private void takeCopies() {
         // The root's pair has one.
         final int nodeCapacity = (int) Math.max(2 * counted.pairs() - 1, 1);
-        final int references = (int) counted.references();
-        final Region flats = take((long) nodeCapacity * KdNodes.NODE_INTS * Integer.BYTES);
-        final Region listed = take((long) Math.max(references, 1) * Integer.BYTES);
+        flats = resources.take(device, (long) nodeCapacity * KdNodes.NODE_INTS * Integer.BYTES);
+        references = resources.take(device, Math.max(counted.references(), 1) * Integer.BYTES);
         set(Word.FLATS, flats.address());
-        set(Word.LINKS, take((long) nodeCapacity * Long.BYTES).address());
+        set(Word.LINKS, resources.take(device, (long) nodeCapacity * Long.BYTES).address());
         set(Word.NODE_CAPACITY, nodeCapacity);
-        set(Word.REFERENCES, listed.address());
-        set(Word.REFERENCE_CAPACITY, references);
-        final int copied = Math.min(copyLevels(), nodeCapacity);
-        final int[] nodes = new int[copied * KdNodes.NODE_INTS];
-        final int[] lists = new int[references];
-        BenchDevice.copyToHost(Pointer.to(nodes), flats, (long) nodes.length * Integer.BYTES);
-        BenchDevice.copyToHost(Pointer.to(lists), listed, (long) lists.length * Integer.BYTES);
+        set(Word.REFERENCES, references.address());
+        set(Word.REFERENCE_CAPACITY, counted.references());
+    }
+
+    /** The tree that was built last, once. */
+    KdNodes copy() {
+        final int[] nodes = new int[copyLevels() * KdNodes.NODE_INTS];
+        final int[] lists = new int[(int) counted.references()];
+        BenchDevice.copyToHost(Pointer.to(nodes), Objects.requireNonNull(flats), (long) nodes.length * Integer.BYTES);
+        BenchDevice.copyToHost(
+                Pointer.to(lists), Objects.requireNonNull(references), (long) lists.length * Integer.BYTES);
         return new KdNodes(scene, nodes, lists);
     }
 
-    /** Level by level. */
+    /** Level by level; how many nodes, at most those that there is room for. */
     private int copyLevels() {
-        final int capacity = (int) parameter.getLong(Word.NODE_CAPACITY.offsetBytes());
+        final int capacity = nodeCapacity();
         int first = 0;
         int last = 1;
         while (first < last) {
@@ -209,14 +241,22 @@ final class KdDevice implements AutoCloseable {
         return new Leftover(statistics.usedChunks(), statistics.misuses());
     }
 
+    private int nodeCapacity() {
+        return (int) parameter.getLong(Word.NODE_CAPACITY.offsetBytes());
+    }
+
     private void freeCopied() {
-        launchOver("end", 0, Math.min(queueWords()[COPIED], (int) parameter.getLong(Word.NODE_CAPACITY.offsetBytes())));
+        final int[] words = queueWords();
+        launchOver("end", 0, Math.min(words[COPIED], nodeCapacity()));
+        if (words[STATE] == REFUSED) {
+            launchOver("endLarge", 0, Math.min(words[TAIL], taskCapacity));
+        }
         device.stopwatch().synchronize();
         isFreed = true;
     }
 
     /**
-     * Builds once more, in an empty heap. After {@link #copy}.
+     * Builds once more, in an empty heap. After {@link #count} and {@link #end}.
      *
      * @return microseconds, or NaN if a request was refused
      */
@@ -287,12 +327,6 @@ final class KdDevice implements AutoCloseable {
         parameter.putLong(word.offsetBytes(), value);
     }
 
-    private Region take(final long bytes) {
-        final Region region = device.take(bytes);
-        regions.add(region);
-        return region;
-    }
-
     /** Frees what was built last, so that the driver's heap is as it was; gives the memory back. */
     @Override
     public void close() {
@@ -300,10 +334,10 @@ final class KdDevice implements AutoCloseable {
             copyLevels();
             freeCopied();
         }
-        if (heap != null) {
-            heap.close();
+        if (work.store().isBuffered()) {
+            launch("drain", 1, 1);
+            device.stopwatch().synchronize();
         }
-        regions.forEach(device::giveBack);
-        module.close();
+        resources.close();
     }
 }

@@ -88,6 +88,11 @@ public record Store(String name) {
         return allocator().filter(DeviceAllocator.CUDA_MALLOC::equals).isPresent();
     }
 
+    /** Whether freed blocks are kept in buffers, which belong to the module and are lost to CUDA's heap with it. */
+    boolean isBuffered() {
+        return name.contains(BUFFERED);
+    }
+
     /** The resource beside this class that holds a program's kernels for it. */
     String resource(final String program) {
         return program + "-" + name + ".ptx.gz";

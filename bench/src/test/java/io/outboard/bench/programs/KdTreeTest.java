@@ -33,6 +33,25 @@ class KdTreeTest {
     }
 
     @Test
+    void shouldRunCudasAllocatorInTheSmallSceneOnly() {
+        for (final String store : List.of("CudaMalloc", "CudaMalloc-buffered")) {
+            assertEquals(
+                    List.of("20k-200x"),
+                    program.cases(new Store(store), false).stream()
+                            .map(ProgramCase::size)
+                            .toList());
+        }
+    }
+
+    @Test
+    void shouldAddUpWhatIsLeftUnlessItCannotBeTold() {
+        final KdDevice.Leftover some = new KdDevice.Leftover(1L, 2L);
+
+        assertEquals(new KdDevice.Leftover(4L, 2L), some.and(new KdDevice.Leftover(3L, 0L)));
+        assertEquals(new KdDevice.Leftover(null, null), some.and(new KdDevice.Leftover(null, null)));
+    }
+
+    @Test
     void shouldRunWhatNeverFreesInTheLargerHeapOnly() {
         for (final String store : List.of("AtomicMalloc", "AWMalloc")) {
             assertEquals(
