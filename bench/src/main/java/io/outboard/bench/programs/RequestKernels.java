@@ -7,7 +7,7 @@ import io.outboard.cuda.KernelModule;
 import io.outboard.cuda.kernels.TextResource;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.OptionalLong;
+import java.util.List;
 import jcuda.Pointer;
 
 /**
@@ -42,19 +42,21 @@ final class RequestKernels implements AutoCloseable {
     /** {@code refused}, {@code misaligned}, {@code mismatches}. */
     private static final int COUNTS = 3;
 
+    /** {@code Thing} of {@code objects.cu}; how many there are is not asked for. */
+    private static final List<ObjectType> THINGS =
+            List.of(ObjectType.of("Thing", 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4));
+
     /** More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. */
     private static final long LAUNCH_CYCLES = 400_000;
 
     private final BenchDevice device;
-    private final boolean keepsBlocks;
+    private final boolean isBuffered;
     private final KernelModule module;
-    private final RequestHeap heap;
+    private final DeviceResources resources = new DeviceResources();
+    private final Storage storage;
     private final Region counts;
-    private final Region held;
     private final ByteBuffer parameter = ByteBuffer.allocateDirect(
-                    (RequestHeap.CONTROL_BYTES + Word.values().length * Long.BYTES + ALIGNMENT - 1)
-                            / ALIGNMENT
-                            * ALIGNMENT)
+                    (Storage.CONTROL_BYTES + Word.values().length * Long.BYTES + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
             .order(ByteOrder.nativeOrder());
     private long launched;
 
@@ -65,31 +67,35 @@ final class RequestKernels implements AutoCloseable {
      */
     RequestKernels(final ProgramCase work, final BenchDevice device, final long threads) {
         this.device = device;
-        // What Buffered keeps is lost to CUDA's heap with the module.
-        keepsBlocks = work.store().name().contains("-buffered");
-        final String resource = work.store().resource(work.program());
-        module = KernelModule.load(resource, TextResource.read(Program.class, resource));
-        final long memory = device.heapMemory(work.store().isCuda() ? 1 : work.heapBytes());
-        heap = RequestHeap.of(work, memory);
-        counts = device.take((long) COUNTS * Long.BYTES);
-        held = device.take(threads * Long.BYTES);
-        BenchDevice.clear(counts);
-        heap.writeTo(parameter);
-        set(Word.COUNTS, counts.address());
-        set(Word.HELD, held.address());
-        set(Word.MEMORY, memory);
-        set(Word.THREADS, threads);
+        final Store store = work.store();
+        isBuffered = store.isBuffered();
         launched = threads;
+        try {
+            final String resource = store.resource(work.program());
+            module = resources.add(
+                    KernelModule.load(resource, TextResource.read(Program.class, resource)), KernelModule::close);
+            storage = resources.add(
+                    Storage.of(device, store, store.equals(Store.OBJECT_HEAP) ? THINGS : List.of(), work.heapBytes()),
+                    Storage::close);
+            counts = resources.take(device, (long) COUNTS * Long.BYTES);
+            storage.writeTo(parameter);
+            set(Word.COUNTS, counts.address());
+            set(Word.HELD, resources.take(device, threads * Long.BYTES).address());
+            set(Word.MEMORY, store.equals(Store.BUMP) ? device.heapMemory(work.heapBytes()) : 0);
+            set(Word.THREADS, threads);
+        } catch (final RuntimeException e) {
+            throw resources.closedAfter(e);
+        }
     }
 
     RequestKernels set(final Word word, final long value) {
-        parameter.putLong(RequestHeap.CONTROL_BYTES + word.index * Long.BYTES, value);
+        parameter.putLong(Storage.CONTROL_BYTES + word.index * Long.BYTES, value);
         return this;
     }
 
     /** Has only the first so many threads of each warp ask, so that more are launched. */
     RequestKernels lanes(final int lanes) {
-        final long threads = parameter.getLong(RequestHeap.CONTROL_BYTES + Word.THREADS.index * Long.BYTES);
+        final long threads = parameter.getLong(Storage.CONTROL_BYTES + Word.THREADS.index * Long.BYTES);
         launched = (threads + lanes - 1) / lanes * WARP_THREADS;
         return set(Word.LANES, lanes);
     }
@@ -123,22 +129,20 @@ final class RequestKernels implements AutoCloseable {
     void putChecks(final JsonLine json) {
         final long[] counted = new long[COUNTS];
         BenchDevice.copyToHost(Pointer.to(counted), counts, (long) COUNTS * Long.BYTES);
-        final OptionalLong used = heap.used();
+        final Storage.Usage usage = storage.usage();
         json.put("refused", counted[0])
                 .put("misaligned", counted[1])
                 .put("mismatches", counted[2])
-                .put("leaked", used.isPresent() ? Long.valueOf(used.getAsLong()) : null);
+                .put("misuses", usage.misuses() < 0 ? null : (Long) usage.misuses())
+                .put("leaked", usage.objects() < 0 ? null : (Long) usage.objects());
     }
 
     @Override
     public void close() {
-        if (keepsBlocks) {
+        if (isBuffered) {
             launch("drain", 1, 1);
             device.stopwatch().synchronize();
         }
-        module.close();
-        heap.close();
-        device.giveBack(held);
-        device.giveBack(counts);
+        resources.close();
     }
 }

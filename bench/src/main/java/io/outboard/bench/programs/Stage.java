@@ -5,7 +5,6 @@ import io.outboard.core.Region;
 import io.outboard.cuda.KernelModule;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import jcuda.Pointer;
@@ -39,20 +38,26 @@ final class Stage implements AutoCloseable {
     private final ByteBuffer parameter =
             ByteBuffer.allocateDirect(WORDS_AT + WORDS * Long.BYTES).order(ByteOrder.nativeOrder());
     private final Pointer[] arguments = {Pointer.to(parameter)};
-    private final List<Region> regions = new ArrayList<>();
+    private final DeviceResources resources = new DeviceResources();
     private final Region refused;
     private final Region faults;
     private @Nullable PartTimes listTimes;
 
+    /** Closes the storage, also if this fails. */
     Stage(final BenchDevice device, final KernelModule module, final Storage storage, final List<ObjectType> types) {
         this.device = device;
         this.module = module;
         this.storage = storage;
         this.types = List.copyOf(types);
-        this.fullGrid = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
-        storage.writeTo(parameter);
-        refused = array(REFUSED, Long.BYTES);
-        faults = array(FAULTS, Long.BYTES);
+        resources.add(storage, Storage::close);
+        try {
+            fullGrid = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
+            storage.writeTo(parameter);
+            refused = array(REFUSED, Long.BYTES);
+            faults = array(FAULTS, Long.BYTES);
+        } catch (final RuntimeException e) {
+            throw resources.closedAfter(e);
+        }
     }
 
     /** Bytes of a field that names an object. */
@@ -67,9 +72,7 @@ final class Stage implements AutoCloseable {
 
     /** Takes an array of zeroes, which a word of the simulation's own is to name. */
     Region array(final int word, final long bytes) {
-        final Region region = device.take(bytes);
-        regions.add(region);
-        BenchDevice.clear(region);
+        final Region region = resources.take(device, bytes);
         set(word, region.address());
         return region;
     }
@@ -156,7 +159,6 @@ final class Stage implements AutoCloseable {
 
     @Override
     public void close() {
-        storage.close();
-        regions.forEach(device::giveBack);
+        resources.close();
     }
 }

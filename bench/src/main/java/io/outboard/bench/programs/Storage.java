@@ -1,10 +1,14 @@
 package io.outboard.bench.programs;
 
+import io.outboard.bench.worker.BenchDevice;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
 
-/** Where a program's objects live: the host's side of a store in {@code stores.cuh}. Confined to one thread. */
+/**
+ * Where a program's objects live, the host's side of a store in {@code stores.cuh}; or what kernels make requests of, where a
+ * program has no types. Confined to one thread.
+ */
 interface Storage extends AutoCloseable {
 
     /** Bytes of the control block that begins kernels' parameter. */
@@ -27,6 +31,18 @@ interface Storage extends AutoCloseable {
      * @param misuses that the heap counted
      */
     record Usage(long objects, long heldBytes, long misuses) {}
+
+    /**
+     * A fresh one.
+     *
+     * @param heapBytes of the heap, which the driver's allocator has already
+     * @throws IllegalArgumentException if so small a heap can't be
+     */
+    static Storage of(final BenchDevice device, final Store store, final List<ObjectType> types, final long heapBytes) {
+        return store.equals(Store.OBJECT_HEAP)
+                ? new HeapStorage(types, device.heapMemory(heapBytes), heapBytes, device.stopwatch().stream())
+                : new TableStorage(device, store, types, heapBytes);
+    }
 
     /** Writes what kernels are told. */
     void writeTo(ByteBuffer parameter);

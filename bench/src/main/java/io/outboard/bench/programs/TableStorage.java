@@ -20,38 +20,40 @@ final class TableStorage implements Storage {
     private static final int INDEX_BYTES = 32;
     private static final int ALIGNMENT = 256;
 
-    private final BenchDevice device;
     private final Store store;
     private final @Nullable DeviceHeap heap;
-    private final List<Region> regions = new ArrayList<>();
+    private final DeviceResources resources = new DeviceResources();
     private final List<long[]> tables = new ArrayList<>();
 
     TableStorage(final BenchDevice device, final Store store, final List<ObjectType> types, final long heapBytes) {
-        this.device = device;
         this.store = store;
-        this.heap = store.allocator()
+        heap = store.allocator()
                 .filter(allocator -> allocator != DeviceAllocator.CUDA_MALLOC)
                 .map(allocator -> DeviceHeap.over(device.heapMemory(heapBytes), heapBytes)
                         .allocator(allocator)
                         .build())
                 .orElse(null);
+        if (heap != null) {
+            resources.add(heap, DeviceHeap::close);
+        }
+        try {
+            takeTables(device, types);
+        } catch (final RuntimeException e) {
+            throw resources.closedAfter(e);
+        }
+    }
+
+    private void takeTables(final BenchDevice device, final List<ObjectType> types) {
         for (final ObjectType type : types) {
             final long capacity = (type.capacity() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             final boolean pointers = store.allocator().isPresent();
             // Structures are padded to their largest field, fields lie side by side.
             final long bytes = capacity * (pointers ? Long.BYTES : type.objectBytes(Integer.BYTES) + Long.BYTES);
-            final Region first = take(bytes);
-            final Region second = take(pointers ? bytes : capacity);
-            final Region index = take(INDEX_BYTES);
+            final Region first = resources.take(device, bytes);
+            final Region second = resources.take(device, pointers ? bytes : capacity);
+            final Region index = resources.take(device, INDEX_BYTES);
             tables.add(new long[] {first.address(), second.address(), index.address(), capacity});
         }
-    }
-
-    private Region take(final long bytes) {
-        final Region region = device.take(bytes);
-        regions.add(region);
-        BenchDevice.clear(region);
-        return region;
     }
 
     @Override
@@ -89,9 +91,6 @@ final class TableStorage implements Storage {
 
     @Override
     public void close() {
-        if (heap != null) {
-            heap.close();
-        }
-        regions.forEach(device::giveBack);
+        resources.close();
     }
 }
