@@ -1,6 +1,7 @@
 package io.outboard.bench.programs;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Bodies that attract each other, and merge or not, as {@code bodies.cuh} has them. */
 final class Bodies implements Simulation {
@@ -49,6 +50,14 @@ final class Bodies implements Simulation {
     /** Two bodies this close, squared, merge: at first some thousandth of all pairs of neighbours are. */
     private static float radius(final Size size) {
         return 0.1f / size.number();
+    }
+
+    /** Those that have merged into others leave no mass. */
+    @Override
+    public long objectsIn(final int... picture) {
+        return IntStream.range(0, picture.length / NUMBERS_A_BODY)
+                .filter(body -> picture[NUMBERS_A_BODY * body + 2] != 0)
+                .count();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.outboard.bench.programs;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** The game of life, as {@code life.cu} has it. */
@@ -50,6 +51,11 @@ final class Life implements Simulation {
     @Override
     public boolean hasLongRuns() {
         return false;
+    }
+
+    @Override
+    public long objectsIn(final int... picture) {
+        return Arrays.stream(picture).filter(seen -> (seen & 3) != EMPTY).count();
     }
 
     @Override

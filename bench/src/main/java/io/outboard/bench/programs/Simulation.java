@@ -36,6 +36,9 @@ interface Simulation {
     /** Whether it is also run for 300,000 steps, to see that nothing goes wrong in the long run. */
     boolean hasLongRuns();
 
+    /** How many objects a picture shows, of all types: for runs that are too long for the CPU. */
+    long objectsIn(int... picture);
+
     /** Sets all that the stage is to know of the run, and makes the first objects; false if there is no room for them. */
     boolean start(Stage stage, Size size);
 

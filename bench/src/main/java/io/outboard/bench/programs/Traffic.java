@@ -1,5 +1,6 @@
 package io.outboard.bench.programs;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** Traffic in a city of one-way streets, as {@code traffic.cu} has it. */
@@ -54,6 +55,12 @@ final class Traffic implements Simulation {
     @Override
     public boolean hasLongRuns() {
         return false;
+    }
+
+    /** All cells, and a car on some. */
+    @Override
+    public long objectsIn(final int... picture) {
+        return picture.length + Arrays.stream(picture).filter(seen -> seen != 0).count();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.outboard.bench.programs;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** Wa-Tor (Dewdney 1984), as {@code wator.cu} has it. */
@@ -54,6 +55,13 @@ final class Wator implements Simulation {
     @Override
     public boolean hasLongRuns() {
         return true;
+    }
+
+    /** A cell at each place, and an animal in some. */
+    @Override
+    public long objectsIn(final int... picture) {
+        return picture.length
+                + Arrays.stream(picture).filter(seen -> seen != WATER).count();
     }
 
     @Override

@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -32,6 +34,46 @@ class ProgramsTest {
             cases.forEach(work -> assertEquals(work, ProgramCase.parse(work.line())));
             cases.forEach(work -> assertEquals(work.store().isCuda() ? work.heapBytes() : 0, work.driverHeapBytes()));
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.outboard.bench.programs.Programs#names")
+    void shouldRunNoCaseTwiceButLongOnes(final String program) {
+        final List<ProgramCase> cases = Programs.cases(program, false).stream()
+                .filter(work -> work.mode() != ProgramCase.Mode.LONG)
+                .toList();
+
+        assertEquals(cases.size(), cases.stream().distinct().count());
+    }
+
+    /** What a step takes depends on which steps they are. */
+    @ParameterizedTest
+    @MethodSource("simulations")
+    void shouldHaveTheSameStepsWithOtherStoresAsWithCudasAllocator(final Simulation simulation) {
+        final Program program = Programs.named(simulation.name());
+        final ProgramCase cuda = program.cases(new Store("CudaMalloc"), false).get(0);
+
+        for (final Store store : List.of(Store.OBJECT_HEAP, new Store("BitMalloc"))) {
+            final ProgramCase same =
+                    new ProgramCase(cuda.program(), store, cuda.size(), cuda.mode(), cuda.heapBytes(), cuda.steps());
+            assertTrue(program.cases(store, false).contains(same), same::line);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("simulations")
+    void shouldCountTheObjectsOfAPicture(final Simulation simulation) {
+        final Simulation.Reference reference =
+                simulation.reference(simulation.sizes().get(0));
+
+        for (int step = 0; step < 3; step++) {
+            assertEquals(LongStream.of(reference.counts()).sum(), simulation.objectsIn(reference.picture()));
+            reference.step();
+        }
+    }
+
+    static List<Simulation> simulations() {
+        return List.of(new Wator(), new Traffic(), new Life(), new Bodies(false), new Bodies(true));
     }
 
     @Test
