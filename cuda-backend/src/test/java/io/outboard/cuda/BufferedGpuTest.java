@@ -5,8 +5,7 @@ import static io.outboard.cuda.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.HeldBlocks.Counts;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
@@ -23,15 +22,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("gpu")
 class BufferedGpuTest {
 
-    /** As in other tests: the limit of the driver's heap can't be raised once a kernel has used it. */
-    private static final long HEAP_BYTES = 64L << 20;
-
+    private static final long HEAP_BYTES = HeldBlocks.HEAP_BYTES;
     private static final long SMALL_BYTES = 1L << 20;
     private static final long QUEUES_BYTES = 1L << 20;
     private static final int THREADS = 8192;
     private static final int FEW_THREADS = 256;
     private static final int LARGEST_BYTES = 1000;
-    private static final int ALL_COUNTS = 4;
     private static final int LIST_BYTES = 16;
 
     /** 41 classes of 4 queues of 16. */
@@ -42,41 +38,25 @@ class BufferedGpuTest {
 
     private static final long IMPOSSIBLE_BYTES = 1L << 50;
 
-    private final CUdeviceptr memory = new CUdeviceptr();
     private final CUdeviceptr queues = new CUdeviceptr();
     private final CUdeviceptr lists = new CUdeviceptr();
-    private final CUdeviceptr counts = new CUdeviceptr();
-    private KernelModule module;
-
-    /** What threads have seen since the last time. */
-    record Counts(long served, long nulls, long misaligned, long overwritten) {}
+    private HeldBlocks blocks;
 
     @BeforeEach
     void takeMemory() {
         Gpu.require();
-        succeed(JCudaDriver.cuMemAlloc(memory, HEAP_BYTES));
-        succeed(JCudaDriver.cuMemsetD8(memory, (byte) 0xA5, HEAP_BYTES));
         succeed(JCudaDriver.cuMemAlloc(queues, QUEUES_BYTES));
         succeed(JCudaDriver.cuMemsetD8(queues, (byte) 0, QUEUES_BYTES));
         succeed(JCudaDriver.cuMemAlloc(lists, (long) THREADS * LIST_BYTES));
-        succeed(JCudaDriver.cuMemAlloc(counts, (long) ALL_COUNTS * Long.BYTES));
-        succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) ALL_COUNTS * Long.BYTES));
-        // The driver wants to know the size of its heap before the kernels.
-        DeviceHeap.over(DevicePointers.address(memory), HEAP_BYTES)
-                .allocator(DeviceAllocator.CUDA_MALLOC)
-                .build()
-                .close();
-        module = KernelModule.load("buffered-threads", GpuProgram.text("buffered-threads.ptx.gz"));
+        blocks = new HeldBlocks("buffered-threads");
     }
 
     @AfterEach
     void giveMemoryBack() {
-        if (module != null) {
-            module.close();
-            succeed(JCudaDriver.cuMemFree(counts));
+        if (blocks != null) {
+            blocks.close();
             succeed(JCudaDriver.cuMemFree(lists));
             succeed(JCudaDriver.cuMemFree(queues));
-            succeed(JCudaDriver.cuMemFree(memory));
         }
     }
 
@@ -85,78 +65,54 @@ class BufferedGpuTest {
     }
 
     private DeviceHeap heap(final String variant, final long bytes) {
-        return DeviceHeap.over(DevicePointers.address(memory), bytes)
-                .allocator(isCuda(variant) ? DeviceAllocator.CUDA_MALLOC : DeviceAllocator.BIT_MALLOC)
-                .build();
-    }
-
-    private Counts counts() {
-        final long[] values = new long[ALL_COUNTS];
-        succeed(JCudaDriver.cuMemcpyDtoH(Pointer.to(values), counts, (long) ALL_COUNTS * Long.BYTES));
-        succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) ALL_COUNTS * Long.BYTES));
-        return new Counts(values[0], values[1], values[2], values[3]);
+        return blocks.heap(isCuda(variant) ? DeviceAllocator.CUDA_MALLOC : DeviceAllocator.BIT_MALLOC, bytes);
     }
 
     private Counts use(final String variant, final DeviceHeap heap, final int threads, final int rounds) {
-        HeapKernels.run(
-                module,
+        return blocks.run(
+                "use",
                 variant,
-                "use" + variant,
                 threads,
                 heap.parameter(),
                 Pointer.to(queues),
                 word(LARGEST_BYTES),
                 word(rounds),
-                Pointer.to(counts));
-        return counts();
+                blocks.counts());
     }
 
     private Counts hold(
             final String variant, final DeviceHeap heap, final int threads, final int bytes, final long most) {
-        HeapKernels.run(
-                module,
+        return blocks.run(
+                "hold",
                 variant,
-                "hold" + variant,
                 threads,
                 heap.parameter(),
                 Pointer.to(queues),
                 word(bytes),
                 word(most),
                 Pointer.to(lists),
-                Pointer.to(counts));
-        return counts();
+                blocks.counts());
     }
 
     private Counts release(final String variant, final DeviceHeap heap, final int threads, final int bytes) {
-        HeapKernels.run(
-                module,
+        return blocks.run(
+                "release",
                 variant,
-                "release" + variant,
                 threads,
                 heap.parameter(),
                 Pointer.to(queues),
                 word(bytes),
                 Pointer.to(lists),
-                Pointer.to(counts));
-        return counts();
+                blocks.counts());
     }
 
     private Counts tryOne(final String variant, final DeviceHeap heap, final long bytes) {
-        HeapKernels.run(
-                module,
-                variant,
-                "tryOne" + variant,
-                1,
-                heap.parameter(),
-                Pointer.to(queues),
-                word(bytes),
-                Pointer.to(counts));
-        return counts();
+        return blocks.run("tryOne", variant, 1, heap.parameter(), Pointer.to(queues), word(bytes), blocks.counts());
     }
 
     /** A request for what there can't be empties the buffers. */
     private void assertGivenBack(final String variant, final DeviceHeap heap) {
-        assertEquals(new Counts(0, 1, 0, 0), tryOne(variant, heap, IMPOSSIBLE_BYTES));
+        assertEquals(Counts.of(0, 1), tryOne(variant, heap, IMPOSSIBLE_BYTES));
         if (!isCuda(variant)) {
             DeviceHeapGpuTest.assertAllFree(heap.statistics(), 0);
         }
@@ -169,7 +125,7 @@ class BufferedGpuTest {
             final Counts used = use(variant, heap, THREADS, 50);
 
             assertTrue(used.served() > 2L * 50 * THREADS, used::toString);
-            assertEquals(new Counts(used.served(), 0, 0, 0), used);
+            assertEquals(Counts.of(used.served(), 0), used);
             assertGivenBack(variant, heap);
         }
     }
@@ -182,7 +138,7 @@ class BufferedGpuTest {
             final Counts used = use(variant, heap, THREADS, 20);
 
             assertTrue(used.served() > 0 && used.nulls() > 0, used::toString);
-            assertEquals(new Counts(used.served(), used.nulls(), 0, 0), used);
+            assertEquals(Counts.of(used.served(), used.nulls()), used);
             assertGivenBack(variant, heap);
         }
     }
@@ -192,15 +148,15 @@ class BufferedGpuTest {
     void shouldTakeBackWhatOthersFree(final String variant) {
         try (DeviceHeap heap = heap(variant, HEAP_BYTES)) {
             for (int round = 0; round < 10; round++) {
-                assertEquals(new Counts(3L * THREADS, 0, 0, 0), hold(variant, heap, THREADS, 200, 3));
-                assertEquals(new Counts(0, 0, 0, 0), release(variant, heap, THREADS, 200));
+                assertEquals(Counts.of(3L * THREADS, 0), hold(variant, heap, THREADS, 200, 3));
+                assertEquals(Counts.of(0, 0), release(variant, heap, THREADS, 200));
             }
 
             if (!isCuda(variant)) {
                 final DeviceHeapStatistics kept = heap.statistics();
                 assertTrue(kept.usedChunks() > 0 && kept.usedChunks() <= MOST_KEPT, kept::toString);
                 final long largestBytes = (kept.capacityBytes() >> 16 << 16) - HEADER_BYTES;
-                assertEquals(new Counts(1, 0, 0, 0), tryOne(variant, heap, largestBytes), "of what is kept");
+                assertEquals(Counts.of(1, 0), tryOne(variant, heap, largestBytes), "of what is kept");
             }
             assertGivenBack(variant, heap);
         }
@@ -212,9 +168,9 @@ class BufferedGpuTest {
         try (DeviceHeap heap = heap(variant, HEAP_BYTES)) {
             final Counts held = hold(variant, heap, FEW_THREADS, LARGEST_BYTES, Long.MAX_VALUE);
 
-            assertEquals(new Counts(held.served(), FEW_THREADS, 0, 0), held);
+            assertEquals(Counts.of(held.served(), FEW_THREADS), held);
             assertTrue(held.served() * LARGEST_BYTES > HEAP_BYTES / 4, held::toString);
-            assertEquals(new Counts(0, 0, 0, 0), release(variant, heap, FEW_THREADS, LARGEST_BYTES));
+            assertEquals(Counts.of(0, 0), release(variant, heap, FEW_THREADS, LARGEST_BYTES));
             assertGivenBack(variant, heap);
             assertEquals(0, use(variant, heap, FEW_THREADS, 1).nulls(), "nulls where all is free again");
             assertGivenBack(variant, heap);

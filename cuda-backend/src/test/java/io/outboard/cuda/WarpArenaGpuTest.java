@@ -1,15 +1,10 @@
 package io.outboard.cuda;
 
 import static io.outboard.cuda.HeapKernels.word;
-import static io.outboard.cuda.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DevicePointers;
-import jcuda.Pointer;
-import jcuda.driver.CUdeviceptr;
-import jcuda.driver.JCudaDriver;
+import io.outboard.cuda.HeldBlocks.Counts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -24,86 +19,53 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("gpu")
 class WarpArenaGpuTest {
 
-    /** As in other tests: the limit of the driver's heap can't be raised once a kernel has used it. */
-    private static final long HEAP_BYTES = 64L << 20;
-
+    private static final long HEAP_BYTES = HeldBlocks.HEAP_BYTES;
     private static final long SMALL_BYTES = 1L << 20;
     private static final int THREADS = 8192;
     private static final int LARGEST_BYTES = 200;
     private static final int CALLS = 20;
-    private static final int ALL_COUNTS = 5;
 
-    private final CUdeviceptr memory = new CUdeviceptr();
-    private final CUdeviceptr counts = new CUdeviceptr();
-    private KernelModule module;
-
-    /** What threads have seen. */
-    record Counts(long served, long nulls, long misaligned, long overwritten, long late) {}
+    private HeldBlocks blocks;
 
     @BeforeEach
     void takeMemory() {
         Gpu.require();
-        succeed(JCudaDriver.cuMemAlloc(memory, HEAP_BYTES));
-        succeed(JCudaDriver.cuMemsetD8(memory, (byte) 0xA5, HEAP_BYTES));
-        succeed(JCudaDriver.cuMemAlloc(counts, (long) ALL_COUNTS * Long.BYTES));
-        succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) ALL_COUNTS * Long.BYTES));
-        // The driver wants to know the size of its heap before the kernels.
-        DeviceHeap.over(DevicePointers.address(memory), HEAP_BYTES)
-                .allocator(DeviceAllocator.CUDA_MALLOC)
-                .build()
-                .close();
-        module = KernelModule.load("arena-threads", GpuProgram.text("arena-threads.ptx.gz"));
+        blocks = new HeldBlocks("arena-threads");
     }
 
     @AfterEach
     void giveMemoryBack() {
-        if (module != null) {
-            module.close();
-            succeed(JCudaDriver.cuMemFree(counts));
-            succeed(JCudaDriver.cuMemFree(memory));
+        if (blocks != null) {
+            blocks.close();
         }
     }
 
     private DeviceHeap heap(final String allocator, final long bytes) {
-        return DeviceHeap.over(DevicePointers.address(memory), bytes)
-                .allocator(DeviceAllocator.named(allocator))
-                .build();
-    }
-
-    private Counts counts() {
-        final long[] values = new long[ALL_COUNTS];
-        succeed(JCudaDriver.cuMemcpyDtoH(Pointer.to(values), counts, (long) ALL_COUNTS * Long.BYTES));
-        return new Counts(values[0], values[1], values[2], values[3], values[4]);
+        return blocks.heap(DeviceAllocator.named(allocator), bytes);
     }
 
     private Counts use(final DeviceHeap heap, final long chunkBytes, final int rounds) {
-        final String name = heap.allocator().paperName();
-        HeapKernels.run(
-                module,
-                name,
-                "use" + name,
+        return blocks.run(
+                "use",
+                heap.allocator().paperName(),
                 THREADS,
                 heap.parameter(),
                 word(chunkBytes),
                 word(CALLS),
                 word(LARGEST_BYTES),
                 word(rounds),
-                Pointer.to(counts));
-        return counts();
+                blocks.counts());
     }
 
     private Counts exhaust(final DeviceHeap heap, final int threads, final long chunkBytes) {
-        final String name = heap.allocator().paperName();
-        HeapKernels.run(
-                module,
-                name,
-                "exhaust" + name,
+        return blocks.run(
+                "exhaust",
+                heap.allocator().paperName(),
                 threads,
                 heap.parameter(),
                 word(chunkBytes),
                 word(LARGEST_BYTES),
-                Pointer.to(counts));
-        return counts();
+                blocks.counts());
     }
 
     private static void assertAllFree(final DeviceHeap heap) {
@@ -121,7 +83,7 @@ class WarpArenaGpuTest {
 
             // A half of the warps, and a third of the threads of the others, ask three times of four.
             assertTrue(used.served() > 10L * CALLS * THREADS * 2 / 3 / 2, used::toString);
-            assertEquals(new Counts(used.served(), 0, 0, 0, 0), used);
+            assertEquals(Counts.of(used.served(), 0), used);
             assertAllFree(heap);
         }
     }
@@ -133,7 +95,7 @@ class WarpArenaGpuTest {
             final Counts used = use(heap, chunkBytes, 10);
 
             assertTrue(used.served() > 0 && used.nulls() > 0, used::toString);
-            assertEquals(new Counts(used.served(), used.nulls(), 0, 0, 0), used);
+            assertEquals(Counts.of(used.served(), used.nulls()), used);
             assertAllFree(heap);
         }
     }
@@ -144,7 +106,7 @@ class WarpArenaGpuTest {
         try (DeviceHeap heap = heap(allocator, heapBytes)) {
             final Counts exhausted = exhaust(heap, threads, 32 << 10);
 
-            assertEquals(new Counts(exhausted.served(), threads, 0, 0, 0), exhausted);
+            assertEquals(Counts.of(exhausted.served(), threads), exhausted);
             assertTrue(exhausted.served() * LARGEST_BYTES > heapBytes / 4, exhausted::toString);
             assertAllFree(heap);
         }

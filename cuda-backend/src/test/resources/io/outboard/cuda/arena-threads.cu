@@ -1,47 +1,11 @@
 // Kernels that try arenas of warps out. Each block is filled with a tag of its own and read back when all are there, so that
 // blocks that overlap are found. Made into PTX by cuda-backend/ptx.sh.
-#include "outboard/bit_malloc.cuh"
-#include "outboard/cuda_malloc.cuh"
+#include "held.cuh"
 #include "outboard/warp_arena.cuh"
-
-// Not inlined, so that there is one copy for all kernels. In no unnamed namespace, whose name differs each time.
-template <class Arena>
-__device__ __noinline__ void* mallocOf(Arena& arena, outboard::u64 bytes) {
-    return arena.malloc(bytes);
-}
 
 namespace {
 
-using outboard::Heap;
-using outboard::u32;
-using outboard::u64;
-
 constexpr u32 WARP_THREADS = 32;
-
-// What went wrong and what went well, in the order of the test's names for it.
-struct Counts {
-    u64 served;
-    u64 nulls;
-    u64 misaligned;
-    u64 overwritten;
-    u64 late;  // served of an arena that was freed, or for 0 bytes
-};
-
-struct alignas(16) Block {
-    Block* before;
-    u32 bytes;
-    u32 tag;
-};
-
-__device__ u32 thread() {
-    return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-__device__ u32 mixed(u32 number) {
-    number = (number ^ (number >> 16)) * 0x7FEB352Du;
-    number = (number ^ (number >> 15)) * 0x846CA68Bu;
-    return number ^ (number >> 16);
-}
 
 // What one thread got of its arena, the last first.
 class Blocks {
@@ -56,21 +20,9 @@ class Blocks {
     // Asks for so many bytes; whether there were any.
     template <class Arena>
     __device__ bool take(Arena& arena, u32 bytes, Counts* counts) {
-        void* const memory = mallocOf(arena, bytes);
-        if (memory == nullptr) {
-            atomicAdd(&counts->nulls, 1);
+        Block* const block = allocate(arena, last, bytes, tagOf(count), counts);
+        if (block == nullptr) {
             return false;
-        }
-        atomicAdd(&counts->served, 1);
-        if (reinterpret_cast<u64>(memory) % 16 != 0) {
-            atomicAdd(&counts->misaligned, 1);
-            return false;
-        }
-        Block* const block = static_cast<Block*>(memory);
-        *block = {last, bytes, tagOf(count)};
-        volatile u32* const words = reinterpret_cast<u32*>(block);
-        for (u32 i = sizeof(Block) / sizeof(u32); i < bytes / sizeof(u32); ++i) {
-            words[i] = tagOf(count);
         }
         last = block;
         ++count;
@@ -80,15 +32,9 @@ class Blocks {
     __device__ void check(Counts* counts) const {
         const volatile Block* block = last;
         for (u32 left = count; left != 0; --left) {
-            const u32 tag = tagOf(left - 1);
-            bool right = block->tag == tag;
-            const volatile u32* const words = reinterpret_cast<const volatile u32*>(block);
-            for (u32 i = sizeof(Block) / sizeof(u32); right && i < block->bytes / sizeof(u32); ++i) {
-                right = words[i] == tag;
-            }
-            if (!right) {
+            if (!isRight(block, block->bytes, tagOf(left - 1))) {
                 atomicAdd(&counts->overwritten, 1);
-                break;  // it leads nowhere
+                break;
             }
             block = block->before;
         }

@@ -1,25 +1,15 @@
 // Kernels that try buffers of blocks before an allocator out, coalesced and not. Each block is filled with a tag of its own and
 // read back, so that blocks that overlap are found, and poisoned before it is freed. Made into PTX by cuda-backend/ptx.sh.
-#include "outboard/bit_malloc.cuh"
+#include "held.cuh"
 #include "outboard/buffered.cuh"
-#include "outboard/cuda_malloc.cuh"
 
-// Not inlined, so that there is one copy of each for all kernels. In no unnamed namespace, whose name differs each time.
-template <class Allocator>
-__device__ __noinline__ void* mallocOf(Allocator& allocator, outboard::u64 bytes) {
-    return allocator.malloc(bytes);
-}
-
+// As mallocOf.
 template <class Allocator>
 __device__ __noinline__ void freeOf(Allocator& allocator, void* pointer) {
     allocator.free(pointer);
 }
 
 namespace {
-
-using outboard::Heap;
-using outboard::u32;
-using outboard::u64;
 
 // Few and short, so that they are full and empty all the time. The test knows how many blocks they keep.
 constexpr u32 QUEUES = 4;
@@ -32,21 +22,6 @@ using Kept = outboard::Buffered<Allocator, QUEUES, DEPTH>;
 
 constexpr u32 HELD = 4;
 constexpr u32 POISON = 0xDEADDEAD;
-
-// What went wrong and what went well, in the order of the test's names for it.
-struct Counts {
-    u64 served;
-    u64 nulls;
-    u64 misaligned;
-    u64 overwritten;
-};
-
-// How a block begins that is held.
-struct alignas(16) Block {
-    Block* before;
-    u32 bytes;
-    u32 tag;
-};
 
 // What a thread holds between two kernels.
 struct List {
@@ -68,52 +43,7 @@ struct Make<outboard::Coalesced<Allocator>> {
     }
 };
 
-__device__ u32 thread() {
-    return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-__device__ u32 mixed(u32 number) {
-    number = (number ^ (number >> 16)) * 0x7FEB352Du;
-    number = (number ^ (number >> 15)) * 0x846CA68Bu;
-    return number ^ (number >> 16);
-}
-
-__device__ void fill(Block* block, u32 tag) {
-    volatile u32* const words = reinterpret_cast<u32*>(block);
-    for (u32 i = sizeof(Block) / sizeof(u32); i < block->bytes / sizeof(u32); ++i) {
-        words[i] = tag;
-    }
-}
-
-// A block that isn't right leads nowhere, and isn't freed.
-__device__ bool isRight(const Block* block, u32 bytes, u32 tag) {
-    const volatile Block* const head = block;
-    bool right = head->bytes == bytes && head->tag == tag;
-    const volatile u32* const words = reinterpret_cast<const u32*>(block);
-    for (u32 i = sizeof(Block) / sizeof(u32); i < bytes / sizeof(u32); ++i) {
-        right &= words[i] == tag;
-    }
-    return right;
-}
-
-template <class Allocator>
-__device__ Block* allocate(Allocator& allocator, Block* before, u32 bytes, u32 tag, Counts* counts) {
-    void* const memory = mallocOf(allocator, bytes);
-    if (memory == nullptr) {
-        atomicAdd(&counts->nulls, 1);
-        return nullptr;
-    }
-    atomicAdd(&counts->served, 1);
-    if (reinterpret_cast<u64>(memory) % 16 != 0) {
-        atomicAdd(&counts->misaligned, 1);
-        return nullptr;
-    }
-    Block* const block = static_cast<Block*>(memory);
-    *block = {before, bytes, tag};
-    fill(block, tag);
-    return block;
-}
-
+// A block that isn't right isn't freed.
 template <class Allocator>
 __device__ bool checkAndFree(Allocator& allocator, Block* block, u32 bytes, u32 tag, Counts* counts) {
     if (!isRight(block, bytes, tag)) {
