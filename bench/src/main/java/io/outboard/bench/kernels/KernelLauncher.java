@@ -43,9 +43,6 @@ final class KernelLauncher {
     /** {@code alignof(Work)}, of which its size is a multiple. */
     private static final int ALIGNMENT = 32;
 
-    /** More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. */
-    private static final long LAUNCH_CYCLES = 400_000;
-
     private final KernelModule module;
     private final Stopwatch stopwatch;
     private final ByteBuffer parameter = ByteBuffer.allocateDirect(
@@ -104,7 +101,7 @@ final class KernelLauncher {
      * @return what the device took, in microseconds
      */
     double timed(final int launches, final Runnable work) {
-        set(Word.ITERATIONS, launches * LAUNCH_CYCLES);
+        set(Word.ITERATIONS, launches * Stopwatch.LAUNCH_CYCLES);
         launch("hold", 1, 1);
         return stopwatch.microseconds(work);
     }

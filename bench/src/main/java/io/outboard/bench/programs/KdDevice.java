@@ -1,6 +1,7 @@
 package io.outboard.bench.programs;
 
 import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.DeviceAllocator;
 import io.outboard.cuda.DeviceHeap;
@@ -105,8 +106,6 @@ final class KdDevice implements AutoCloseable {
     private static final int COPIED = STATE + 1;
     private static final int DONE = 1;
     private static final int REFUSED = 2;
-    /** More than the host takes for a launch, in cycles of the device: some 200 microseconds. */
-    private static final long LAUNCH_CYCLES = 400_000;
 
     private final ProgramCase work;
     private final KdScene scene;
@@ -270,7 +269,7 @@ final class KdDevice implements AutoCloseable {
         BenchDevice.clear(queue);
         BenchDevice.clear(tasks);
         final int blocks = blocks(kernel);
-        set(Word.CYCLES, LAUNCH_CYCLES);
+        set(Word.CYCLES, Stopwatch.LAUNCH_CYCLES);
         launch("begin", 1, 1);
         isFreed = false;
         final double microseconds = device.stopwatch().microseconds(() -> launch(kernel, blocks, BLOCK));
@@ -330,7 +329,7 @@ final class KdDevice implements AutoCloseable {
     /** Frees what was built last, so that the driver's heap is as it was; gives the memory back. */
     @Override
     public void close() {
-        if (heap == null && !isFreed) {
+        if (heap == null && !isFreed && flats != null) {
             copyLevels();
             freeCopied();
         }

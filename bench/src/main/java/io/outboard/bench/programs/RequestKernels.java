@@ -2,6 +2,7 @@ package io.outboard.bench.programs;
 
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.KernelModule;
 import io.outboard.cuda.kernels.TextResource;
@@ -45,9 +46,6 @@ final class RequestKernels implements AutoCloseable {
     /** {@code Thing} of {@code objects.cu}; how many there are is not asked for. */
     private static final List<ObjectType> THINGS =
             List.of(ObjectType.of("Thing", 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4));
-
-    /** More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. */
-    private static final long LAUNCH_CYCLES = 400_000;
 
     private final BenchDevice device;
     private final boolean isBuffered;
@@ -111,7 +109,7 @@ final class RequestKernels implements AutoCloseable {
     /** Runs a kernel; what it takes, in microseconds. The device is kept busy until the host has launched it. */
     double timed(final String kernel) {
         module.function(kernel);
-        set(Word.CYCLES, LAUNCH_CYCLES);
+        set(Word.CYCLES, Stopwatch.LAUNCH_CYCLES);
         launch("hold", 1, 1);
         return device.stopwatch().microseconds(() -> launch(kernel, launched, BLOCK_THREADS));
     }

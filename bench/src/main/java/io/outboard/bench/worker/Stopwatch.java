@@ -8,6 +8,12 @@ import jcuda.driver.JCudaDriver;
 /** Times work on the default stream by two CUDA events. Confined to one thread. */
 public final class Stopwatch implements AutoCloseable {
 
+    /**
+     * More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. A kernel that lasts so
+     * long keeps the device busy until the host has launched what is timed: else the host would be timed.
+     */
+    public static final long LAUNCH_CYCLES = 400_000;
+
     private static final int MICROSECONDS_A_MILLISECOND = 1000;
 
     private final CUstream stream = new CUstream();
