@@ -37,7 +37,6 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -62,22 +61,6 @@ final class KernelsCommand implements Callable<Integer> {
     private static final long MOST_HEAP = 64L << 30;
     private static final List<long[]> MIX_SIZES = List.of(new long[] {4, 1024});
     private static final List<long[]> ONE_SIZE = List.of(new long[] {16, 16});
-
-    /** What chooses cases and allocators of the tests, and how long they last. */
-    private static final List<String> OPTIONS_OF_TESTS = List.of(
-            "--allocator",
-            "--coalesced",
-            "--linked",
-            "--case",
-            "--threads",
-            "--bytes",
-            "--heap",
-            "--iterations",
-            "--churn-seconds",
-            "--aged",
-            "--pre-split",
-            "--part",
-            "--runs");
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -256,20 +239,17 @@ final class KernelsCommand implements Callable<Integer> {
     /** What the options ask for, if they ask for programs. */
     List<ProgramCase> programCases() {
         checkRange("--limit", limitSeconds, MOST_SECONDS);
-        final CommandLine.ParseResult given = spec.commandLine().getParseResult();
-        for (final String option : OPTIONS_OF_TESTS) {
-            if (given.hasMatchedOption(option)) {
-                throw new WrongUseException(option + "="
-                        + String.join(",", given.matchedOption(option).originalStringValues())
-                        + " must stand without --program");
-            }
-        }
+        programs.checkAlone(spec.commandLine().getParseResult());
         return programs.cases(quick);
     }
 
-    /** 1 if a check failed or a process died. That a heap wasn't enough is a result. */
+    /** 1 if a check failed, a process died or two runs differ. That a heap wasn't enough is a result. */
     static int exitCode(final List<ProgramResult> results) {
-        return results.stream().anyMatch(ProgramResult::hasFailed) ? 1 : 0;
+        return results.stream()
+                        .anyMatch(
+                                result -> result.hasFailed() || results.stream().anyMatch(result::contradicts))
+                ? 1
+                : 0;
     }
 
     private static List<ProgramResult> programResults(final List<String> lines) {

@@ -8,11 +8,28 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
 
 /** Options of programs whose kernels allocate. */
 final class ProgramOptions {
 
     private static final String ALL = "all";
+
+    /** What chooses cases and allocators of the tests, and how long they last. */
+    private static final List<String> OPTIONS_OF_TESTS = List.of(
+            "--allocator",
+            "--coalesced",
+            "--linked",
+            "--case",
+            "--threads",
+            "--bytes",
+            "--heap",
+            "--iterations",
+            "--churn-seconds",
+            "--aged",
+            "--pre-split",
+            "--part",
+            "--runs");
 
     @Option(
             names = "--program",
@@ -63,6 +80,17 @@ final class ProgramOptions {
     private static void checkAbsent(final String option, final List<String> values) {
         if (!values.isEmpty()) {
             throw new WrongUseException(option + "=" + String.join(",", values) + " must stand with --program");
+        }
+    }
+
+    /** Checks that nothing is given that is for the tests, and would be ignored. */
+    void checkAlone(final ParseResult given) {
+        for (final String option : OPTIONS_OF_TESTS) {
+            if (given.hasMatchedOption(option)) {
+                throw new WrongUseException(option + "="
+                        + String.join(",", given.matchedOption(option).originalStringValues())
+                        + " must stand without --program");
+            }
         }
     }
 

@@ -94,6 +94,22 @@ class KernelsCommandTest {
     }
 
     @Test
+    void shouldFailWhereTwoRunsOfTheSameStepsDiffer() {
+        final String run = "{\"program\":\"wator\",\"store\":\"ObjectHeap\",\"size\":\"8x8\",\"mode\":\"LONG\","
+                + "\"status\":\"ok\",\"steps\":300000,\"checksum\":7}";
+        final ProgramResult first = ProgramResult.parse("results", 1, run);
+
+        assertEquals(0, KernelsCommand.exitCode(List.of(first, ProgramResult.parse("results", 2, run))));
+        assertEquals(
+                1, KernelsCommand.exitCode(List.of(first, ProgramResult.parse("results", 2, run.replace("7", "8")))));
+        assertEquals(
+                0,
+                KernelsCommand.exitCode(List.of(
+                        first,
+                        ProgramResult.parse("results", 2, run.replace("7", "8").replace("300000", "3")))));
+    }
+
+    @Test
     void shouldRefuseSizesThatNoCaseTakes() {
         final Outcome outcome = Outcome.of("kernels", "--case", "MIX", "--bytes", "16");
 

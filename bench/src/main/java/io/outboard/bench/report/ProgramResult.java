@@ -135,6 +135,21 @@ public final class ProgramResult {
     }
 
     /**
+     * Whether another run of the same steps came to something else.
+     *
+     * @param other any
+     * @return false where there is nothing to be compared
+     */
+    public boolean contradicts(final ProgramResult other) {
+        return other.program().equals(program())
+                && other.size().equals(size())
+                && other.number("steps") == number("steps")
+                && !Double.isNaN(number("checksum"))
+                && !Double.isNaN(other.number("checksum"))
+                && other.number("checksum") != number("checksum");
+    }
+
+    /**
      * What went wrong, or wasn't enough.
      *
      * @return in a few words; empty if nothing

@@ -134,10 +134,7 @@ final class SimulationTables {
         final HtmlTable table = new HtmlTable("Long runs", "Program");
         List.of("steps", "objects", "held", "checksum").forEach(heading -> table.column("", heading));
         for (final ProgramResult result : shown) {
-            final boolean differs = shown.stream()
-                    .anyMatch(other -> name(other).equals(name(result))
-                            && other.number("steps") == result.number("steps")
-                            && !other.text("checksum").equals(result.text("checksum")));
+            final boolean differs = shown.stream().anyMatch(result::contradicts);
             table.row(
                     Html.escape(name(result)),
                     List.of(
