@@ -80,6 +80,19 @@ OUTBOARD_DEVICE GlobalAtomic<u64> freeBits(const Heap* heap, u32 level, u32 word
     return GlobalAtomic<u64>(heap->bits.free[level][word]);
 }
 
+// Whether it has slots for a part of the warps only. These have a quarter of all granules of level 2 then.
+OUTBOARD_DEVICE bool isSmall(const Heap* heap) {
+    return heap->bits.slotCount < heap->bits.multiprocessors * SLOTS_PER_MULTIPROCESSOR;
+}
+
+// So many words of level 2 have the granules that slots begin with. What is divided stays so for long: if it were everywhere,
+// there would be no rows for large blocks. Closer together, slots get into each other's way, by sectors of the tables; so in a
+// large heap they have all but an eighth.
+OUTBOARD_DEVICE u32 lowerWords(const Heap* heap) {
+    const u32 words = heap->bits.words[TOP_LEVEL];
+    return words - words / (isSmall(heap) ? 2 : 8);
+}
+
 // The number of the multiprocessor, below the heap's. They need not be numbered without gaps.
 OUTBOARD_DEVICE u32 ownMultiprocessor(const Heap* heap) {
     u32 number = multiprocessor();

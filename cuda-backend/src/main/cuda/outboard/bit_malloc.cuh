@@ -203,7 +203,7 @@ OUTBOARD_SELDOM inline u32 mallocSlowly(u32 lanes, const Heap* heap, u32 units) 
     search.count = countOf(search.left);
     while (search.count > 1) {
         const bool searched = chooseTogether(search);
-        if (searched) {
+        if (searched && !(search.isAround && searchAround(search))) {
             searchAll(search);
         }
         if (search.found.unit != NO_UNIT) {

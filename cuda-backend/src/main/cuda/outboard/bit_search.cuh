@@ -1,8 +1,8 @@
 // BitMalloc's searches: all of the heap, for what the slot's words don't have.
 //
-// 1. For the threads of a group together, from the top level down; if there is no such place, for half of them, or for as
-//    many as what was seen has room for, and so on. That there is none is noted, and believed until as much has become free
-//    as pays for another search (PAID_WORDS).
+// 1. For the threads of a group together, from the top level down, or around first if few granules there are whole; if
+//    there is no such place, for half of them, or for as many as what was seen has room for, and so on. That there is none
+//    anywhere is noted, and believed until as much has become free as pays for another search (PAID_WORDS).
 // 2. Each thread that has nothing yet looks around for itself, from anywhere on each level, from its request's level up.
 // 3. All threads look through all of the heap for one of them, for the smallest request first: if that isn't there, no
 //    other is. This is done up to three times: as it is; after slots' own words below the request's level that are all ones
@@ -23,8 +23,8 @@
 //
 // Accesses of one request: per search at most 4 for each word of the three levels (a word a KiB) and of their hints, and
 // as often for a hint's words as another thread was faster there, TRIES times. At most five searches for several threads
-// find nothing, and three for one, and the threads of a warp take part in those of each other. A request that is known to be
-// hopeless has some fifty for each number of threads.
+// find nothing, each after a look around (AROUND hints of a thread on two levels), and three for one, and the threads of a
+// warp take part in those of each other. A request that is known to be hopeless has some fifty for each number of threads.
 #pragma once
 
 #include "bit_claims.cuh"
@@ -38,6 +38,9 @@ constexpr u32 AT_ONCE = 6;
 
 // A thread that searches by itself looks at so many hints of a level.
 constexpr u32 AROUND = 2 * AT_ONCE;
+
+// Of one word: fewer granules of level 2 are scarce.
+constexpr u32 SCARCE = RADIX / 8 * 7;
 
 OUTBOARD_DEVICE u64 look(u64& word, bool exact) {
     const GlobalAtomic<u64> atomic(word);
@@ -90,12 +93,14 @@ struct Search {
     bool exact;
     u64 frees;     // before it began
     u32 losses;    // claims of what was found
+    bool isAround;  // looks around before it looks everywhere
     u32 level;     // where it is:
     u32 granules;  // of that level in a row are looked for
     bool tails;    // or one less, behind what a claim left of the granule before
     u32 most;      // granules that were seen in one word
     u32 first;     // the hint that it began with
     u32 next;      // hints looked at so far
+    u32 end;       // of so many
     u32 turn;      // the bit that each is looked at from, round to it again
     u64 hints[AT_ONCE];  // what is left of those that this thread looks at
     u64 stale[AT_ONCE];  // of them: bits that are set for nothing
@@ -127,7 +132,8 @@ struct Search {
         granules = level > levelFor(units) ? 1 : ceilingOf(units, level * RADIX_LOG2);
         tails = level == 1 && units > RADIX && (units & (RADIX - 1)) != 0;
         most = 0;
-        first = level <= TOP_LEVEL ? scaled(chance, hintsOf(heap, level)) : 0;
+        end = level <= TOP_LEVEL ? hintsOf(heap, level) : 0;
+        first = scaled(chance, end);
         next = 0;
         // From the first bit again: blocks that begin anywhere leave holes everywhere, and large requests find nothing.
         turn = 0;
@@ -283,10 +289,10 @@ OUTBOARD_SELDOM inline u32 findInHints(Search& search) {
     return NO_UNIT;
 }
 
-// The next word of a level that has what is looked for, by the hints from `first` on; NO_UNIT if there is none. By all
+// The next word of a level that has what is looked for, by the hints from `first` to `end`; NO_UNIT if there is none. By all
 // threads of the group, each looking at the words of hints of its own.
 OUTBOARD_SELDOM inline u32 findWord(Search& search) {
-    while (search.next < hintsOf(search.heap, search.level)) {
+    while (search.next < search.end) {
         lookAtHints(search);
         const u32 word = findInHints(search);
         clearStale(search);
@@ -473,28 +479,52 @@ OUTBOARD_DEVICE bool share(Search& search) {
     return search.found.unit != NO_UNIT;
 }
 
+// Looks for it on the level that was entered. Whether it was found.
+OUTBOARD_DEVICE bool searchLevel(Search& search) {
+    for (u32 word = 0; (word = findWord(search)) != NO_UNIT;) {
+        if (search.rank == 0) {
+            claimFound(search, word);
+        }
+        if (share(search)) {
+            return true;
+        }
+        // Another was faster. There may be more in the same place: all of these go on from different words.
+        search.turn = scaled(Group(search.lanes).fromFirst(scatter()), RADIX);
+        const u32 hints = AT_ONCE * search.threads;
+        if (++search.losses % (TRIES * hints) == 0) {
+            search.next += hints;
+        }
+    }
+    return false;
+}
+
+// Looks for it around, below the top level. Whether it was found. By all threads of the group.
+OUTBOARD_SELDOM inline bool searchAround(Search& search) {
+    search.losses = 0;
+    OUTBOARD_ROLLED
+    for (u32 level = levelFor(search.units); level < TOP_LEVEL; ++level) {
+        search.enter(level, Group(search.lanes).fromFirst(scatter()));
+        search.end = least(search.end, AROUND * search.threads);
+        if (searchLevel(search)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Looks for it on all levels: alone from the request's up, as memory moves that is promoted meanwhile; together, when it
 // is about a place for more, from the top down. By all threads of the group.
+//
+// From the top down is fast, but divides what is whole though there are holes: after some time all is divided, and large
+// blocks are refused in a heap that is mostly free (searchAround).
 OUTBOARD_SELDOM inline void searchAll(Search& search) {
     const u32 own = levelFor(search.units);
     search.losses = 0;
     OUTBOARD_ROLLED
     for (u32 i = own; i <= TOP_LEVEL && search.units <= RADIX * GRANULE2_UNITS; ++i) {
-        const u32 level = search.count > 1 ? TOP_LEVEL + own - i : i;
-        search.enter(level, Group(search.lanes).fromFirst(scatter()));
-        for (u32 word = 0; (word = findWord(search)) != NO_UNIT;) {
-            if (search.rank == 0) {
-                claimFound(search, word);
-            }
-            if (share(search)) {
-                return;
-            }
-            // Another was faster. There may be more in the same place: all of these go on from different words.
-            search.turn = scaled(Group(search.lanes).fromFirst(scatter()), RADIX);
-            const u32 hints = AT_ONCE * search.threads;
-            if (++search.losses % (TRIES * hints) == 0) {
-                search.next += hints;
-            }
+        search.enter(search.count > 1 ? TOP_LEVEL + own - i : i, Group(search.lanes).fromFirst(scatter()));
+        if (searchLevel(search)) {
+            return;
         }
     }
     if (own == TOP_LEVEL && search.count == 1) {
@@ -517,6 +547,19 @@ OUTBOARD_DEVICE void note(const Search& search, u32 which) {
     }
 }
 
+// Whether to look around first: where granules of level 2 are scarce, as far as one of the upper words says. In a small heap
+// only: there slots have a quarter of them, so that holes are worth a search. By all threads of the group.
+OUTBOARD_DEVICE bool isWorthLookingAround(const Search& search) {
+    const Heap* const heap = search.heap;
+    if (!isSmall(heap) || levelFor(search.units) == TOP_LEVEL) {
+        return false;
+    }
+    const u32 words = heap->bits.words[TOP_LEVEL];
+    const u32 word = words - 1 - scaled(Group(search.lanes).fromFirst(scatter()), words - lowerWords(heap));
+    const u32 free = countOf(freeBits(heap, TOP_LEVEL, word).load());
+    return Group(search.lanes).any(free < SCARCE);
+}
+
 // Chooses `count` threads to look for together; whether it makes sense.
 OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
     const Group group(search.lanes);
@@ -528,6 +571,7 @@ OUTBOARD_SELDOM inline bool chooseTogether(Search& search) {
         return false;
     }
     search.frees = freesSoFar(search.heap, TOGETHER);
+    search.isAround = isWorthLookingAround(search);
     return true;
 }
 

@@ -223,7 +223,7 @@ struct PreSplit {
     }
 };
 
-// Makes all of it free, and gives each slot a granule to begin with, far from the others'. After clearTables.
+// Makes all of it free, and gives each slot a granule to begin with, of the lower ones and far from the others'. After clearTables.
 OUTBOARD_DEVICE void freeAllBits(Heap* heap, u64 index, u64 count) {
     BitTables& bits = heap->bits;
     const u32 granules = bits.words[0] >> detail::RADIX_LOG2;
@@ -241,11 +241,12 @@ OUTBOARD_DEVICE void freeAllBits(Heap* heap, u64 index, u64 count) {
         bits.free[1][granules] = detail::lowBits(rest);
         Atomic<u64>(bits.hints[1][granules >> detail::RADIX_LOG2]).fetch_or(detail::bit64(granules), RELAXED);
     }
+    const u32 lower = detail::least(granules, detail::lowerWords(heap) << detail::RADIX_LOG2);
     for (u64 slot = index; slot < bits.slotCount; slot += count) {
         bits.slots[slot].word[0] = bits.words[1] << detail::RADIX_LOG2;
         bits.slots[slot].word[1] = bits.words[1];
         // By the golden ratio (Knuth, section 6.4): far apart for any number of slots.
-        bits.slots[slot].granule = scaled(static_cast<u32>(slot) * 0x9E3779B9u, granules);
+        bits.slots[slot].granule = scaled(static_cast<u32>(slot) * 0x9E3779B9u, lower);
     }
 }
 

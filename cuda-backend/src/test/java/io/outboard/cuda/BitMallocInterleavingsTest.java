@@ -88,6 +88,14 @@ class BitMallocInterleavingsTest {
         run(unchecked, threads, "bound", 500, 100);
     }
 
+    /** What lives long beside what doesn't: once all had been divided, most of the heap was free and lists were refused. */
+    @ParameterizedTest
+    @CsvSource({"small, 3, 6", "large, 1, 1"})
+    void shouldServeTreesInAHeapOfWhichAThirdIsInUse(final String scenario, final String first, final String last) {
+        new CpuProgram("trees.cpp", FOLDER.resolve("trees-" + scenario), "-O2")
+                .run(LIMIT_SECONDS, WARPS, scenario, first, last);
+    }
+
     @Test
     void shouldSearchOnceForWhatIsNotThere() {
         unchecked.run(LIMIT_SECONDS, "alone", "comb", "1", "3");
