@@ -30,7 +30,8 @@
 //             free there. A guess.
 //
 // make        tries the recent block, then an active one near, then takes a free one near, which gets its type and is made
-//             known as active and allocated; then any active one, any free one, and at last any scant one.
+//             known as active and allocated; then the same near the recent block; then any active one, any free one, and at
+//             last any scant one.
 // destroy     sets the object's bit in slots. Who makes the word whole takes it away by one compare-and-swap, after which nobody
 //             finds anything in it, and gives it back. Who makes it active, or no longer so, turns its bit over, whoever it is
 //             (bitmap.cuh); the same with scant.
@@ -85,7 +86,7 @@ constexpr u32 LAYOUT_OBJECTS = 0x0B7EC7;
 // Of a warp's place and a type. A sector of the L2 cache has two. In words of 32 bits, as they are read.
 struct alignas(16) RecentBlock {
     u32 block;
-    u32 unused;
+    u32 isKnown;
     u32 lowerSlots;
     u32 upperSlots;
 };
@@ -396,6 +397,8 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
         if (claim.slots == 0 && free != 0) {
             claim = claimFree(objects, type, first + nextBit(free, place), group.size());
         }
+        // Where there was room the last time: what is near the warp's place may be full for long.
+        place = four.b != 0 ? four.a : place;
     }
     u32 object = NO_OBJECT;
     for (u32 made = 0; made < group.size();) {
@@ -418,6 +421,7 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
         // Others that share the place may do so at once, and what is read be of both: any block of the heap is a guess, none isn't.
         if (claim.block != NO_OBJECT) {
             GlobalAtomic<u32>(recent->block).store(claim.block);
+            GlobalAtomic<u32>(recent->isKnown).store(1);
         }
         GlobalAtomic<u32>(recent->lowerSlots).store(static_cast<u32>(claim.rest));
         GlobalAtomic<u32>(recent->upperSlots).store(static_cast<u32>(claim.rest >> 32));

@@ -280,28 +280,7 @@ class Group {
     }
 
     OUTBOARD_DEVICE u32 sumOfLowerRanks(u32 value) const {
-        u32 sum = value;
-        if (mask == ~0u) {
-            const u32 own = lane();
-            for (u32 distance = 1; distance < 32; distance *= 2) {
-                const u32 other = __shfl_up_sync(~0u, sum, distance);
-                sum += own >= distance ? other : 0;
-            }
-            return sum - value;
-        }
-        // Each member looks at the one before it, then at the one before that one's, and so on: five times at most.
-        const u32 lower = lowerLanes();
-        u32 before = lower != 0 ? highestBit(lower) : NO_LANE;
-        while (any(before != NO_LANE)) {
-            const int from = before != NO_LANE ? static_cast<int>(before) : static_cast<int>(lane());
-            const u32 theirs = __shfl_sync(mask, sum, from);
-            const u32 next = __shfl_sync(mask, before, from);
-            if (before != NO_LANE) {
-                sum += theirs;
-                before = next;
-            }
-        }
-        return sum - value;
+        return upToThis(value, [](u32 a, u32 b) { return a + b; }) - value;
     }
 
     // What the first thread has.
@@ -342,11 +321,7 @@ class Group {
 #if __CUDA_ARCH__ >= 800
         return __reduce_or_sync(mask, word);
 #else
-        u32 all = word;
-        for (u32 left = mask; left != 0; left &= left - 1) {
-            all |= __shfl_sync(mask, word, static_cast<int>(lowestBit(left)));
-        }
-        return all;
+        return fromLast(upToThis(word, [](u32 a, u32 b) { return a | b; }));
 #endif
     }
 
@@ -357,6 +332,33 @@ class Group {
 
   private:
     static constexpr u32 NO_LANE = ~0u;
+
+    // Of the values of this member and those before it, by an associative operation.
+    template <class Join>
+    OUTBOARD_DEVICE u32 upToThis(u32 value, const Join& join) const {
+        u32 all = value;
+        if (mask == ~0u) {
+            const u32 own = lane();
+            for (u32 distance = 1; distance < 32; distance *= 2) {
+                const u32 other = __shfl_up_sync(~0u, all, distance);
+                all = own >= distance ? join(all, other) : all;
+            }
+            return all;
+        }
+        // Each member looks at the one before it, then at the one before that one's, and so on: five times at most.
+        const u32 lower = lowerLanes();
+        u32 before = lower != 0 ? highestBit(lower) : NO_LANE;
+        while (any(before != NO_LANE)) {
+            const int from = before != NO_LANE ? static_cast<int>(before) : static_cast<int>(lane());
+            const u32 theirs = __shfl_sync(mask, all, from);
+            const u32 next = __shfl_sync(mask, before, from);
+            if (before != NO_LANE) {
+                all = join(all, theirs);
+                before = next;
+            }
+        }
+        return all;
+    }
 };
 
 }  // namespace outboard
