@@ -5,7 +5,8 @@
 //
 //   scratch    All use their arenas, and then all free them.
 //   lives      Each warp makes an arena, uses it and frees it again and again, while others do: its memory was theirs.
-//   weak-lives   The same where loads may read what has been overwritten, and nothing that was acquired says otherwise.
+//   grows      A warp's requests are small, or a good part of a chunk: either way it takes few chunks.
+//   weak-lives   The same as lives, where loads may read what has been overwritten, and nothing that was acquired says otherwise.
 //
 // What was done with memory before happens before it is got again, and so does what an arena wrote before another thread uses
 // that. What threads get lies apart, is aligned and within the heap, and keeps what was written; a request gets nothing only if the
@@ -31,10 +32,14 @@ constexpr u32 WARPS = 3;
 // What was last written to words of the threads' own.
 std::map<const u64*, u64> written;
 
+// By all threads.
+u64 chunks;
+
 // An arena begins each chunk by plain stores, the only ones that others' atomic operations meet.
 struct ChunkMalloc : BitMalloc {
     void* malloc(size_t bytes) {
         u64* const chunk = static_cast<u64*>(BitMalloc::malloc(bytes));
+        ++chunks;
         if (chunk != nullptr) {
             constexpr u32 WORDS = sizeof(detail::ArenaChunk) / sizeof(u64);
             fibers.writesPlainly(chunk, WORDS);
@@ -52,6 +57,10 @@ Heap* makeHeap(u64 bytes) {
     return heap;
 }
 
+u64 anyHeapBytes() {
+    return 128 * KIB + chance.below(MOST_BYTES / 2);
+}
+
 struct Scratch {
     unsigned char* bytes;
     size_t size;
@@ -59,7 +68,7 @@ struct Scratch {
 };
 
 class Trial {
-    Heap* const heap = makeHeap(128 * KIB + chance.below(MOST_BYTES / 2));
+    Heap* const heap;
     const u32 lanes = WARPS * lanesOfWarp;
     std::vector<std::optional<Arena>> arenas{lanes};
     std::map<unsigned char*, Scratch> all;
@@ -108,6 +117,28 @@ class Trial {
     }
 
   public:
+    explicit Trial(u64 heapBytes) : heap(makeHeap(heapBytes)) {}
+
+    void grows() {
+        constexpr u32 CALLS = 60;
+        // With the doublings up to 64 KiB, of which each may be lost but for one request.
+        constexpr u64 FEW = 12;
+        const size_t size = 1 + chance.below(2000);
+        chunks = 0;
+        Barrier warp;
+        together(lanesOfWarp, [&](u32) {
+            Arena mine(ChunkMalloc{{heap}}, 64);
+            for (u32 call = 0; call < CALLS; ++call) {
+                require(mine.malloc(size) != nullptr, "refused in a heap of which most is free");
+            }
+            warp.wait(lanesOfWarp, true);
+            mine.freeAll();
+        });
+        // Of each lane at worst, as those that don't come together have arenas of their own.
+        require(chunks <= lanesOfWarp * FEW, "so many chunks");
+        requireWhole();
+    }
+
     void lives() {
         written.clear();
         std::vector<Barrier> warps(WARPS);
@@ -176,9 +207,11 @@ void once(const std::string& scenario) {
     Group::forgetAll();
     fibers.weak = scenario == "weak-lives";
     if (scenario == "scratch") {
-        Trial().scratch();
+        Trial(anyHeapBytes()).scratch();
     } else if (scenario == "lives" || fibers.weak) {
-        Trial().lives();
+        Trial(anyHeapBytes()).lives();
+    } else if (scenario == "grows") {
+        Trial(MOST_BYTES).grows();
     } else {
         usage();
     }

@@ -4,8 +4,8 @@
 //
 // - Chunks come from any allocator, not from CUDA's own malloc. They are a list, so there may be any number of them.
 // - The threads of a warp needn't come together: a chunk's counter is an atomic. Those that do are served by one add.
-// - Each chunk has twice the bytes of the one before, up to 64 KiB: a warp that asks for much takes few, one that asks for little
-//   holds little.
+// - Each chunk has twice the bytes of the one before, or as often as it needs for a request, up to 64 KiB: a warp that asks for
+//   much takes few, one that asks for little holds little.
 // - A request that is larger than that gets a chunk of its own, which freeAll frees as well.
 //
 // What is left of a chunk when a request doesn't fit is lost until freeAll. Each chunk has 32 bytes of its own.
@@ -43,6 +43,17 @@ class WarpArena {
     Chunk* first;
     bool owns;  // this thread is the one that frees it
 
+    // Bytes of a chunk for so many, after one of others; not enough if they are to have one of their own.
+    OUTBOARD_DEVICE size_t usualAfter(size_t bytes, size_t needed) const {
+        if (chunkBytes >= GROWN_BYTES) {
+            return chunkBytes;
+        }
+        do {
+            bytes *= 2;
+        } while (bytes <= needed && bytes < GROWN_BYTES);
+        return bytes < GROWN_BYTES ? bytes : GROWN_BYTES;
+    }
+
     // A chunk whose first bytes, so many, are in use.
     OUTBOARD_DEVICE Chunk* makeChunk(size_t used, size_t usual) {
         const size_t bytes = used > usual ? used : usual;
@@ -67,7 +78,7 @@ class WarpArena {
             }
         }
         const size_t needed = sizeof(Chunk) + bytes;
-        const size_t usual = chunk->bytes < GROWN_BYTES / 2 ? 2 * chunk->bytes : chunkBytes < GROWN_BYTES ? GROWN_BYTES : chunkBytes;
+        const size_t usual = usualAfter(chunk->bytes, needed);
         chunk = makeChunk(needed, usual);
         if (chunk == nullptr && needed < usual) {
             chunk = makeChunk(needed, 0);

@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -23,5 +24,10 @@ class WarpArenaTest {
     @CsvSource({"scratch, 5000", "lives, 500", "weak-lives, 300"})
     void shouldKeepScratchApartAndFreeAllOfIt(final String scenario, final String seeds) {
         program.run(LIMIT_SECONDS, "warps", scenario, "1", seeds);
+    }
+
+    @Test
+    void shouldTakeFewChunksForRequestsOfAnySize() {
+        program.run(LIMIT_SECONDS, "warps", "grows", "1", "500");
     }
 }
