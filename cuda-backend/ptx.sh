@@ -153,11 +153,13 @@ for program in wator traffic life nbody collision; do
     for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
         make_program "$program" "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
     done
+    wait_all
 done
 for program in nbody collision; do
     make_program "$program" Aos -DOUTBOARD_ARRAYS=AOS
     make_program "$program" Soa -DOUTBOARD_ARRAYS=SOA
 done
+wait_all
 # A k-d tree's build: allocators as the paper has them, and two more. Not fused, so that a CPU comes to the same tree.
 kdtree_store() {
     make_program kdtree "$1" -fmad=false "-DOUTBOARD_ALLOCATOR=$2"

@@ -15,10 +15,10 @@
 // written there (PART), and who ends the last of those goes on with the children. Smaller nodes are divided by one warp, which
 // goes on with one of the children at once and puts the other into the pool.
 //
-// A request that gets nothing ends the build: no warp takes another task, each ends what it has begun. What is there stays a tree:
-// a node that couldn't be divided, or wasn't yet, is a leaf that keeps its list. What the division that was refused had been given is
-// freed at once. Memory of large nodes whose parts weren't all done is in no tree: each is found by the first of its tasks, as long as
-// it hasn't been freed (endLarge). So all can be freed after a build that was refused, too.
+// A request that gets nothing ends the build: each warp ends what it has begun, or takes at most one more task that becomes ready
+// before it looks whether the build goes on. What is there stays a tree: a node that couldn't be divided, or wasn't yet, is a leaf
+// that keeps its list. What the division that was refused had been given is freed at once. Memory of large nodes whose parts weren't
+// all done is in no tree: each is found by the first of its tasks, if that has a place, as long as it hasn't been freed (endLarge). So all can be freed after a build that was refused, too.
 //
 // Compiled for each store by cuda-backend/ptx.sh, with -DOUTBOARD_ALLOCATOR='...' and -fmad=false.
 #include "allocator_of.cuh"

@@ -15,30 +15,44 @@ struct Alive : Fields<u32, u32, u32> {};
 
 using World = Store<Candidate, Alive>;
 
-// Words of the run. KINDS: of each place. Width and height are powers of two.
+// Words of the run. KINDS: of each place, a byte. Width and height are powers of two.
 enum { WIDTH = OWN, PLACES, KINDS };
 
-__device__ u32* kinds(const Run& run) { return reinterpret_cast<u32*>(run.words[KINDS]); }
+// In a kernel that changes none.
+__device__ u32 kindOf(const Run& run, u32 place) { return reinterpret_cast<const unsigned char*>(run.words[KINDS])[place]; }
 
-// Calls a function with each of the eight places around one, on a torus.
-template <class Function>
-__device__ void around(const Run& run, u32 place, const Function& function) {
+// Four places side by side. Where threads change kinds, all accesses are to the same words.
+__device__ u32* kindsAround(const Run& run, u32 place) { return reinterpret_cast<u32*>(run.words[KINDS]) + place / 4; }
+
+__device__ u32 inWord(u32 kind, u32 place) { return kind << place % 4 * 8; }
+
+// By the one thread that may, who knows what it was.
+__device__ void change(const Run& run, u32 place, Kind from, Kind to) {
+    atomicXor(kindsAround(run, place), inWord(from ^ to, place));
+}
+
+// Whether an empty place became a candidate by this thread. No place becomes alive meanwhile.
+__device__ bool becomesCandidate(const Run& run, u32 place) {
+    u32* const word = kindsAround(run, place);
+    const u32 mask = inWord(255, place);
+    return (*const_cast<const volatile u32*>(word) & mask) == EMPTY && (atomicOr(word, inWord(CANDIDATE, place)) & mask) == EMPTY;
+}
+
+constexpr u32 NEIGHBOURS = 8;
+
+// One of the places around another, on a torus: row by row.
+__device__ u32 neighbour(const Run& run, u32 place, u32 number) {
     const u32 width = static_cast<u32>(run.words[WIDTH]);
     const u32 last = static_cast<u32>(run.words[PLACES]) - 1;
-    const u32 row = place & ~(width - 1);
-    for (const u32 beside : {row + width, row, row - width}) {
-        for (u32 column = place - 1; column != place + 2; ++column) {
-            const u32 other = ((beside & last) | (column & (width - 1)));
-            if (other != place) {
-                function(other);
-            }
-        }
-    }
+    const u32 ninth = number < NEIGHBOURS / 2 ? number : number + 1;
+    return ((place + (ninth / 3 - 1) * width) & last & ~(width - 1)) | ((place + ninth % 3 - 1) & (width - 1));
 }
 
 __device__ u32 aliveAround(const Run& run, u32 place) {
     u32 count = 0;
-    around(run, place, [&](u32 other) { count += kinds(run)[other] == ALIVE; });
+    for (u32 i = 0; i < NEIGHBOURS; ++i) {
+        count += kindOf(run, neighbour(run, place, i)) == ALIVE;
+    }
     return count;
 }
 
@@ -67,7 +81,7 @@ __global__ void populate(const __grid_constant__ Run run) {
     const World world(run);
     for (u32 place = stores::thread(); place < run.words[PLACES]; place += stores::threads()) {
         if (seedOf(place) >> 30 == 0) {
-            kinds(run)[place] = ALIVE;
+            change(run, place, EMPTY, ALIVE);
             make<Alive>(run, world, place);
         }
     }
@@ -79,16 +93,17 @@ __global__ void spread(const __grid_constant__ Run run) {
     world.forEach<Alive>([&](auto alive) {
         const u32 mine = alive.template get<PLACE>();
         if (alive.template get<ACTION>() == CHANGE) {
-            kinds(run)[mine] = CANDIDATE;
+            change(run, mine, ALIVE, CANDIDATE);
             world.destroy(alive);
             make<Candidate>(run, world, mine);
         } else if (alive.template get<NEW>() != 0) {
             alive.template get<NEW>() = 0;
-            around(run, mine, [&](u32 place) {
-                if (kinds(run)[place] == EMPTY && atomicCAS(&kinds(run)[place], EMPTY, CANDIDATE) == EMPTY) {
+            for (u32 i = 0; i < NEIGHBOURS; ++i) {
+                const u32 place = neighbour(run, mine, i);
+                if (becomesCandidate(run, place)) {
                     make<Candidate>(run, world, place);
                 }
-            });
+            }
         }
     });
 }
@@ -118,7 +133,7 @@ __global__ void changeCandidates(const __grid_constant__ Run run) {
             return;
         }
         world.destroy(candidate);
-        kinds(run)[place] = action == CHANGE ? ALIVE : EMPTY;
+        change(run, place, CANDIDATE, action == CHANGE ? ALIVE : EMPTY);
         if (action == CHANGE) {
             make<Alive>(run, world, place);
         }
@@ -128,7 +143,7 @@ __global__ void changeCandidates(const __grid_constant__ Run run) {
 // What is in each place, by the grid; then by the objects.
 __global__ void draw(const __grid_constant__ Run run) {
     for (u32 place = stores::thread(); place < run.words[PLACES]; place += stores::threads()) {
-        reinterpret_cast<u32*>(run.words[PICTURE])[place] = kinds(run)[place];
+        reinterpret_cast<u32*>(run.words[PICTURE])[place] = kindOf(run, place);
     }
 }
 

@@ -14,7 +14,8 @@
 //   sea.at<Fish>(fish.id());
 //   sea.destroy(fish);
 //   sea.forEach<Fish>([&](auto each) {});    // the parallel do-all: by all threads of a kernel
-//   sea.visitAll<Fish>([&](auto each) {});   // one thread visits them all, in the order that all threads do
+//   sea.visitAll<Fish>([&](auto each) {});   // one thread visits them all, in the order that all threads do, in a kernel that
+//                                            // destroys none
 //
 // Before a kernel that visits objects of a type, the host has them listed (Storage.list). Those made since aren't visited.
 #pragma once
@@ -249,22 +250,22 @@ class Store {
 
     template <class Type, class Function>
     __device__ void forEach(const Function& function) const {
-        visit<Type>(stores::thread(), stores::threads(), function);
+        // Volatile: another thread may destroy objects meanwhile.
+        visit<Type, volatile u64>(stores::thread(), stores::threads(), function);
     }
 
     template <class Type, class Function>
     __device__ void visitAll(const Function& function) const {
-        visit<Type>(0, 1, function);
+        visit<Type, u64>(0, 1, function);
     }
 
-    template <class Type, class Function>
+    template <class Type, class Pointer, class Function>
     __device__ void visit(u32 first, u32 step, const Function& function) const {
         const Table& mine = table<Type>();
         const u32 end = mine.index->listed;
-        const u64* const pointers = reinterpret_cast<const u64*>(mine.arrays[mine.index->which]);
+        const auto* const pointers = reinterpret_cast<const Pointer*>(mine.arrays[mine.index->which]);
         for (u32 i = first; i < end; i += step) {
-            // Volatile: another thread may destroy it meanwhile.
-            const u64 id = *const_cast<const volatile u64*>(pointers + i);
+            const u64 id = pointers[i];
             if (id != 0) {
                 function(at<Type>(id));
             }
@@ -373,12 +374,13 @@ class Store {
 
     template <class Type, class Function>
     __device__ void forEach(const Function& function) const {
-        visit<Type>(stores::thread(), stores::threads(), function);
+        // Volatile: another thread may destroy objects meanwhile.
+        visit<Type, volatile unsigned char>(stores::thread(), stores::threads(), function);
     }
 
     template <class Type, class Function>
     __device__ void visitAll(const Function& function) const {
-        visit<Type>(0, 1, function);
+        visit<Type, unsigned char>(0, 1, function);
     }
 
   private:
@@ -386,13 +388,13 @@ class Store {
         return reinterpret_cast<unsigned char*>(table.arrays[1]);
     }
 
-    template <class Type, class Function>
+    template <class Type, class Alive, class Function>
     __device__ void visit(u32 first, u32 step, const Function& function) const {
         const Table& mine = table<Type>();
         const u32 end = mine.index->tail;
         for (u32 i = first; i < end; i += step) {
             if constexpr (Type::ENDS) {
-                if (*const_cast<const volatile unsigned char*>(alive(mine) + i) == 0) {
+                if (reinterpret_cast<const Alive*>(mine.arrays[1])[i] == 0) {
                     continue;
                 }
             }

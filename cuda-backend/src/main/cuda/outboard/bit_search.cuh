@@ -39,8 +39,8 @@ constexpr u32 AT_ONCE = 6;
 // A thread that searches by itself looks at so many hints of a level.
 constexpr u32 AROUND = 2 * AT_ONCE;
 
-// Of one word: fewer granules of level 2 are scarce.
-constexpr u32 SCARCE = RADIX / 8 * 7;
+// Granules of level 2 are scarce where more than one in so many isn't free.
+constexpr u32 SCARCE = 8;
 
 OUTBOARD_DEVICE u64 look(u64& word, bool exact) {
     const GlobalAtomic<u64> atomic(word);
@@ -547,8 +547,8 @@ OUTBOARD_DEVICE void note(const Search& search, u32 which) {
     }
 }
 
-// Whether to look around first: where granules of level 2 are scarce, as far as one of the upper words says. In a small heap
-// only: there slots have a quarter of them, so that holes are worth a search. By all threads of the group.
+// Whether to look around first: where granules of level 2 are scarce, as far as one of the upper words says, or the only one. In
+// a small heap only: there slots have a quarter of them, so that holes are worth a search. By all threads of the group.
 OUTBOARD_DEVICE bool isWorthLookingAround(const Search& search) {
     const Heap* const heap = search.heap;
     if (!isSmall(heap) || levelFor(search.units) == TOP_LEVEL) {
@@ -556,8 +556,9 @@ OUTBOARD_DEVICE bool isWorthLookingAround(const Search& search) {
     }
     const u32 words = heap->bits.words[TOP_LEVEL];
     const u32 word = words - 1 - scaled(Group(search.lanes).fromFirst(scatter()), words - lowerWords(heap));
+    const u32 granules = least((heap->bits.words[0] >> RADIX_LOG2) - (word << RADIX_LOG2), RADIX);
     const u32 free = countOf(freeBits(heap, TOP_LEVEL, word).load());
-    return Group(search.lanes).any(free < SCARCE);
+    return Group(search.lanes).any(SCARCE * free < (SCARCE - 1) * granules);
 }
 
 // Chooses `count` threads to look for together; whether it makes sense.

@@ -223,7 +223,7 @@ struct PreSplit {
     }
 };
 
-// Makes all of it free, and gives each slot a granule to begin with, of the lower ones and far from the others'. After clearTables.
+// Makes all of it free, and gives each slot one of the lower granules to begin with. After clearTables.
 OUTBOARD_DEVICE void freeAllBits(Heap* heap, u64 index, u64 count) {
     BitTables& bits = heap->bits;
     const u32 granules = bits.words[0] >> detail::RADIX_LOG2;
@@ -245,7 +245,8 @@ OUTBOARD_DEVICE void freeAllBits(Heap* heap, u64 index, u64 count) {
     for (u64 slot = index; slot < bits.slotCount; slot += count) {
         bits.slots[slot].word[0] = bits.words[1] << detail::RADIX_LOG2;
         bits.slots[slot].word[1] = bits.words[1];
-        // By the golden ratio (Knuth, section 6.4): far apart for any number of slots.
+        // By the golden ratio (Knuth, section 6.4): as far apart as so many slots can be, more or less. It is a guess: two may
+        // have the same.
         bits.slots[slot].granule = scaled(static_cast<u32>(slot) * 0x9E3779B9u, lower);
     }
 }

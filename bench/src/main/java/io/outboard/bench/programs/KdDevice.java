@@ -247,7 +247,7 @@ final class KdDevice implements AutoCloseable {
     private void freeCopied() {
         final int[] words = queueWords();
         launchOver("end", 0, Math.min(words[COPIED], nodeCapacity()));
-        if (words[STATE] == REFUSED) {
+        if (words[STATE] != DONE) {
             launchOver("endLarge", 0, Math.min(words[TAIL], taskCapacity));
         }
         device.stopwatch().synchronize();

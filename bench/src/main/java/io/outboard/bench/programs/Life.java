@@ -62,7 +62,7 @@ final class Life implements Simulation {
     public boolean start(final Stage stage, final Size size) {
         stage.set(WIDTH, size.number());
         stage.set(PLACES, places(size));
-        stage.array(KINDS, (long) places(size) * Integer.BYTES);
+        stage.array(KINDS, places(size));
         stage.launch("populate");
         stage.forEach("Alive", "spread");
         return stage.refused() == 0;
