@@ -32,7 +32,7 @@ constexpr u32 WARPS = 3;
 // What was last written to words of the threads' own.
 std::map<const u64*, u64> written;
 
-// By all threads.
+// Asked for by all threads.
 u64 chunks;
 
 // An arena begins each chunk by plain stores, the only ones that others' atomic operations meet.

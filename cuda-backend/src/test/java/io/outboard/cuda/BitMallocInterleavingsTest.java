@@ -90,8 +90,8 @@ class BitMallocInterleavingsTest {
 
     /** What lives long beside what doesn't: once all had been divided, most of the heap was free and lists were refused. */
     @ParameterizedTest
-    @CsvSource({"small, 3, 6", "large, 1, 1"})
-    void shouldServeTreesInAHeapOfWhichAThirdIsInUse(final String scenario, final String first, final String last) {
+    @CsvSource({"small, 3, 6", "large, 1, 1", "apart, 1, 20"})
+    void shouldServeWhatIsLargeInAHeapThatIsMostlyFree(final String scenario, final String first, final String last) {
         new CpuProgram("trees.cpp", FOLDER.resolve("trees-" + scenario), "-O2")
                 .run(LIMIT_SECONDS, WARPS, scenario, first, last);
     }

@@ -56,10 +56,10 @@ final class KdTree implements Program {
     public List<ProgramCase> cases(final Store store, final boolean quick) {
         return SCENES.stream()
                 .flatMap(scene -> FACTORS.stream().map(factor -> work(store, scene, factor, quick ? 1 : STEPS)))
-                // What never frees needs room for all that is requested. The driver's heap is larger than what is asked
-                // for, and
-                // some hundred times slower (wator in bench/results/h200-programs): it has the small scene alone.
+                // What never frees needs room for all that is requested. How large the driver's heap is, kernels can't
+                // say.
                 .filter(work -> (canFree(store) && !store.isCuda()) || factorOf(work) == FACTORS.get(0))
+                // A build takes CUDA's malloc several times as long, and it makes six of each.
                 .filter(work -> !store.isCuda() || work.size().startsWith(SCENES.get(0)))
                 .limit(quick ? 1 : Long.MAX_VALUE)
                 .toList();

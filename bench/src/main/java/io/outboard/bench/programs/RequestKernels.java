@@ -131,8 +131,8 @@ final class RequestKernels implements AutoCloseable {
         json.put("refused", counted[0])
                 .put("misaligned", counted[1])
                 .put("mismatches", counted[2])
-                .put("misuses", usage.misuses() < 0 ? null : (Long) usage.misuses())
-                .put("leaked", usage.objects() < 0 ? null : (Long) usage.objects());
+                .put("misuses", Storage.Usage.known(usage.misuses()))
+                .put("leaked", Storage.Usage.known(usage.objects()));
     }
 
     @Override

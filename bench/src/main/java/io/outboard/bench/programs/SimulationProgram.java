@@ -171,7 +171,7 @@ final class SimulationProgram implements Program {
                 .put("objects", objects)
                 .put("counts", Arrays.toString(reference.counts()))
                 .put("liveBytes", live)
-                .put("heldBytes", full.heldBytes() < 0 ? null : (Long) full.heldBytes())
+                .put("heldBytes", Storage.Usage.known(full.heldBytes()))
                 .put("mismatches", mismatches);
         if (work.store().equals(Store.OBJECT_HEAP)) {
             json.put("miscounted", Math.abs(full.objects() - objects));
@@ -185,8 +185,8 @@ final class SimulationProgram implements Program {
         final Storage.Usage empty = stage.usage();
         return json.put("refused", stage.refused())
                 .put("faults", stage.faults())
-                .put("misuses", empty.misuses() < 0 ? null : (Long) empty.misuses())
-                .put("leaked", empty.objects() < 0 ? null : (Long) empty.objects());
+                .put("misuses", Storage.Usage.known(empty.misuses()))
+                .put("leaked", Storage.Usage.known(empty.objects()));
     }
 
     private int[] drawn(final Stage stage, final Simulation.Size size) {
@@ -247,7 +247,7 @@ final class SimulationProgram implements Program {
 
     /**
      * Whether nothing goes wrong for long: all runs must come to the same checksum, and the heap must count the objects that the
-     * picture shows. It isn't compared with the CPU's, which takes some 4 ms for a step of 256 x 256 cells (two cores, 2026-11),
+     * picture shows. It isn't compared with the CPU's, which takes some 4 ms for a step of 256 x 256 cells,
      * 20 minutes for all; that the steps are the same, the timed runs show.
      */
     private JsonLine endurance(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {

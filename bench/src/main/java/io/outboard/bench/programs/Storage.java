@@ -4,6 +4,7 @@ import io.outboard.bench.worker.BenchDevice;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a program's objects live, the host's side of a store in {@code stores.cuh}; or what kernels make requests of, where a
@@ -30,7 +31,13 @@ interface Storage extends AutoCloseable {
      * @param heldBytes of the heap that hold objects, whatever of it is unused
      * @param misuses that the heap counted
      */
-    record Usage(long objects, long heldBytes, long misuses) {}
+    record Usage(long objects, long heldBytes, long misuses) {
+
+        /** A number of these for a result: null if it can't be known. */
+        static @Nullable Long known(final long number) {
+            return number < 0 ? null : (Long) number;
+        }
+    }
 
     /**
      * A fresh one.
