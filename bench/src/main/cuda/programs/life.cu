@@ -31,13 +31,6 @@ __device__ void change(const Run& run, u32 place, Kind from, Kind to) {
     atomicXor(kindsAround(run, place), inWord(from ^ to, place));
 }
 
-// Whether an empty place became a candidate by this thread. No place becomes alive meanwhile.
-__device__ bool becomesCandidate(const Run& run, u32 place) {
-    u32* const word = kindsAround(run, place);
-    const u32 mask = inWord(255, place);
-    return (*const_cast<const volatile u32*>(word) & mask) == EMPTY && (atomicOr(word, inWord(CANDIDATE, place)) & mask) == EMPTY;
-}
-
 constexpr u32 NEIGHBOURS = 8;
 
 // One of the places around another, on a torus: row by row.
@@ -46,6 +39,24 @@ __device__ u32 neighbour(const Run& run, u32 place, u32 number) {
     const u32 last = static_cast<u32>(run.words[PLACES]) - 1;
     const u32 ninth = number < NEIGHBOURS / 2 ? number : number + 1;
     return ((place + (ninth / 3 - 1) * width) & last & ~(width - 1)) | ((place + ninth % 3 - 1) & (width - 1));
+}
+
+// The neighbours that became candidates by this thread. No place becomes alive meanwhile.
+__device__ u32 becomeCandidates(const Run& run, u32 place) {
+    u32 empty = 0;
+    for (u32 i = 0; i < NEIGHBOURS; ++i) {
+        const u32 other = neighbour(run, place, i);
+        const u32 kinds = *const_cast<const volatile u32*>(kindsAround(run, other));
+        empty |= (kinds & inWord(255, other)) == EMPTY ? 1u << i : 0;
+    }
+    u32 become = 0;
+    for (; empty != 0; empty &= empty - 1) {
+        const u32 i = __ffs(static_cast<int>(empty)) - 1;
+        const u32 other = neighbour(run, place, i);
+        const u32 before = atomicOr(kindsAround(run, other), inWord(CANDIDATE, other));
+        become |= (before & inWord(255, other)) == EMPTY ? 1u << i : 0;
+    }
+    return become;
 }
 
 __device__ u32 aliveAround(const Run& run, u32 place) {
@@ -88,7 +99,7 @@ __global__ void populate(const __grid_constant__ Run run) {
 }
 
 // New ones make candidates of empty places around them: whoever is first there.
-__global__ void spread(const __grid_constant__ Run run) {
+__global__ OUTBOARD_MAKES void spread(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Alive>([&](auto alive) {
         const u32 mine = alive.template get<PLACE>();
@@ -98,11 +109,9 @@ __global__ void spread(const __grid_constant__ Run run) {
             make<Candidate>(run, world, mine);
         } else if (alive.template get<NEW>() != 0) {
             alive.template get<NEW>() = 0;
-            for (u32 i = 0; i < NEIGHBOURS; ++i) {
-                const u32 place = neighbour(run, mine, i);
-                if (becomesCandidate(run, place)) {
-                    make<Candidate>(run, world, place);
-                }
+            // Apart, so that the threads of a warp make theirs together.
+            for (u32 left = becomeCandidates(run, mine); left != 0; left &= left - 1) {
+                make<Candidate>(run, world, neighbour(run, mine, __ffs(static_cast<int>(left)) - 1));
             }
         }
     });
@@ -124,7 +133,7 @@ __global__ void judgeAlive(const __grid_constant__ Run run) {
     });
 }
 
-__global__ void changeCandidates(const __grid_constant__ Run run) {
+__global__ OUTBOARD_MAKES void changeCandidates(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Candidate>([&](auto candidate) {
         const u32 place = candidate.template get<PLACE>();

@@ -405,6 +405,10 @@ class Store {
 
 #endif
 
+// For kernels that make objects, whatever the store: 64 registers a thread, so that a multiprocessor has as many warps as it has
+// places for with that. They wait for memory most of their time.
+#define OUTBOARD_MAKES __launch_bounds__(256, 4)
+
 // The kernels that each program has beside its own: `list` before a do-all, where the store can't do it itself, and `end`,
 // which destroys all objects of a type.
 #ifdef OUTBOARD_ALLOCATOR

@@ -219,7 +219,7 @@ __global__ void decide(const __grid_constant__ Run run) {
     });
 }
 
-__global__ void fishMove(const __grid_constant__ Run run) {
+__global__ OUTBOARD_MAKES void fishMove(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Fish>([&](auto fish) {
         if (isChosen<Fish>(sea, fish)) {
@@ -228,7 +228,7 @@ __global__ void fishMove(const __grid_constant__ Run run) {
     });
 }
 
-__global__ void sharksMove(const __grid_constant__ Run run) {
+__global__ OUTBOARD_MAKES void sharksMove(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Shark>([&](auto shark) {
         if (shark.template get<ENERGY>() == 0) {

@@ -270,14 +270,14 @@ OUTBOARD_SELDOM inline void releaseStranger(const Objects* objects, u32 type, u3
     release(objects, actual, block, slots);
 }
 
-// What the caller's warp made last, and where it looks for blocks: in a word of its own, if there are as many.
+// What the caller's warp made last, and where it looks for blocks: as far from the others' as there is room.
 OUTBOARD_DEVICE RecentBlock* recentBlock(const Objects* objects, u32 type, u32& place) {
     const u32 warp = warpOfMultiprocessor() & (PLACES_PER_MULTIPROCESSOR - 1);
     u32 number = warp * objects->multiprocessors + multiprocessor();
     if (number >= objects->places) {
         number %= objects->places;
     }
-    place = (static_cast<u32>(number * objects->placeStep >> 32) & ~(RADIX - 1)) + number % 2 * (RADIX / 2);
+    place = static_cast<u32>(number * objects->placeStep >> 32);
     return objects->recent + number * objects->typeCount + type;
 }
 

@@ -4,8 +4,9 @@
 //
 // - Chunks come from any allocator, not from CUDA's own malloc. They are a list, so there may be any number of them.
 // - The threads of a warp needn't come together: a chunk's counter is an atomic. Those that do are served by one add.
-// - Each chunk has twice the bytes of the one before, or as often as it needs for a request, up to 64 KiB: a warp that asks for
-//   much takes few, one that asks for little holds little.
+// - Each chunk has four times the bytes of the one before, or as often as it needs for a request, up to 64 KiB: a warp that asks
+//   for much takes few, one that asks for little holds little.
+// - Each thread remembers the newest chunk that it knows of: mostly, a request is one add.
 // - A request that is larger than that gets a chunk of its own, which freeAll frees as well.
 //
 // What is left of a chunk when a request doesn't fit is lost until freeAll. Each chunk has 32 bytes of its own.
@@ -38,66 +39,99 @@ class WarpArena {
     static constexpr u32 LIMIT_BYTES = 1u << 26;
     static constexpr size_t GROWN_BYTES = 1u << 16;
 
+    // The newest chunk that a thread knows of, so that a request needn't read where it is: others may have gone on.
+    struct Known {
+        Chunk* chunk;
+        size_t bytes;
+    };
+
+    struct Taken {
+        unsigned char* memory;
+        Known known;
+    };
+
     Allocator allocator;
     size_t chunkBytes;
     Chunk* first;
+    Known known;
     bool owns;  // this thread is the one that frees it
 
-    // Bytes of a chunk for so many, after one of others; not enough if they are to have one of their own.
-    OUTBOARD_DEVICE size_t usualAfter(size_t bytes, size_t needed) const {
-        if (chunkBytes >= GROWN_BYTES) {
-            return chunkBytes;
+    // Advances the counter of a chunk, if it can have as much; whether all of what begins at `at` is the caller's by that.
+    static OUTBOARD_DEVICE bool advance(const Known& known, size_t bytes, u64& at) {
+        at = 0;
+        if (sizeof(Chunk) + bytes > known.bytes) {
+            return false;
         }
-        do {
-            bytes *= 2;
-        } while (bytes <= needed && bytes < GROWN_BYTES);
-        return bytes < GROWN_BYTES ? bytes : GROWN_BYTES;
+        at = Atomic<u64>(known.chunk->used).fetch_add(bytes, RELAXED);
+        return at + bytes <= known.bytes;
     }
 
-    // A chunk whose first bytes, so many, are in use.
-    OUTBOARD_DEVICE Chunk* makeChunk(size_t used, size_t usual) {
-        const size_t bytes = used > usual ? used : usual;
-        Chunk* const chunk = static_cast<Chunk*>(allocator.malloc(bytes));
-        if (chunk != nullptr) {
-            *chunk = {0, reinterpret_cast<u64>(chunk), used, bytes};
+    // A chunk whose first bytes, so many, are in use: with the most bytes that there are, of two numbers.
+    static OUTBOARD_SELDOM Chunk* makeChunk(Allocator allocator, size_t used, size_t least, size_t most) {
+        Chunk* chunk = nullptr;
+        OUTBOARD_ROLLED
+        for (size_t bytes = most; chunk == nullptr; bytes = least) {
+            chunk = static_cast<Chunk*>(allocator.malloc(bytes));
+            if (chunk != nullptr) {
+                *chunk = {0, reinterpret_cast<u64>(chunk), used, bytes};
+            } else if (bytes == least) {
+                break;
+            }
         }
         return chunk;
     }
 
-    // By one thread. nullptr if the allocator has nothing more.
-    OUTBOARD_DEVICE unsigned char* take(size_t bytes) {
+    // Bytes of a chunk for so many, after one of others: not fewer.
+    static OUTBOARD_DEVICE size_t bytesAfter(size_t bytes, size_t chunkBytes, size_t needed) {
+        size_t usual = chunkBytes;
+        if (chunkBytes < GROWN_BYTES) {
+            do {
+                bytes *= 4;
+            } while (bytes <= needed && bytes < GROWN_BYTES);
+            usual = bytes < GROWN_BYTES ? bytes : GROWN_BYTES;
+        }
+        return usual > needed ? usual : needed;
+    }
+
+    // What didn't fit into the chunk that the thread knows, where it was advanced to `at`, or can't fit: of the newest, or of
+    // another.
+    static OUTBOARD_SELDOM Taken grow(Allocator allocator, size_t chunkBytes, Chunk* first, Known known, u64 at, size_t bytes) {
         const Atomic<u64> newest(first->newest);
-        Chunk* chunk = reinterpret_cast<Chunk*>(newest.load(ACQUIRE));
-        const bool isSmall = sizeof(Chunk) + bytes <= chunk->bytes;
-        const Atomic<u64> used(chunk->used);
-        u64 at = 0;
-        if (isSmall) {
-            at = used.fetch_add(bytes, RELAXED);
-            if (at + bytes <= chunk->bytes) {
-                return reinterpret_cast<unsigned char*>(chunk) + at;
+        Chunk* const shared = reinterpret_cast<Chunk*>(newest.load(ACQUIRE));
+        if (shared != known.chunk) {
+            known = {shared, shared->bytes};
+            if (advance(known, bytes, at)) {
+                return {reinterpret_cast<unsigned char*>(shared) + at, known};
             }
         }
         const size_t needed = sizeof(Chunk) + bytes;
-        const size_t usual = usualAfter(chunk->bytes, needed);
-        chunk = makeChunk(needed, usual);
-        if (chunk == nullptr && needed < usual) {
-            chunk = makeChunk(needed, 0);
-        }
+        Chunk* const chunk = makeChunk(allocator, needed, needed, bytesAfter(known.bytes, chunkBytes, needed));
         if (chunk == nullptr) {
             // Less may fit into the one before, if nobody else has found that he doesn't.
             u64 after = at + bytes;
-            if (isSmall) {
-                used.compare_exchange_strong(after, at, RELAXED, RELAXED);
+            if (at != 0) {
+                Atomic<u64>(known.chunk->used).compare_exchange_strong(after, at, RELAXED, RELAXED);
             }
-            return nullptr;
+            return {nullptr, known};
         }
-        const bool isShared = chunk->bytes > needed;
         // freeAll comes after all calls, so the list may be broken until this one ends.
         Atomic<u64>(chunk->older).store(Atomic<u64>(first->older).exchange(reinterpret_cast<u64>(chunk), RELAXED), RELAXED);
-        if (isShared) {
+        if (chunk->bytes > needed) {
+            known = {chunk, chunk->bytes};
             newest.store(reinterpret_cast<u64>(chunk), RELEASE);
         }
-        return reinterpret_cast<unsigned char*>(chunk + 1);
+        return {reinterpret_cast<unsigned char*>(chunk + 1), known};
+    }
+
+    // By one thread. nullptr if the allocator has nothing more.
+    OUTBOARD_DEVICE unsigned char* take(size_t bytes) {
+        u64 at = 0;
+        if (advance(known, bytes, at)) {
+            return reinterpret_cast<unsigned char*>(known.chunk) + at;
+        }
+        const Taken taken = grow(allocator, chunkBytes, first, known, at, bytes);
+        known = taken.known;
+        return taken.memory;
     }
 
   public:
@@ -105,13 +139,15 @@ class WarpArena {
 
     // Takes the first chunk, of so many bytes: 64 or more; later ones grow to 64 KiB, or have as many if that is more.
     OUTBOARD_DEVICE explicit WarpArena(const Allocator& behind, size_t bytesOfChunk = DEFAULT_CHUNK_BYTES)
-        : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr), owns(false) {
+        : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr),
+          known{nullptr, chunkBytes}, owns(false) {
         const Group group;
         owns = group.rank() == 0;
         if (owns) {
-            first = makeChunk(sizeof(Chunk), chunkBytes);
+            first = makeChunk(allocator, sizeof(Chunk), chunkBytes, chunkBytes);
         }
         first = detail::fromFirst(group, first);
+        known.chunk = first;
         group.sync();
     }
 
@@ -142,12 +178,12 @@ class WarpArena {
     // made its first chunk does it. There is nothing to have of it then.
     OUTBOARD_DEVICE void freeAll() {
         if (owns && first != nullptr) {
-            for (u64 address = first->older; address != 0;) {
+            OUTBOARD_ROLLED
+            for (u64 address = reinterpret_cast<u64>(first); address != 0;) {
                 Chunk* const chunk = reinterpret_cast<Chunk*>(address);
                 address = chunk->older;
                 allocator.free(chunk);
             }
-            allocator.free(first);
         }
         first = nullptr;
         owns = false;
