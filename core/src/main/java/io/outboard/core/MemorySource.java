@@ -34,7 +34,7 @@ public interface MemorySource extends AutoCloseable {
      * Reserves addresses for a region that grows in place, where this source can do that. No memory is taken yet.
      *
      * @param bytes most addresses to reserve, {@code 0 < bytes}; fewer are reserved where the device hasn't so much memory
-     *     in all, whoever holds it
+     *     in all, whoever holds it, or a multiple of that if the region's memory can move
      * @return the region, to be closed by the caller or with this source, of which nothing is committed; or nothing if this
      *     source can't, or if not even the unit of committing is within {@code bytes}
      * @throws IllegalArgumentException if {@code bytes <= 0}; nothing is reserved
@@ -42,6 +42,15 @@ public interface MemorySource extends AutoCloseable {
      */
     default Optional<GrowableRegion> reserve(final long bytes) {
         return Optional.empty();
+    }
+
+    /**
+     * Whether regions that grow in place can {@linkplain GrowableRegion#move move} their memory.
+     *
+     * @return the same at each call
+     */
+    default boolean canMove() {
+        return false;
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.outboard.core;
 
+import java.util.function.LongConsumer;
+
 /**
  * An algorithm that divides one region into blocks, keeping all that it knows in host memory: the model of Bell, Kumar
  * and Gill (2024), section I. It never reads or writes the memory that it hands out.
@@ -208,6 +210,28 @@ public interface Strategy {
      * that lasts a request takes what it needs and no more. Nothing for most strategies.
      */
     default void makeDo() {}
+
+    /**
+     * Retires free memory unit by unit: each retired block is one, at a multiple of its size; what is left of a free block stays
+     * free. For a pool that takes the memory away that is behind these addresses, and needs nobody to be handed them until it
+     * has put some there again. Goes on, in order of address, until there is no more or it is so much. O(blocks + units).
+     *
+     * @param unitBytes a power of two, {@code granuleBytes() <= unitBytes}
+     * @param mostBytes stops there, {@code 0 <= mostBytes}; rounded down to the unit
+     * @param within no unit is retired outside of it
+     * @param spared no unit is retired that has an address of this region's
+     * @param retired told what names each retired block, as {@link #retire} answers it; must not call this strategy
+     * @return bytes that were retired; less than there are if the tables can't hold more, and 0 from a strategy that can't do this
+     * @throws IllegalArgumentException if {@code unitBytes} or {@code mostBytes} is outside of its range; nothing changes
+     */
+    default long retireFree(
+            final long unitBytes,
+            final long mostBytes,
+            final Region within,
+            final Region spared,
+            final LongConsumer retired) {
+        return 0;
+    }
 
     /**
      * Whether a size that finds nothing means that no larger one finds anything until something becomes free.

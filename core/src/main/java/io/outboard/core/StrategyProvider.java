@@ -28,6 +28,15 @@ public interface StrategyProvider {
     Strategy create(Region region, StrategyOptions options);
 
     /**
+     * Whether its strategies can do {@link Strategy#retireFree}.
+     *
+     * @return false unless overridden
+     */
+    default boolean canRetireFree() {
+        return false;
+    }
+
+    /**
      * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy that
      * can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
      *

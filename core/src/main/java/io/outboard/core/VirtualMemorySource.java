@@ -1,5 +1,6 @@
 package io.outboard.core;
 
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -10,8 +11,8 @@ import java.util.Set;
  * <p>Strategies work on addresses alone, so over a virtual region they run exactly as over device memory. It serves
  * tests, replays of recorded traces, planning (would this program fit into 24 GiB?) and machines without a GPU. Ranges
  * start at 2^40, are aligned to 2 MiB, as the driver's large allocations are, and are never handed out twice, so a stale
- * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; what is committed of them
- * counts as taken.
+ * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB, with 16 times as many addresses
+ * as the limit is bytes, and can move their memory; what is committed of them counts as taken.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached,
  * {@link DeviceOutOfMemoryException}.
@@ -20,6 +21,7 @@ public final class VirtualMemorySource implements MemorySource {
 
     private static final long FIRST_ADDRESS = 1L << 40;
     private static final long ALIGNMENT_BYTES = 1L << 21;
+    private static final long ADDRESSES_FOR_A_BYTE = 16;
 
     private final long limitBytes;
     private final Set<Region> out = new HashSet<>();
@@ -92,14 +94,23 @@ public final class VirtualMemorySource implements MemorySource {
         }
         checkOpen();
         final long addressesLeft = Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress;
-        final long sizeBytes = Math.min(Math.min(bytes, limitBytes), addressesLeft) & -ALIGNMENT_BYTES;
-        if (sizeBytes <= 0) {
+        final long mostBytes =
+                limitBytes > Long.MAX_VALUE / ADDRESSES_FOR_A_BYTE ? Long.MAX_VALUE : ADDRESSES_FOR_A_BYTE * limitBytes;
+        final long sizeBytes =
+                Math.min(Math.min(bytes, mostBytes), Math.min(addressesLeft, Integer.MAX_VALUE * ALIGNMENT_BYTES))
+                        & -ALIGNMENT_BYTES;
+        if (sizeBytes <= 0 || limitBytes < ALIGNMENT_BYTES) {
             return Optional.empty();
         }
         final Growable growable = new Growable(new Region(nextAddress, sizeBytes));
         nextAddress += sizeBytes;
         growables.add(growable);
         return Optional.of(growable);
+    }
+
+    @Override
+    public boolean canMove() {
+        return true;
     }
 
     @Override
@@ -125,7 +136,9 @@ public final class VirtualMemorySource implements MemorySource {
     private final class Growable implements GrowableRegion {
 
         private final Region region;
-        private long committedBytes;
+
+        /** The units that have memory, by their numbers. */
+        private final BitSet units = new BitSet();
 
         Growable(final Region region) {
             this.region = region;
@@ -144,8 +157,75 @@ public final class VirtualMemorySource implements MemorySource {
         @Override
         public long committedBytes() {
             synchronized (VirtualMemorySource.this) {
-                return growables.contains(this) ? committedBytes : 0;
+                return growables.contains(this) ? units.cardinality() * ALIGNMENT_BYTES : 0;
             }
+        }
+
+        @Override
+        public long endBytes() {
+            synchronized (VirtualMemorySource.this) {
+                return growables.contains(this) ? units.length() * ALIGNMENT_BYTES : 0;
+            }
+        }
+
+        @Override
+        public void move(final long from, final long to, final long bytes) {
+            synchronized (VirtualMemorySource.this) {
+                final int count = countOf(bytes);
+                final int first = unitOf("from", from);
+                if (units.nextClearBit(first) < first + count) {
+                    throw new IllegalArgumentException("from=" + from + " must have memory for bytes=" + bytes);
+                }
+                final int target = targetOf("to", to, bytes);
+                units.clear(first, first + count);
+                units.set(target, target + count);
+            }
+        }
+
+        @Override
+        public void fill(final long address, final long bytes) {
+            synchronized (VirtualMemorySource.this) {
+                final int count = countOf(bytes);
+                final int target = targetOf("address", address, bytes);
+                takeOfLimit(bytes);
+                units.set(target, target + count);
+            }
+        }
+
+        private int countOf(final long bytes) {
+            checkNotClosed();
+            if (bytes <= 0 || bytes % ALIGNMENT_BYTES != 0) {
+                throw new IllegalArgumentException(
+                        "bytes=" + bytes + " must be > 0 and a multiple of " + ALIGNMENT_BYTES);
+            }
+            return (int) (bytes / ALIGNMENT_BYTES);
+        }
+
+        private int targetOf(final String name, final long address, final long bytes) {
+            final int target = unitOf(name, address);
+            final int taken = units.nextSetBit(target);
+            if (target > units.length()
+                    || bytes > region.endAddress() - address
+                    || (taken >= 0 && taken < target + bytes / ALIGNMENT_BYTES)) {
+                throw new IllegalArgumentException(name + "=" + address
+                        + " must be in a hole, or where memory ends, with room for bytes=" + bytes);
+            }
+            return target;
+        }
+
+        private void takeOfLimit(final long bytes) {
+            if (bytes > limitBytes - takenBytes) {
+                throw DeviceOutOfMemoryException.ofDevice(bytes, limitBytes - takenBytes, limitBytes, "virtual limit");
+            }
+            takenBytes += bytes;
+        }
+
+        private int unitOf(final String name, final long address) {
+            if (!region.contains(address) || (address - region.address()) % ALIGNMENT_BYTES != 0) {
+                throw new IllegalArgumentException(name + "=" + address + " must be in " + region + ", a multiple of "
+                        + ALIGNMENT_BYTES + " from its begin");
+            }
+            return (int) ((address - region.address()) / ALIGNMENT_BYTES);
         }
 
         @Override
@@ -155,12 +235,9 @@ public final class VirtualMemorySource implements MemorySource {
             }
             synchronized (VirtualMemorySource.this) {
                 checkNotClosed();
-                final long moreBytes = roundUp(bytes) - committedBytes;
-                if (moreBytes > limitBytes - takenBytes) {
-                    throw DeviceOutOfMemoryException.ofDevice(
-                            moreBytes, limitBytes - takenBytes, limitBytes, "virtual limit");
-                }
-                change(Math.max(moreBytes, 0));
+                final long moreBytes = Math.max(roundUp(bytes) - endBytes(), 0);
+                takeOfLimit(moreBytes);
+                units.set(units.length(), units.length() + (int) (moreBytes / ALIGNMENT_BYTES));
             }
         }
 
@@ -171,24 +248,24 @@ public final class VirtualMemorySource implements MemorySource {
             }
             synchronized (VirtualMemorySource.this) {
                 checkNotClosed();
-                if (bytes < committedBytes) {
-                    change(roundUp(bytes) - committedBytes);
-                }
+                keep(roundUp(Math.min(bytes, endBytes())));
             }
         }
 
         @Override
         public void close() {
             synchronized (VirtualMemorySource.this) {
-                if (growables.remove(this)) {
-                    change(-committedBytes);
+                if (growables.contains(this)) {
+                    keep(0);
+                    growables.remove(this);
                 }
             }
         }
 
-        private void change(final long moreBytes) {
-            committedBytes += moreBytes;
-            takenBytes += moreBytes;
+        private void keep(final long bytes) {
+            final long before = committedBytes();
+            units.clear((int) (bytes / ALIGNMENT_BYTES), units.size());
+            takenBytes -= before - committedBytes();
         }
 
         private void checkNotClosed() {

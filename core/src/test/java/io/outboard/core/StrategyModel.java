@@ -19,6 +19,8 @@ import java.util.function.LongConsumer;
  */
 final class StrategyModel {
 
+    private static final Region NONE = new Region(Long.MAX_VALUE - 1, 1);
+
     /** A strategy may bound its search; among so few free blocks it has to find one that fits, if there is one. */
     private static final int SEARCHED_BLOCKS = 64;
 
@@ -29,6 +31,7 @@ final class StrategyModel {
     private final long regionAddress;
     private final long wholeBytes;
     private final List<Block> blocksAtFirst;
+    private final boolean canRetireFree;
     private final TreeMap<Long, Long> live = new TreeMap<>();
 
     /** Of the live blocks, those that are retired: address, and what names them. */
@@ -49,6 +52,9 @@ final class StrategyModel {
         regionAddress = strategy.region().address();
         wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
         blocksAtFirst = Block.of(strategy);
+        final List<Long> first = new ArrayList<>();
+        canRetireFree = strategy.retireFree(granuleBytes, granuleBytes, strategy.region(), NONE, first::add) > 0;
+        first.forEach(strategy::release);
     }
 
     void apply(final Operation operation) {
@@ -62,6 +68,7 @@ final class StrategyModel {
             case RETIRE -> retire(operation.pick());
             case RELEASE -> release(operation.pick());
             case RESTORE -> restore(operation.pick());
+            case RETIRE_FREE -> retireFree(operation);
             case WRONG_ADDRESS -> callWithWrongAddress(operation);
             case WRONG_SIZE -> callWithWrongSize(operation);
         }
@@ -188,6 +195,65 @@ final class StrategyModel {
             retired.remove(address);
             assertEquals(live.get(address), strategy.sizeOf(address), "sizeOf");
         }
+    }
+
+    private void retireFree(final Operation operation) {
+        final long unitBytes = granuleBytes << operation.sizeLog2() % 8;
+        final long mostBytes = operation.pick() % 7 * unitBytes + granuleBytes - 1;
+        final List<Block> before = expectedBlocks();
+        final Block some = before.get(operation.pick() % before.size());
+        final Region spared =
+                new Region(some.address() + operation.slack() % some.sizeBytes(), Math.max(1, some.sizeBytes() / 2));
+        final List<Long> handles = new ArrayList<>();
+
+        final long from = regionAddress + (long) operation.sizeFraction() * granuleBytes;
+        final Region within = operation.slack() % 2 == 0
+                ? strategy.region()
+                : new Region(from, Math.max(granuleBytes, regionAddress + wholeBytes - from - granuleBytes));
+
+        final long bytes = strategy.retireFree(unitBytes, mostBytes, within, spared, handles::add);
+
+        long sum = 0;
+        for (final long handle : handles) {
+            final long address = strategy.retiredAddress(handle);
+            final long sizeBytes = strategy.retiredBytes(handle);
+            assertEquals(unitBytes, sizeBytes);
+            assertEquals(0, address % unitBytes);
+            assertTrue(within.contains(address) && address + sizeBytes <= within.endAddress(), "within");
+            assertTrue(address >= spared.endAddress() || address + sizeBytes <= spared.address(), "spared");
+            assertTrue(
+                    before.stream()
+                            .anyMatch(block -> block.free()
+                                    && address >= block.address()
+                                    && address + sizeBytes <= block.address() + block.sizeBytes()),
+                    "free before");
+            assertFalse(retired.containsValue(handle), () -> "handle=" + handle + " names another block");
+            live.put(address, sizeBytes);
+            retired.put(address, handle);
+            sum += sizeBytes;
+        }
+        assertEquals(sum, bytes, "retireFree");
+        if (!canRetireFree) {
+            assertEquals(0, bytes, "retireFree");
+        } else if (coalesces) {
+            final long wholeUnits = before.stream()
+                    .filter(block -> block.free())
+                    .mapToLong(block -> unitsIn(block, within, spared, unitBytes))
+                    .sum();
+            assertEquals(Math.min(wholeUnits, mostBytes & -unitBytes), bytes, "all there is");
+        }
+    }
+
+    private static long unitsIn(final Block block, final Region within, final Region spared, final long unitBytes) {
+        final long from = Math.max(block.address(), within.address());
+        final long to = Math.min(block.address() + block.sizeBytes(), within.endAddress());
+        return spared.address() >= to || spared.endAddress() <= from
+                ? unitsBetween(from, to, unitBytes)
+                : unitsBetween(from, spared.address(), unitBytes) + unitsBetween(spared.endAddress(), to, unitBytes);
+    }
+
+    private static long unitsBetween(final long from, final long to, final long unitBytes) {
+        return Math.max(0, (to & -unitBytes) - ((from + unitBytes - 1) & -unitBytes));
     }
 
     private void trim(final Operation operation) {
@@ -319,6 +385,7 @@ final class StrategyModel {
         RETIRE,
         RELEASE,
         RESTORE,
+        RETIRE_FREE,
         WRONG_ADDRESS,
         WRONG_SIZE
     }

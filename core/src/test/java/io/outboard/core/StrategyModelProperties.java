@@ -111,6 +111,7 @@ public abstract class StrategyModelProperties {
                 Tuple.of(4, Kind.RETIRE),
                 Tuple.of(3, Kind.RELEASE),
                 Tuple.of(2, Kind.RESTORE),
+                Tuple.of(2, Kind.RETIRE_FREE),
                 Tuple.of(1, Kind.WRONG_ADDRESS),
                 Tuple.of(1, Kind.WRONG_SIZE));
         // Alignments are small as a rule: a large one makes most requests fail.

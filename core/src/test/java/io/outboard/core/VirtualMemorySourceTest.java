@@ -184,13 +184,13 @@ class VirtualMemorySourceTest {
     }
 
     @Test
-    void shouldReserveNoMoreThanTheLimitInWholeUnits() {
+    void shouldReserveSixteenTimesTheLimitInWholeUnits() {
         final VirtualMemorySource source = new VirtualMemorySource(11 * MIB);
 
         final GrowableRegion all = reserve(source, 1L << 62);
         final GrowableRegion some = reserve(source, 5 * MIB);
 
-        assertEquals(10 * MIB, all.region().sizeBytes());
+        assertEquals(16 * 11 * MIB, all.region().sizeBytes());
         assertEquals(4 * MIB, some.region().sizeBytes());
         assertTrue(some.region().address() >= all.region().endAddress());
         assertTrue(source.take(1).address() >= some.region().endAddress());
@@ -259,6 +259,56 @@ class VirtualMemorySourceTest {
         assertEquals(0, source.availableBytes());
         assertThrows(IllegalStateException.class, () -> growable.commit(1));
         assertThrows(IllegalStateException.class, () -> source.reserve(10 * MIB));
+    }
+
+    @Test
+    void shouldMoveMemoryIntoHolesAndBehindTheLast() {
+        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final GrowableRegion growable = reserve(source, 40 * MIB);
+        final long address = growable.region().address();
+        growable.commit(10 * MIB);
+
+        growable.move(address + 2 * MIB, address + 10 * MIB, 4 * MIB);
+        assertEquals(14 * MIB, growable.endBytes());
+        growable.move(address + 12 * MIB, address + 4 * MIB, 2 * MIB);
+
+        assertEquals(12 * MIB, growable.endBytes());
+        assertEquals(10 * MIB, growable.committedBytes());
+        assertEquals(0, source.availableBytes());
+        assertThrows(DeviceOutOfMemoryException.class, () -> growable.commit(13 * MIB));
+        growable.decommit(4 * MIB);
+        assertEquals(2 * MIB, growable.endBytes(), "then comes a hole");
+        assertEquals(2 * MIB, growable.committedBytes());
+        assertEquals(8 * MIB, source.availableBytes());
+    }
+
+    @Test
+    void shouldRefuseToMoveWhatIsntThereOrToWhereSomethingIs() {
+        final GrowableRegion growable = reserve(new VirtualMemorySource(10 * MIB), 40 * MIB);
+        final long address = growable.region().address();
+        growable.commit(10 * MIB);
+        growable.move(address, address + 10 * MIB, 2 * MIB);
+
+        assertMoveRefused(growable, "bytes=0 ", address, address, 0);
+        assertMoveRefused(growable, "bytes=1048576 ", address + 2 * MIB, address + 12 * MIB, MIB);
+        assertMoveRefused(growable, "from=" + address, address, address + 12 * MIB, 2 * MIB);
+        assertMoveRefused(growable, "from=" + (address + MIB), address + MIB, address + 12 * MIB, 2 * MIB);
+        assertMoveRefused(growable, "from=" + (address + 10 * MIB), address + 10 * MIB, address, 4 * MIB);
+        assertMoveRefused(growable, "to=" + address, address + 2 * MIB, address, 4 * MIB);
+        assertMoveRefused(growable, "to=" + (address + 14 * MIB), address + 2 * MIB, address + 14 * MIB, 2 * MIB);
+        assertMoveRefused(growable, "to=" + (address - 2 * MIB), address + 2 * MIB, address - 2 * MIB, 2 * MIB);
+        growable.commit(12 * MIB);
+        growable.close();
+        assertThrows(IllegalStateException.class, () -> growable.move(address + 2 * MIB, address, 2 * MIB));
+    }
+
+    private static void assertMoveRefused(
+            final GrowableRegion growable, final String named, final long from, final long to, final long bytes) {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> growable.move(from, to, bytes));
+        assertTrue(String.valueOf(thrown.getMessage()).startsWith(named), thrown::toString);
+        assertEquals(10 * MIB, growable.committedBytes());
+        assertEquals(12 * MIB, growable.endBytes());
     }
 
     @Test

@@ -35,6 +35,11 @@ public final class PooledProvider implements StrategyProvider {
     }
 
     @Override
+    public boolean canRetireFree() {
+        return backing().canRetireFree();
+    }
+
+    @Override
     public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
         return backing().regionBytesFor(sizeBytes, alignmentBytes, options);
     }

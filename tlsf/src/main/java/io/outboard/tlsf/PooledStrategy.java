@@ -7,6 +7,7 @@ import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
+import java.util.function.LongConsumer;
 
 /**
  * Object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for everything else: Bell,
@@ -202,6 +203,17 @@ public final class PooledStrategy implements Strategy {
         }
         final long tail = backing.retireTail(address, newSizeBytes);
         return tail == NO_TAIL ? NO_TAIL : tail << 1;
+    }
+
+    /** Slabs with free slots aren't free blocks: what is in them stays. */
+    @Override
+    public long retireFree(
+            final long unitBytes,
+            final long mostBytes,
+            final Region within,
+            final Region spared,
+            final LongConsumer retired) {
+        return backing.retireFree(unitBytes, mostBytes, within, spared, block -> retired.accept(block << 1));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.outboard.tlsf;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.BlockTable;
+import java.util.function.LongConsumer;
 
 /**
  * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that
@@ -91,6 +92,37 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     @Override
+    protected final long withdrawFree(
+            final long unitMask,
+            final long most,
+            final long from,
+            final long to,
+            final long sparedStart,
+            final long sparedEnd,
+            final LongConsumer retired) {
+        long done = 0;
+        for (int block = table.after(BlockTable.NONE);
+                block != BlockTable.NONE && done < most;
+                block = table.after(block)) {
+            final long start = start(block);
+            final long end = start + size(block);
+            long first = Math.max(start, from);
+            first += padding(first, unitMask);
+            if (first < sparedEnd && first + unitMask >= sparedStart) {
+                first = sparedEnd + padding(sparedEnd, unitMask);
+            }
+            if (table.isFree(block) && first + unitMask < Math.min(end, to)) {
+                if (!table.makeRoomFor(2)) {
+                    break;
+                }
+                retired.accept(retired(cut(block, (int) (first - start), (int) unitMask + 1)));
+                done += unitMask + 1;
+            }
+        }
+        return done;
+    }
+
+    @Override
     protected final boolean grow(final int start, final long size, final long newSize) {
         final int block = table.find(start);
         final int after = table.after(block);
@@ -138,22 +170,37 @@ abstract class SegregatedStrategy extends TableStrategy {
         return enter(block, start);
     }
 
-    /** Takes granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. */
+    /** As {@link #cut}, for a block that is to be in use; not from the block's start on. */
     private long takeInside(final int block, final int padding, final int size) {
+        checkRoomFor(table.size(block) == padding + size ? 1 : 2);
+        final int taken = cut(block, padding, size);
+        return enter(taken, table.start(taken));
+    }
+
+    /**
+     * Cuts granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. There is room for
+     * what this makes.
+     *
+     * @return a block in no list nor in the hash table
+     */
+    private int cut(final int block, final int padding, final int size) {
         final int start = table.start(block);
         final int rest = table.size(block) - padding - size;
-        checkRoomFor(rest == 0 ? 1 : 2);
         lists.remove(table, block);
-        table.setRange(block, start, padding);
-        lists.insert(table, block);
-        final int taken = table.create(start + padding, size);
-        table.insertAfter(taken, block);
+        int taken = block;
+        if (padding != 0) {
+            table.setRange(block, start, padding);
+            lists.insert(table, block);
+            taken = table.create(start + padding, size);
+            table.insertAfter(taken, block);
+        }
         if (rest != 0) {
             final int tail = table.create(start + padding + size, rest);
             table.insertAfter(tail, taken);
             lists.insert(table, tail);
         }
-        return enter(taken, start + padding);
+        table.setRange(taken, start + padding, size);
+        return taken;
     }
 
     private long enter(final int block, final int start) {

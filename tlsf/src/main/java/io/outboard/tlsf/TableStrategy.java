@@ -64,14 +64,19 @@ abstract class TableStrategy extends AbstractStrategy {
         return size(checkedRetired(retired));
     }
 
+    /** A block that is in no list nor in the hash table is a retired one. */
+    final long retired(final int block) {
+        retiredBlocks++;
+        return block;
+    }
+
     /** Makes the end of a block in use a retired block. There is room for one more. */
     final long retireEnd(final int block, final int newSize) {
         final int start = table.start(block);
         final int tail = table.create(start + newSize, table.size(block) - newSize);
         table.insertAfter(tail, block);
         table.setRange(block, start, newSize);
-        retiredBlocks++;
-        return tail;
+        return retired(tail);
     }
 
     private int checkedRetired(final long retired) {

@@ -22,6 +22,11 @@ public final class TlsfProvider implements StrategyProvider {
     }
 
     @Override
+    public boolean canRetireFree() {
+        return true;
+    }
+
+    @Override
     public Strategy create(final Region region, final StrategyOptions options) {
         return new TlsfStrategy(region, options);
     }

@@ -96,13 +96,23 @@ final class Exhaustion {
         if (address == Strategy.NO_SPACE && !mayGrow) {
             address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
         }
+        if (address == Strategy.NO_SPACE && (strict || lanes.limboBytes() == 0)) {
+            address = gatherAndPlace(sizeBytes, alignmentBytes);
+        }
         if (address == Strategy.NO_SPACE) {
             address = askHandlers(home, sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE && !strict) {
             address = waitAndPlace(home, sizeBytes, alignmentBytes, true);
+            if (address == Strategy.NO_SPACE) {
+                address = gatherAndPlace(sizeBytes, alignmentBytes);
+            }
         }
         return address == Strategy.NO_SPACE ? placeOrSayWhy(home, sizeBytes, alignmentBytes) : address;
+    }
+
+    private long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
+        return recycler.isCapturing() ? Strategy.NO_SPACE : growth.gatherAndPlace(sizeBytes, alignmentBytes);
     }
 
     private long askHandlers(final Lane home, final long sizeBytes, final long alignmentBytes) {

@@ -79,6 +79,20 @@ final class Growth {
         }
     }
 
+    /** Places a request in memory that is gathered for it, if there is enough and the source can. Not while a stream is captured. */
+    long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
+        if (inPlace == null) {
+            return Strategy.NO_SPACE;
+        }
+        StackReserve.claimMore();
+        regionLock.lock();
+        try {
+            return ended ? Strategy.NO_SPACE : inPlace.gatherAndPlace(sizeBytes, alignmentBytes);
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
     /** Grows in place so that blocks may end there, if limit and device allow. */
     boolean commitTo(final long end) {
         StackReserve.claimMore();

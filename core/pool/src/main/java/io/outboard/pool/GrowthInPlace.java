@@ -1,5 +1,6 @@
 package io.outboard.pool;
 
+import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import java.util.Objects;
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The region lock is held; the main lane's lock isn't, since the source works meanwhile.
  */
 final class GrowthInPlace {
+
+    /** For one request. */
+    private static final int MOST_GATHERINGS = 16;
 
     private final RegionMaker maker;
     private final long firstRegionBytes;
@@ -130,17 +134,62 @@ final class GrowthInPlace {
     }
 
     private boolean commit(final Part region, final long end) {
-        final InPlaceGrowth growth = new InPlaceGrowth(Objects.requireNonNull(region.growable), firstRegionBytes);
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
         final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
         final long mostBytes = limitBytes - (lanes.heldBytes() - region.heldBytes);
+        final long endBytes = growable.endBytes();
         try {
-            return growth.commit(end - region.taken.address(), mostBytes);
+            return new InPlaceGrowth(growable, firstRegionBytes).commit(end - region.taken.address(), mostBytes);
         } finally {
-            final long committedBytes = growth.committedBytes();
-            if (committedBytes > region.heldBytes) {
-                event.commit(part(region, region.heldBytes, committedBytes));
+            if (growable.endBytes() > endBytes) {
+                event.commit(part(region, endBytes, growable.endBytes()));
             }
-            backed(region, committedBytes);
+            backed(region);
+        }
+    }
+
+    /** As {@link Gathering}. An address, or {@code NO_SPACE} if there isn't enough. */
+    long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
+        final Part region = region();
+        if (region == null || !maker.canGather()) {
+            return Strategy.NO_SPACE;
+        }
+        final Gathering gathering = new Gathering(region, sizeBytes, alignmentBytes);
+        // Others may take what was gathered here before this thread does: then once more.
+        for (int tries = 0; tries < MOST_GATHERINGS; tries++) {
+            final long placed = place(region, false, sizeBytes, alignmentBytes);
+            if (placed >= 0) {
+                return placed;
+            }
+            if (!gather(region, gathering, placed)) {
+                break;
+            }
+        }
+        return Strategy.NO_SPACE;
+    }
+
+    /** For a block that would end there if memory were behind it, as far as there are addresses. */
+    private boolean gather(final Part region, final Gathering gathering, final long placed) {
+        final long unusedBytes = Math.min(limitBytes - lanes.heldBytes(), maker.availableBytes());
+        final long freeBytes = lanes.heldBytes() - lanes.usedBytes() - lanes.limboBytes();
+        main.lock();
+        try {
+            if (!gathering.begin(placed == Strategy.NO_SPACE ? Long.MAX_VALUE : ~placed, freeBytes, unusedBytes)) {
+                return false;
+            }
+        } finally {
+            main.taken = false;
+        }
+        try {
+            return gathering.move();
+        } finally {
+            main.lock();
+            try {
+                gathering.end();
+            } finally {
+                main.taken = false;
+            }
+            backed(region);
         }
     }
 
@@ -150,18 +199,18 @@ final class GrowthInPlace {
         if (region == null) {
             return;
         }
-        final InPlaceGrowth growth = new InPlaceGrowth(Objects.requireNonNull(region.growable), firstRegionBytes);
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
         final long mostBytes = Math.max(0, region.heldBytes - bytes);
         final long usedBytes = withdrawUnused(region) - region.taken.address();
+        final long endBytes = growable.endBytes();
         final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
         try {
-            growth.decommit(usedBytes, mostBytes);
+            new InPlaceGrowth(growable, firstRegionBytes).decommit(usedBytes, mostBytes);
         } finally {
-            final long committedBytes = growth.committedBytes();
-            if (committedBytes < region.heldBytes) {
-                event.commit(part(region, committedBytes, region.heldBytes));
+            if (growable.endBytes() < endBytes) {
+                event.commit(part(region, growable.endBytes(), endBytes));
             }
-            backed(region, committedBytes);
+            backed(region);
         }
     }
 
@@ -181,11 +230,15 @@ final class GrowthInPlace {
         }
     }
 
-    private void backed(final Part region, final long committedBytes) {
+    private void backed(final Part region) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        final long committedBytes = growable.committedBytes();
+        final long end = region.taken.address() + growable.endBytes();
         main.lock();
         try {
             lanes.held(committedBytes - region.heldBytes);
-            region.back(committedBytes, region.taken.address() + committedBytes);
+            region.holes.endAt(end);
+            region.back(committedBytes, end);
         } finally {
             main.taken = false;
         }

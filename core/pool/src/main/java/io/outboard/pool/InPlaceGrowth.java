@@ -14,49 +14,47 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes) {
     /** A region grows by such a part of what it has: few calls of the driver, and little that isn't needed. */
     private static final long SHARE = 8;
 
-    long committedBytes() {
-        return region.committedBytes();
-    }
-
     /** By how much a region grows that has so much, if no more is needed. */
     static long stepBytes(final long committedBytes, final long firstBytes) {
         return Math.max(firstBytes, committedBytes / SHARE);
     }
 
-    /** Puts memory behind at least so many bytes; false if the limit or the device doesn't allow that. */
-    boolean commit(final long leastBytes, final long limitBytes) {
+    /** Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that. */
+    boolean commit(final long leastEnd, final long limitBytes) {
         final long committedBytes = region.committedBytes();
-        if (leastBytes <= committedBytes) {
+        final long end = region.endBytes();
+        if (leastEnd <= end) {
             return true;
         }
-        final long mostBytes =
-                Math.min(limitBytes & -region.unitBytes(), region.region().sizeBytes());
-        if (leastBytes > mostBytes) {
+        final long moreBytes = (limitBytes & -region.unitBytes()) - committedBytes;
+        final long mostEnd = Math.min(region.region().sizeBytes() - end, moreBytes) + end;
+        if (leastEnd > mostEnd) {
             return false;
         }
-        final long stepBytes = stepBytes(committedBytes, firstBytes);
-        final long goodBytes = Math.min(Math.max(leastBytes, committedBytes + stepBytes), mostBytes);
-        return tryCommit(goodBytes) || (goodBytes > leastBytes && tryCommit(leastBytes));
+        final long goodEnd = Math.min(Math.max(leastEnd, end + stepBytes(committedBytes, firstBytes)), mostEnd);
+        return tryCommit(goodEnd) || (goodEnd > leastEnd && tryCommit(leastEnd));
     }
 
-    private boolean tryCommit(final long bytes) {
+    private boolean tryCommit(final long end) {
         try {
-            region.commit(bytes);
+            region.commit(end);
             return true;
         } catch (final DeviceOutOfMemoryException e) {
             return false;
         }
     }
 
-    /** Takes memory away, but not from the first {@code usedBytes}, until no more than {@code mostBytes} are committed. */
-    void decommit(final long usedBytes, final long mostBytes) {
+    /** Takes memory away, but not before {@code usedEnd}, until no more than {@code mostBytes} are committed. */
+    void decommit(final long usedEnd, final long mostBytes) {
+        // With holes before it, if there are any.
+        final long end = mostBytes + region.endBytes() - region.committedBytes();
         long belowBytes = 0;
-        long keptBytes;
+        long keptEnd;
         do {
-            keptBytes = Math.max(usedBytes, mostBytes - belowBytes);
-            region.decommit(keptBytes);
+            keptEnd = Math.max(usedEnd, end - belowBytes);
+            region.decommit(keptEnd);
             // A piece that begins before what may stay has to go, too.
             belowBytes = Math.max(2 * belowBytes, region.unitBytes());
-        } while (region.committedBytes() > mostBytes && keptBytes > usedBytes);
+        } while (region.committedBytes() > mostBytes && keptEnd > usedEnd);
     }
 }

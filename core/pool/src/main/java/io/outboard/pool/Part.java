@@ -26,6 +26,9 @@ final class Part {
     /** How it grows in place, null if it doesn't. */
     final @Nullable GrowableRegion growable;
 
+    /** Where its memory has moved away from. */
+    final Holes holes;
+
     /** Of a chunk, null for a region. */
     final @Nullable Starts starts;
 
@@ -58,6 +61,7 @@ final class Part {
         this.used = used;
         this.strategy = strategy;
         this.growable = growable;
+        holes = new Holes(strategy);
         this.owner = owner;
         this.heldBytes = heldBytes;
         this.backedEnd = backedEnd;
@@ -123,7 +127,7 @@ final class Part {
 
     /** Nothing is in use here, nor in limbo. */
     boolean isEmpty() {
-        return strategy.liveBlocks() == 0;
+        return strategy.liveBlocks() == holes.count();
     }
 
     /** Of what nothing backs, nothing is shown. */
@@ -135,7 +139,7 @@ final class Part {
         final long end = backedEnd;
         strategy.forEachBlock((address, sizeBytes, free) -> {
             final long backedBytes = Math.min(sizeBytes, end - address);
-            if (backedBytes > 0) {
+            if (backedBytes > 0 && !holes.startAt(address)) {
                 visitor.visit(address, backedBytes, free);
             }
         });
@@ -153,7 +157,8 @@ final class Part {
     /** The end of the last block in use, limbo included, or where the region begins. */
     long usedEnd() {
         final long[] end = {taken.address()};
-        strategy.forEachBlock((address, sizeBytes, free) -> end[0] = free ? end[0] : address + sizeBytes);
+        strategy.forEachBlock(
+                (address, sizeBytes, free) -> end[0] = free || holes.startAt(address) ? end[0] : address + sizeBytes);
         return end[0];
     }
 

@@ -36,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * more. A strategy that prefers low addresses keeps that prefix short; one that goes round all addresses, as next fit does,
  * works as well but has more committed. Whole regions follow only if addresses or the strategy's tables run out.
  *
+ * <p>Gathering, where the source's memory can move as well ({@link MemorySource#canMove}; with {@code tlsf}, {@code segregated-fit}
+ * and {@code pooled}): the region has 16 times as many addresses, and a request for which there is room in all but in no one place
+ * is served from whole units of free blocks, which move to addresses side by side before handlers are asked. So <em>fragmented</em>
+ * is what lies within units alone. Such a request looks at all blocks, also in vain, and waits for the device; nothing moves while a
+ * stream is captured.
+ *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add some ten more. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 30 bytes for each block in limbo.

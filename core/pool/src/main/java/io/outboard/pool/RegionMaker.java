@@ -25,6 +25,9 @@ final class RegionMaker {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
+    /** Of a region whose memory can move: so that it is long before they are used up. */
+    private static final long ADDRESSES_FOR_A_BYTE = 16;
+
     /** Most that a strategy divides: granules are counted in unsigned ints. */
     private static final long MOST_GRANULES = (1L << 32) - 1;
 
@@ -41,6 +44,16 @@ final class RegionMaker {
         provider = Strategies.named(builder.strategy);
         options = builder.strategyOptions;
         this.events = events;
+    }
+
+    /** Whether memory of free blocks can move to where a larger one is to be. */
+    boolean canGather() {
+        return source.canMove() && provider.canRetireFree();
+    }
+
+    /** What the device says that it still has. */
+    long availableBytes() {
+        return source.availableBytes();
     }
 
     long granuleBytes() {
@@ -99,13 +112,15 @@ final class RegionMaker {
     /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
     @Nullable
     Part reserve(final long limitBytes) {
-        final Optional<GrowableRegion> reserved = source.reserve(mostBytes(limitBytes));
+        final boolean isPlenty = canGather() && limitBytes <= Long.MAX_VALUE / ADDRESSES_FOR_A_BYTE;
+        final Optional<GrowableRegion> reserved =
+                source.reserve(mostBytes(isPlenty ? ADDRESSES_FOR_A_BYTE * limitBytes : limitBytes));
         if (reserved.isEmpty()) {
             return null;
         }
         final GrowableRegion growable = reserved.get();
         final Region all = growable.region();
-        if (all.sizeBytes() < leastBytesFor(1, 1)) {
+        if (all.sizeBytes() < leastBytesFor(1, 1) || growable.unitBytes() > limitBytes) {
             // No block is sure to lie in it.
             growable.close();
             return null;

@@ -4,19 +4,30 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
 import io.outboard.core.VirtualMemorySource;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Virtual regions from a source that fails when a test says so, and counts. Safe for any number of threads. */
 public final class FailingMemorySource implements MemorySource {
 
+    private static final long UNIT_BYTES = 1L << 21;
+
     private final VirtualMemorySource source;
+    private final long limitBytes;
     private final long shiftBytes;
     private boolean growsInPlace;
+    private boolean moves;
     private long calls;
     private long takes;
+    private long moveCalls;
     private int regionsOut;
+
+    /** Of regions that grow in place, the addresses that have memory: where each unit begins. */
+    private final Set<Long> units = new HashSet<>();
+
     private long failingCall = Long.MAX_VALUE;
     private @Nullable Supplier<RuntimeException> failure;
 
@@ -37,6 +48,7 @@ public final class FailingMemorySource implements MemorySource {
      */
     public FailingMemorySource(final long limitBytes, final long shiftBytes) {
         source = new VirtualMemorySource(limitBytes);
+        this.limitBytes = limitBytes;
         this.shiftBytes = shiftBytes;
     }
 
@@ -48,6 +60,32 @@ public final class FailingMemorySource implements MemorySource {
     public FailingMemorySource growingInPlace() {
         growsInPlace = true;
         return this;
+    }
+
+    /**
+     * Offers such whose memory can move.
+     *
+     * @return this source
+     */
+    public FailingMemorySource moving() {
+        moves = true;
+        return growingInPlace();
+    }
+
+    /**
+     * Whether memory of regions that grow in place is behind all of a block.
+     *
+     * @param address where it begins
+     * @param sizeBytes its size
+     * @return whether it is
+     */
+    public synchronized boolean hasMemory(final long address, final long sizeBytes) {
+        for (long unit = address & -UNIT_BYTES; unit < address + sizeBytes; unit += UNIT_BYTES) {
+            if (!units.contains(unit)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**
@@ -63,7 +101,7 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * How often a region was taken, given back, reserved, grown, shrunk or closed.
+     * How often a region was taken, given back, reserved, grown, shrunk, moved or closed.
      *
      * @return calls, failed ones included
      */
@@ -78,6 +116,15 @@ public final class FailingMemorySource implements MemorySource {
      */
     public synchronized long takes() {
         return takes;
+    }
+
+    /**
+     * How often memory was moved.
+     *
+     * @return calls, failed ones included
+     */
+    public synchronized long moves() {
+        return moveCalls;
     }
 
     /**
@@ -111,9 +158,14 @@ public final class FailingMemorySource implements MemorySource {
             return Optional.empty();
         }
         call();
-        final Optional<GrowableRegion> reserved = source.reserve(bytes);
+        final Optional<GrowableRegion> reserved = source.reserve(moves ? bytes : Math.min(bytes, limitBytes));
         regionsOut++;
         return Optional.of(new Failing(reserved.orElseThrow()));
+    }
+
+    @Override
+    public boolean canMove() {
+        return moves;
     }
 
     @Override
@@ -156,10 +208,47 @@ public final class FailingMemorySource implements MemorySource {
         }
 
         @Override
+        public long endBytes() {
+            return inner.endBytes();
+        }
+
+        @Override
+        public void move(final long from, final long to, final long bytes) {
+            synchronized (FailingMemorySource.this) {
+                moveCalls++;
+                call();
+                inner.move(from, to, bytes);
+                change(from, bytes, false);
+                change(to, bytes, true);
+            }
+        }
+
+        private void change(final long address, final long bytes, final boolean memory) {
+            for (long unit = address; unit < address + bytes; unit += UNIT_BYTES) {
+                if (memory) {
+                    units.add(unit);
+                } else {
+                    units.remove(unit);
+                }
+            }
+        }
+
+        @Override
+        public void fill(final long address, final long bytes) {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.fill(address, bytes);
+                change(address, bytes, true);
+            }
+        }
+
+        @Override
         public void commit(final long bytes) {
             synchronized (FailingMemorySource.this) {
                 call();
+                final long before = inner.endBytes();
                 inner.commit(bytes);
+                change(region().address() + before, inner.endBytes() - before, true);
             }
         }
 
@@ -167,7 +256,9 @@ public final class FailingMemorySource implements MemorySource {
         public void decommit(final long bytes) {
             synchronized (FailingMemorySource.this) {
                 call();
+                final long before = inner.endBytes();
                 inner.decommit(bytes);
+                change(region().address() + inner.endBytes(), before - inner.endBytes(), false);
             }
         }
 

@@ -5,6 +5,7 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
+import java.util.function.LongConsumer;
 
 /**
  * What strategies have in common: one region counted in granules, checks of arguments, bytes and addresses turned into
@@ -140,6 +141,30 @@ public abstract class AbstractStrategy implements Strategy {
      */
     protected long cutOff(final int start, final long size, final long newSize) {
         return NO_TAIL;
+    }
+
+    /**
+     * Retires free memory unit by unit, as {@link Strategy#retireFree} tells; nothing here. {@link #padding} tells where units
+     * begin.
+     *
+     * @param unitMask a unit's address, counted in granules, has none of these bits
+     * @param most granules, a multiple of the unit
+     * @param from no unit before that is retired
+     * @param to where units end at the latest
+     * @param sparedStart no unit is retired that has a granule of these
+     * @param sparedEnd where these end
+     * @param retired told what names each retired block, as {@link #withdraw} answers it
+     * @return granules that were retired
+     */
+    protected long withdrawFree(
+            final long unitMask,
+            final long most,
+            final long from,
+            final long to,
+            final long sparedStart,
+            final long sparedEnd,
+            final LongConsumer retired) {
+        return 0;
     }
 
     /**
@@ -301,6 +326,33 @@ public abstract class AbstractStrategy implements Strategy {
         Arguments.checkTrim(newSizeBytes, bytes(size));
         final long newSize = blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
         return newSize < size ? cutOff(start, size, newSize) : NO_TAIL;
+    }
+
+    @Override
+    public final long retireFree(
+            final long unitBytes,
+            final long mostBytes,
+            final Region within,
+            final Region spared,
+            final LongConsumer retired) {
+        Arguments.checkUnit(unitBytes, granuleMask + 1);
+        if (mostBytes < 0) {
+            throw new IllegalArgumentException("mostBytes=" + mostBytes + " must be >= 0");
+        }
+        final long from = Math.max(0, (within.address() - regionAddress + granuleMask) >> granuleLog2);
+        final long to = Math.min(granules(), (within.endAddress() - regionAddress) >> granuleLog2);
+        final long sparedStart = (spared.address() - regionAddress) >> granuleLog2;
+        final long sparedEnd = (spared.endAddress() - regionAddress + granuleMask) >> granuleLog2;
+        final long size = withdrawFree(
+                (unitBytes >>> granuleLog2) - 1,
+                (mostBytes & -unitBytes) >>> granuleLog2,
+                from,
+                to,
+                sparedStart,
+                sparedEnd,
+                retired);
+        freeGranules -= size;
+        return bytes(size);
     }
 
     @Override

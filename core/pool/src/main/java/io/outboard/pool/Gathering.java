@@ -1,0 +1,208 @@
+package io.outboard.pool;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.Region;
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * Memory for a block that no free block has room for, though all of them together have: whole units of free blocks move to
+ * addresses side by side. These are some between two blocks in use, where free memory and holes are enough, or those behind the last
+ * memory: where fewer units are missing, and in case of a tie not behind, since addresses come to an end as well.
+ *
+ * <pre>{@code
+ *   | used | free | used | free | used | hole | free | used |        addresses
+ *             A             B              C     D               E
+ * }</pre>
+ *
+ * Here A and B move to C, where with D there is room then, or to E, and leave holes.
+ *
+ * <p>{@link #begin} and {@link #end} need the main lane's lock, {@link #move} mustn't have it, since the source works meanwhile. What is
+ * on its way is retired, so nobody is handed it.
+ */
+final class Gathering {
+
+    private static final int FIRST_SEGMENTS = 64;
+
+    private final Part region;
+    private final GrowableRegion growable;
+    private final long unitBytes;
+    private final long sizeBytes;
+    private final long alignmentBytes;
+
+    /** The free blocks and holes without a block in use between them that are looked at: begins, and the last end. */
+    private long[] begins = new long[FIRST_SEGMENTS];
+
+    private boolean[] isHole = new boolean[FIRST_SEGMENTS];
+    private int segments;
+    private long end;
+
+    /** Where the block is to be, whether that is where addresses behind the last memory are needed, and units that are missing there. */
+    private long bestAddress;
+
+    private boolean isBehind;
+    private long bestUnits;
+
+    /** Addresses of units that are to have memory. */
+    private long[] targets = {};
+
+    /** Retired units whose memory moves there; there is room for all, so that none is lost. */
+    private long[] donors = {};
+
+    private int donorCount;
+    private int filled;
+    private int moved;
+
+    Gathering(final Part region, final long sizeBytes, final long alignmentBytes) {
+        this.region = region;
+        this.sizeBytes = sizeBytes;
+        this.alignmentBytes = Math.max(alignmentBytes, region.strategy.granuleBytes());
+        growable = Objects.requireNonNull(region.growable);
+        unitBytes = growable.unitBytes();
+    }
+
+    /**
+     * Finds where the block is to be, and units whose memory can move there.
+     *
+     * @param placedEnd where it would end behind the last memory; {@code Long.MAX_VALUE} if there aren't as many addresses
+     * @param freeBytes in free blocks, at most
+     * @param unusedBytes that limit and device still allow
+     * @return false if there isn't enough; nothing changes
+     */
+    boolean begin(final long placedEnd, final long freeBytes, final long unusedBytes) {
+        final long endOfMemory = region.taken.address() + growable.endBytes();
+        // In any place the block needs as much as it has.
+        final long mostBytes = freeBytes + unusedBytes;
+        bestUnits = placedEnd == Long.MAX_VALUE ? Long.MAX_VALUE : unitsTo(placedEnd - endOfMemory);
+        bestAddress = placedEnd - sizeBytes;
+        isBehind = true;
+        if (sizeBytes > mostBytes) {
+            return false;
+        }
+        if (region.holes.count() > 0) {
+            lookAtRuns(endOfMemory);
+        }
+        if (bestUnits > mostBytes / unitBytes || endOfMemory == region.taken.address()) {
+            return false;
+        }
+        targets = new long[(int) bestUnits];
+        donors = new long[(int) bestUnits];
+        donorCount = 0;
+        filled = 0;
+        moved = 0;
+        listTargets(endOfMemory);
+        final long found = region.strategy.retireFree(
+                unitBytes,
+                bestUnits * unitBytes,
+                new Region(region.taken.address(), growable.endBytes()),
+                new Region(bestAddress, sizeBytes),
+                donor -> donors[donorCount++] = donor);
+        if (bestUnits * unitBytes - found > unusedBytes) {
+            end();
+            return false;
+        }
+        return true;
+    }
+
+    /**
+     * Moves.
+     *
+     * @return false if the device has less than it said
+     */
+    boolean move() {
+        try {
+            for (; filled < targets.length - donorCount; filled++) {
+                growable.fill(targets[filled], unitBytes);
+            }
+        } catch (final DeviceOutOfMemoryException e) {
+            return false;
+        }
+        for (; moved < donorCount; moved++) {
+            growable.move(region.strategy.retiredAddress(donors[moved]), targets[filled + moved], unitBytes);
+        }
+        return true;
+    }
+
+    /** What has memory now is free, what hasn't any more is a hole, and what should have moved and hasn't is free again. */
+    void end() {
+        for (int i = moved; i < donorCount; i++) {
+            region.strategy.release(donors[i]);
+        }
+        for (int i = 0; i < filled + moved; i++) {
+            region.holes.fill(targets[i]);
+        }
+        for (int i = 0; i < moved; i++) {
+            region.holes.add(donors[i]);
+        }
+    }
+
+    private long unitsTo(final long bytes) {
+        return (bytes + unitBytes - 1) / unitBytes;
+    }
+
+    private void listTargets(final long endOfMemory) {
+        if (isBehind) {
+            for (int i = 0; i < targets.length; i++) {
+                targets[i] = endOfMemory + i * unitBytes;
+            }
+            return;
+        }
+        final int[] count = {0};
+        region.holes.forEachIn(
+                bestAddress - unitBytes + 1, bestAddress + sizeBytes, hole -> targets[count[0]++] = hole);
+    }
+
+    private void lookAtRuns(final long endOfMemory) {
+        segments = 0;
+        region.strategy.forEachBlock((address, blockBytes, free) -> {
+            final boolean hole = !free && region.holes.startAt(address);
+            if ((free || hole) && address < endOfMemory) {
+                add(address, hole);
+                end = Math.min(address + blockBytes, endOfMemory);
+            } else {
+                lookAtRun();
+            }
+        });
+        lookAtRun();
+    }
+
+    private void add(final long address, final boolean hole) {
+        if (segments == begins.length) {
+            begins = Arrays.copyOf(begins, 2 * segments);
+            isHole = Arrays.copyOf(isHole, 2 * segments);
+        }
+        begins[segments] = address;
+        isHole[segments++] = hole;
+    }
+
+    /** The block may begin where one of the free blocks or holes does, or end where the last one does. */
+    private void lookAtRun() {
+        if (segments > 1 && end - begins[0] >= sizeBytes) {
+            for (int i = 0; i < segments; i++) {
+                lookAt((begins[i] + alignmentBytes - 1) & -alignmentBytes, i);
+            }
+            final long last = (end - sizeBytes) & -alignmentBytes;
+            if (last >= begins[0]) {
+                lookAt(last, 0);
+            }
+        }
+        segments = 0;
+    }
+
+    private void lookAt(final long address, final int firstSegment) {
+        if (sizeBytes > end - address) {
+            return;
+        }
+        long units = 0;
+        for (int i = firstSegment; i < segments && begins[i] < address + sizeBytes && units <= bestUnits; i++) {
+            final long segmentEnd = i + 1 < segments ? begins[i + 1] : end;
+            units += isHole[i] && segmentEnd > address ? 1 : 0;
+        }
+        if (units > 0 && units <= bestUnits) {
+            bestUnits = units;
+            bestAddress = address;
+            isBehind = false;
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.StrategyOptions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Memory that is scattered in free blocks serves a block that none of them has room for: it moves. */
+class PoolGatherTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long UNIT = 2 * MIB;
+    private static final long DEVICE = 256 * MIB;
+
+    private final FailingMemorySource source = new FailingMemorySource(DEVICE).moving();
+
+    private PoolBuilder builder(final String strategy) {
+        return Pool.over(source)
+                .strategy(strategy, new StrategyOptions(256, 4096))
+                .firstRegionBytes(UNIT);
+    }
+
+    /** Fills the device with blocks of so much and frees every second one; those that are left, in order of address. */
+    private static List<Long> scatter(final Pool pool, final long sizeBytes) {
+        final List<Long> blocks = new ArrayList<>();
+        for (long left = DEVICE; left >= sizeBytes; left -= sizeBytes) {
+            blocks.add(pool.allocate(sizeBytes));
+        }
+        blocks.sort(Comparator.naturalOrder());
+        final List<Long> kept = new ArrayList<>();
+        for (int i = 0; i < blocks.size(); i++) {
+            if (i % 2 == 0) {
+                pool.free(blocks.get(i));
+            } else {
+                kept.add(blocks.get(i));
+            }
+        }
+        return kept;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
+    void shouldServeABlockOfAllThatIsFree(final String strategy) {
+        final Pool pool = builder(strategy).build();
+        final List<Long> kept = scatter(pool, 4 * MIB);
+
+        final long large = pool.allocate(DEVICE / 2);
+
+        kept.forEach(address -> assertEquals(4 * MIB, pool.sizeOf(address)));
+        assertEquals(DEVICE / 2, pool.sizeOf(large));
+        assertTrue(kept.stream().allMatch(address -> address + 4 * MIB <= large || address >= large + DEVICE / 2));
+        assertEquals(DEVICE, pool.statistics().heldBytes());
+        assertEquals(DEVICE, pool.statistics().usedBytes());
+        assertEquals(1, pool.statistics().regions());
+        assertEquals(0, source.takes());
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(1));
+        pool.free(large);
+        kept.forEach(pool::free);
+        assertEquals(0, pool.trimTo(0));
+        assertEquals(DEVICE, source.availableBytes());
+        pool.close();
+        assertEquals(0, source.regionsOut());
+    }
+
+    @Test
+    void shouldMoveNoMoreThanIsMissing() {
+        final Pool pool = builder("tlsf").build();
+        scatter(pool, 4 * MIB);
+
+        pool.allocate(4 * UNIT);
+
+        // The last block is in use: all of it is missing, and each free block has two units.
+        assertEquals(4, source.moves());
+    }
+
+    /** What the device has beside what is free is used, too. */
+    @Test
+    void shouldTakeWhatTheDeviceStillHas() {
+        final Pool pool = builder("tlsf").build();
+        final List<Long> kept = scatter(pool, 4 * MIB);
+        pool.trimTo(0);
+        pool.free(kept.get(kept.size() - 1));
+        pool.trimTo(0);
+        assertTrue(source.availableBytes() > 0);
+
+        assertEquals(DEVICE / 2 + 4 * MIB, pool.sizeOf(pool.allocate(DEVICE / 2 + 4 * MIB)));
+
+        assertEquals(0, source.availableBytes());
+    }
+
+    @Test
+    void shouldSayThatItIsFullIfUnitsArent() {
+        final Pool pool = builder("tlsf").build();
+        scatter(pool, 3 * MIB);
+        final PoolStatistics before = pool.statistics();
+
+        final DeviceOutOfMemoryException thrown =
+                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(DEVICE / 2));
+
+        assertTrue(thrown.freeBytes() > DEVICE / 2 - 3 * MIB, thrown.toString());
+        assertEquals(before.heldBytes(), pool.statistics().heldBytes());
+        assertEquals(before.usedBytes(), pool.statistics().usedBytes());
+        assertTrue(pool.allocate(3 * MIB) > 0, "what was free still is");
+    }
+
+    @Test
+    void shouldShowNothingOfHoles() {
+        final Pool pool = builder("tlsf").build();
+        final List<Long> kept = scatter(pool, 4 * MIB);
+        pool.allocate(DEVICE / 2);
+
+        final TreeMap<Long, Long> shown = new TreeMap<>();
+        pool.forEachBlock((address, sizeBytes, free) -> {
+            assertFalse(free && sizeBytes >= UNIT);
+            shown.put(address, sizeBytes);
+        });
+
+        assertEquals(DEVICE, shown.values().stream().mapToLong(Long::longValue).sum());
+        final long hole = kept.get(0) - 4 * MIB;
+        assertThrows(InvalidAddressException.class, () -> pool.free(hole));
+        assertThrows(InvalidAddressException.class, () -> pool.sizeOf(hole));
+    }
+
+    /** Whichever call fails: nothing is lost, nothing has two owners, and the same request is served afterwards. */
+    @Test
+    void shouldLoseNothingWhicheverCallFails() {
+        for (int call = 1; call < 90; call++) {
+            final FailingMemorySource failing = new FailingMemorySource(DEVICE).moving();
+            final Pool pool = Pool.over(failing)
+                    .strategy("tlsf", new StrategyOptions(256, 4096))
+                    .firstRegionBytes(UNIT)
+                    .build();
+            final List<Long> kept = scatter(pool, 4 * MIB);
+            failing.failAt(call, () -> new IllegalStateException("as told"));
+            try {
+                pool.free(pool.allocate(DEVICE / 2));
+            } catch (final IllegalStateException e) {
+                assertEquals("as told", e.getMessage());
+            }
+            failing.failAt(0, IllegalStateException::new);
+            assertEquals(DEVICE, pool.statistics().heldBytes());
+            assertEquals(DEVICE / 2, pool.statistics().usedBytes());
+
+            final long large = pool.allocate(DEVICE / 2);
+
+            kept.forEach(address -> assertEquals(4 * MIB, pool.sizeOf(address)));
+            pool.free(large);
+            kept.forEach(pool::free);
+            assertEquals(0, pool.trimTo(0));
+            assertEquals(DEVICE, failing.availableBytes());
+            pool.close();
+        }
+    }
+
+    @Test
+    void shouldGatherAgainAndAgain() {
+        final Pool pool = builder("tlsf").build();
+        final Random random = new Random(15);
+        for (int round = 0; round < 200; round++) {
+            final List<Long> kept = scatter(pool, 4 * MIB);
+            final long large = pool.allocate(DEVICE / 2);
+            kept.forEach(address -> assertEquals(4 * MIB, pool.sizeOf(address)));
+            if (random.nextBoolean()) {
+                pool.free(large);
+                kept.forEach(pool::free);
+            } else {
+                kept.forEach(pool::free);
+                pool.free(large);
+            }
+            assertEquals(DEVICE, pool.statistics().heldBytes());
+        }
+    }
+
+    /** As much as the device has, in whole units, in any order: nothing is refused, and every block has memory. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
+    void shouldRefuseNothingThatTheDeviceHasRoomFor(final int seed) {
+        final Pool pool = builder("tlsf").build();
+        final Random random = new Random(seed);
+        final TreeMap<Long, Long> live = new TreeMap<>();
+        long liveBytes = 0;
+        for (int i = 0; i < 3000; i++) {
+            final long sizeBytes = (1 + random.nextInt(1 << random.nextInt(7))) * UNIT;
+            if (liveBytes + sizeBytes <= DEVICE) {
+                live.put(pool.allocate(sizeBytes), sizeBytes);
+                liveBytes += sizeBytes;
+            } else {
+                final long address = new ArrayList<>(live.keySet()).get(random.nextInt(live.size()));
+                liveBytes -= pool.sizeOf(address);
+                pool.free(address);
+                live.remove(address);
+            }
+            live.forEach((address, bytes) -> assertTrue(source.hasMemory(address, bytes)));
+            assertEquals(liveBytes, pool.statistics().usedBytes());
+        }
+        assertTrue(source.moves() > 100, "moved " + source.moves());
+        live.keySet().forEach(pool::free);
+        assertEquals(0, pool.trimTo(0));
+        assertEquals(DEVICE, source.availableBytes());
+    }
+}
