@@ -11,8 +11,8 @@ import java.util.Set;
  * <p>Strategies work on addresses alone, so over a virtual region they run exactly as over device memory. It serves
  * tests, replays of recorded traces, planning (would this program fit into 24 GiB?) and machines without a GPU. Ranges
  * start at 2^40, are aligned to 2 MiB, as the driver's large allocations are, and are never handed out twice, so a stale
- * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB, with 16 times as many addresses
- * as the limit is bytes, and can move their memory; what is committed of them counts as taken.
+ * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; what is committed of them
+ * counts as taken.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached,
  * {@link DeviceOutOfMemoryException}.
@@ -24,6 +24,7 @@ public final class VirtualMemorySource implements MemorySource {
     private static final long ADDRESSES_FOR_A_BYTE = 16;
 
     private final long limitBytes;
+    private final boolean moves;
     private final Set<Region> out = new HashSet<>();
     private final Set<Growable> growables = new HashSet<>();
     private long nextAddress = FIRST_ADDRESS;
@@ -42,10 +43,26 @@ public final class VirtualMemorySource implements MemorySource {
      * @throws IllegalArgumentException if the limit is outside of its range
      */
     public VirtualMemorySource(final long limitBytes) {
+        this(limitBytes, false);
+    }
+
+    private VirtualMemorySource(final long limitBytes, final boolean moves) {
         if (limitBytes <= 0 || limitBytes > 1L << 62) {
             throw new IllegalArgumentException("limitBytes=" + limitBytes + " must be > 0 and <= 2^62");
         }
         this.limitBytes = limitBytes;
+        this.moves = moves;
+    }
+
+    /**
+     * A source of regions whose memory can move, with up to 16 times as many addresses as the limit is bytes.
+     *
+     * @param limitBytes most bytes out at a time, {@code 0 < limitBytes <= 2^62}
+     * @return the source
+     * @throws IllegalArgumentException if the limit is outside of its range
+     */
+    public static VirtualMemorySource moving(final long limitBytes) {
+        return new VirtualMemorySource(limitBytes, true);
     }
 
     /**
@@ -94,8 +111,11 @@ public final class VirtualMemorySource implements MemorySource {
         }
         checkOpen();
         final long addressesLeft = Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress;
-        final long mostBytes =
-                limitBytes > Long.MAX_VALUE / ADDRESSES_FOR_A_BYTE ? Long.MAX_VALUE : ADDRESSES_FOR_A_BYTE * limitBytes;
+        final long mostBytes = !moves
+                ? limitBytes
+                : limitBytes > Long.MAX_VALUE / ADDRESSES_FOR_A_BYTE
+                        ? Long.MAX_VALUE
+                        : ADDRESSES_FOR_A_BYTE * limitBytes;
         final long sizeBytes =
                 Math.min(Math.min(bytes, mostBytes), Math.min(addressesLeft, Integer.MAX_VALUE * ALIGNMENT_BYTES))
                         & -ALIGNMENT_BYTES;
@@ -110,7 +130,7 @@ public final class VirtualMemorySource implements MemorySource {
 
     @Override
     public boolean canMove() {
-        return true;
+        return moves;
     }
 
     @Override
@@ -194,6 +214,9 @@ public final class VirtualMemorySource implements MemorySource {
 
         private int countOf(final long bytes) {
             checkNotClosed();
+            if (!moves) {
+                throw new UnsupportedOperationException("this region can't move memory");
+            }
             if (bytes <= 0 || bytes % ALIGNMENT_BYTES != 0) {
                 throw new IllegalArgumentException(
                         "bytes=" + bytes + " must be > 0 and a multiple of " + ALIGNMENT_BYTES);

@@ -1,6 +1,7 @@
 package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -184,13 +185,13 @@ class VirtualMemorySourceTest {
     }
 
     @Test
-    void shouldReserveSixteenTimesTheLimitInWholeUnits() {
+    void shouldReserveNoMoreThanTheLimitInWholeUnits() {
         final VirtualMemorySource source = new VirtualMemorySource(11 * MIB);
 
         final GrowableRegion all = reserve(source, 1L << 62);
         final GrowableRegion some = reserve(source, 5 * MIB);
 
-        assertEquals(16 * 11 * MIB, all.region().sizeBytes());
+        assertEquals(10 * MIB, all.region().sizeBytes());
         assertEquals(4 * MIB, some.region().sizeBytes());
         assertTrue(some.region().address() >= all.region().endAddress());
         assertTrue(source.take(1).address() >= some.region().endAddress());
@@ -263,7 +264,7 @@ class VirtualMemorySourceTest {
 
     @Test
     void shouldMoveMemoryIntoHolesAndBehindTheLast() {
-        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final VirtualMemorySource source = VirtualMemorySource.moving(10 * MIB);
         final GrowableRegion growable = reserve(source, 40 * MIB);
         final long address = growable.region().address();
         growable.commit(10 * MIB);
@@ -284,7 +285,7 @@ class VirtualMemorySourceTest {
 
     @Test
     void shouldRefuseToMoveWhatIsntThereOrToWhereSomethingIs() {
-        final GrowableRegion growable = reserve(new VirtualMemorySource(10 * MIB), 40 * MIB);
+        final GrowableRegion growable = reserve(VirtualMemorySource.moving(10 * MIB), 40 * MIB);
         final long address = growable.region().address();
         growable.commit(10 * MIB);
         growable.move(address, address + 10 * MIB, 2 * MIB);
@@ -300,6 +301,20 @@ class VirtualMemorySourceTest {
         growable.commit(12 * MIB);
         growable.close();
         assertThrows(IllegalStateException.class, () -> growable.move(address + 2 * MIB, address, 2 * MIB));
+    }
+
+    @Test
+    void shouldHaveSixteenTimesAsManyAddressesIfMemoryMoves() {
+        final VirtualMemorySource moving = VirtualMemorySource.moving(11 * MIB);
+        final GrowableRegion fixed = reserve(new VirtualMemorySource(10 * MIB), 10 * MIB);
+        fixed.commit(2 * MIB);
+
+        assertEquals(176 * MIB, reserve(moving, 1L << 62).region().sizeBytes());
+        assertTrue(moving.canMove());
+        assertFalse(new VirtualMemorySource().canMove());
+        final long address = fixed.region().address();
+        assertThrows(UnsupportedOperationException.class, () -> fixed.move(address, address + 2 * MIB, 2 * MIB));
+        assertThrows(UnsupportedOperationException.class, () -> fixed.fill(address + 2 * MIB, 2 * MIB));
     }
 
     private static void assertMoveRefused(

@@ -112,7 +112,7 @@ abstract class SegregatedStrategy extends TableStrategy {
                 first = sparedEnd + padding(sparedEnd, unitMask);
             }
             if (table.isFree(block) && first + unitMask < Math.min(end, to)) {
-                if (!table.makeRoomFor(2)) {
+                if (!hasRoomForTwo()) {
                     break;
                 }
                 retired.accept(retired(cut(block, (int) (first - start), (int) unitMask + 1)));
@@ -120,6 +120,15 @@ abstract class SegregatedStrategy extends TableStrategy {
             }
         }
         return done;
+    }
+
+    private boolean hasRoomForTwo() {
+        try {
+            return table.makeRoomFor(2);
+        } catch (final OutOfMemoryError e) {
+            // What has been retired by now is to be told of.
+            return false;
+        }
     }
 
     @Override

@@ -123,6 +123,9 @@ final class Exhaustion {
                     // A handler may have freed what another holds of the device, too.
                     address = growth.growAndPlace(sizeBytes, alignmentBytes);
                 }
+                if (address == Strategy.NO_SPACE && (strict || lanes.limboBytes() == 0)) {
+                    address = gatherAndPlace(sizeBytes, alignmentBytes);
+                }
                 if (address != Strategy.NO_SPACE) {
                     return address;
                 }

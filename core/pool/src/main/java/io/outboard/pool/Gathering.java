@@ -50,6 +50,9 @@ final class Gathering {
     /** Retired units whose memory moves there; there is room for all, so that none is lost. */
     private long[] donors = {};
 
+    /** Where they are: the strategy isn't asked without the lock. */
+    private long[] sources = {};
+
     private int donorCount;
     private int filled;
     private int moved;
@@ -60,6 +63,12 @@ final class Gathering {
         this.alignmentBytes = Math.max(alignmentBytes, region.strategy.granuleBytes());
         growable = Objects.requireNonNull(region.growable);
         unitBytes = growable.unitBytes();
+    }
+
+    /** Whether units can be retired there. */
+    static boolean canServe(final Part region) {
+        final long unitBytes = Objects.requireNonNull(region.growable).unitBytes();
+        return region.strategy.granuleBytes() <= unitBytes && (region.taken.address() & (unitBytes - 1)) == 0;
     }
 
     /**
@@ -88,6 +97,7 @@ final class Gathering {
         }
         targets = new long[(int) bestUnits];
         donors = new long[(int) bestUnits];
+        sources = new long[(int) bestUnits];
         donorCount = 0;
         filled = 0;
         moved = 0;
@@ -101,6 +111,9 @@ final class Gathering {
         if (bestUnits * unitBytes - found > unusedBytes) {
             end();
             return false;
+        }
+        for (int i = 0; i < donorCount; i++) {
+            sources[i] = region.strategy.retiredAddress(donors[i]);
         }
         return true;
     }
@@ -119,7 +132,7 @@ final class Gathering {
             return false;
         }
         for (; moved < donorCount; moved++) {
-            growable.move(region.strategy.retiredAddress(donors[moved]), targets[filled + moved], unitBytes);
+            growable.move(sources[moved], targets[filled + moved], unitBytes);
         }
         return true;
     }

@@ -151,17 +151,22 @@ final class GrowthInPlace {
     /** As {@link Gathering}. An address, or {@code NO_SPACE} if there isn't enough. */
     long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
         final Part region = region();
-        if (region == null || !maker.canGather()) {
+        if (region == null || !maker.canGather() || !Gathering.canServe(region)) {
             return Strategy.NO_SPACE;
         }
         final Gathering gathering = new Gathering(region, sizeBytes, alignmentBytes);
         // Others may take what was gathered here before this thread does: then once more.
-        for (int tries = 0; tries < MOST_GATHERINGS; tries++) {
+        for (int tries = 0; tries <= MOST_GATHERINGS; tries++) {
             final long placed = place(region, false, sizeBytes, alignmentBytes);
             if (placed >= 0) {
                 return placed;
             }
-            if (!gather(region, gathering, placed)) {
+            // A good fit prefers the addresses behind to a block that just fits.
+            final long around = tries == 0 ? Strategy.NO_SPACE : place(region, true, sizeBytes, alignmentBytes);
+            if (around >= 0) {
+                return around;
+            }
+            if (tries == MOST_GATHERINGS || !gather(region, gathering, placed)) {
                 break;
             }
         }

@@ -47,7 +47,7 @@ public final class FailingMemorySource implements MemorySource {
      * @param shiftBytes regions start so far after a multiple of 2 MiB
      */
     public FailingMemorySource(final long limitBytes, final long shiftBytes) {
-        source = new VirtualMemorySource(limitBytes);
+        source = VirtualMemorySource.moving(limitBytes);
         this.limitBytes = limitBytes;
         this.shiftBytes = shiftBytes;
     }

@@ -210,4 +210,52 @@ class PoolGatherTest {
         assertEquals(0, pool.trimTo(0));
         assertEquals(DEVICE, source.availableBytes());
     }
+
+    /** Was chosen as a place, and then not found by a good fit, which looks at larger ones: moved to and fro, then refused. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tlsf", "segregated-fit"})
+    void shouldFindABlockThatJustFits(final String strategy) {
+        final Pool pool = builder(strategy).build();
+        final Random random = new Random(2);
+        final TreeMap<Long, Long> live = new TreeMap<>();
+        for (int i = 0; i < 2000; i++) {
+            final long sizeBytes = (i % 2 == 0 ? 5 : 13) * UNIT;
+            if (pool.statistics().usedBytes() + sizeBytes <= DEVICE) {
+                live.put(pool.allocate(sizeBytes), sizeBytes);
+            } else {
+                final long address = new ArrayList<>(live.keySet()).get(random.nextInt(live.size()));
+                pool.free(address);
+                live.remove(address);
+            }
+        }
+    }
+
+    @Test
+    void shouldGatherWhatAHandlerFrees() {
+        final Pool pool = builder("tlsf").build();
+        final List<Long> blocks = new ArrayList<>();
+        for (long left = DEVICE; left > 0; left -= UNIT) {
+            blocks.add(pool.allocate(UNIT));
+        }
+        pool.addOutOfMemoryHandler((sizeBytes, statistics) -> {
+            pool.free(blocks.remove(blocks.size() - 1));
+            pool.free(blocks.remove(0));
+            return true;
+        });
+
+        pool.allocate(6 * UNIT);
+
+        assertEquals(DEVICE / UNIT - 6, blocks.size());
+    }
+
+    @Test
+    void shouldRefuseAsEverIfGranulesAreLargerThanUnits() {
+        final Pool pool = Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(8 * MIB, 4096))
+                .firstRegionBytes(8 * MIB)
+                .build();
+        scatter(pool, 8 * MIB);
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(DEVICE / 2));
+    }
 }
