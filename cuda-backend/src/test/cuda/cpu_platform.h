@@ -213,6 +213,13 @@ inline FourWords loadFour(const u32* words) {
     return {load(0), load(1), load(2), load(3)};
 }
 
+inline void storeFour(u32* words, const FourWords& four) {
+    const u32 values[] = {four.a, four.b, four.c, four.d};
+    for (u32 i = 0; i < 4; ++i) {
+        GlobalAtomic<u32>(words[i]).store(values[i]);
+    }
+}
+
 // Not a fence, which the thread sanitizer doesn't know: what the thread changes next releases by itself.
 inline void releaseFence() {
     self.fenced = true;

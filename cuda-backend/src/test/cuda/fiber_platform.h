@@ -527,7 +527,14 @@ inline FourWords loadFour(const u32* words) {
                 ? words[i]
                 : static_cast<u32>(fibers.memory.load(fibers.memory.numberOf(words + i, words[i]), *view, RELAXED));
     };
-    return {load(0), load(1), load(2), words[3]};
+    return {load(0), load(1), load(2), load(3)};
+}
+
+inline void storeFour(u32* words, const FourWords& four) {
+    const u32 values[] = {four.a, four.b, four.c, four.d};
+    for (u32 i = 0; i < 4; ++i) {
+        GlobalAtomic<u32>(words[i]).store(values[i]);
+    }
 }
 
 inline void releaseFence() {

@@ -29,9 +29,9 @@
 // recent      for each warp's place on a multiprocessor, and each type: the block that it made the last one in, and what was
 //             free there. A guess.
 //
-// make        tries the recent block, then an active one near, then takes a free one near, which gets its type and is made
-//             known as active and allocated; then the same near the recent block; then any active one, any free one, and at
-//             last any scant one.
+// make        tries the recent block (the first time: its neighbour's), then an active one near, then takes a free one near,
+//             which gets its type and is made known as active and allocated; then the same near the recent block; then any
+//             active one, any free one, and at last any scant one.
 // destroy     sets the object's bit in slots. Who makes the word whole takes it away by one compare-and-swap, after which nobody
 //             finds anything in it, and gives it back. Who makes it active, or no longer so, turns its bit over, whoever it is
 //             (bitmap.cuh); the same with scant.
@@ -86,7 +86,7 @@ constexpr u32 LAYOUT_OBJECTS = 0x0B7EC7;
 // Of a warp's place and a type. A sector of the L2 cache has two. In words of 32 bits, as they are read.
 struct alignas(16) RecentBlock {
     u32 block;
-    u32 isKnown;
+    u32 isKnown;  // 1 after the first make
     u32 lowerSlots;
     u32 upperSlots;
 };
@@ -143,6 +143,9 @@ constexpr u32 CHANGES = 3;
 
 // Of blocks with room that others were faster at: after so many a free one is taken, and the next one is looked for anywhere.
 constexpr u32 FRUITLESS = 3;
+
+// So often a warp looks for what its neighbour makes first: some times as long as that takes.
+constexpr u32 LOOKS = 16;
 
 // So many words near with active blocks are enough for the warps there; with fewer they would get into each other's way, and
 // take free blocks.
@@ -270,15 +273,32 @@ OUTBOARD_SELDOM inline void releaseStranger(const Objects* objects, u32 type, u3
     release(objects, actual, block, slots);
 }
 
-// What the caller's warp made last, and where it looks for blocks: as far from the others' as there is room.
-OUTBOARD_DEVICE RecentBlock* recentBlock(const Objects* objects, u32 type, u32& place) {
-    const u32 warp = warpOfMultiprocessor() & (PLACES_PER_MULTIPROCESSOR - 1);
-    u32 number = warp * objects->multiprocessors + multiprocessor();
-    if (number >= objects->places) {
-        number %= objects->places;
-    }
-    place = static_cast<u32>(number * objects->placeStep >> 32);
+OUTBOARD_DEVICE u32 warpOfPlaces() {
+    return warpOfMultiprocessor() & (PLACES_PER_MULTIPROCESSOR - 1);
+}
+
+// The place of a warp of the caller's multiprocessor among all that look for blocks.
+OUTBOARD_DEVICE u32 placeNumber(const Objects* objects, u32 warp) {
+    const u32 number = warp * objects->multiprocessors + multiprocessor();
+    return number < objects->places ? number : number % objects->places;
+}
+
+OUTBOARD_DEVICE RecentBlock* recentBlock(const Objects* objects, u32 type, u32 number) {
     return objects->recent + number * objects->typeCount + type;
+}
+
+// The recent block of the neighbour, for a warp that has made none of this type yet. Half a block is enough for a warp, and
+// half-full blocks take twice the memory, and a visit to their objects twice as long. So of two warps, which mostly begin
+// together, the second one waits for what the first one leaves; not for long, since the first one may never make an object.
+OUTBOARD_SELDOM inline FourWords recentBeside(const Objects* objects, u32 type) {
+    const u32 warp = warpOfPlaces();
+    const RecentBlock* neighbour = recentBlock(objects, type, placeNumber(objects, warp ^ 1));
+    FourWords four;
+    u32 looks = warp % 2 == 0 ? 1 : LOOKS;
+    do {
+        four = loadFour(&neighbour->block);
+    } while (four.b == 0 && --looks != 0);
+    return four;
 }
 
 // Claims up to so many slots of a block in which `seen` were free, if it is of that type.
@@ -377,11 +397,16 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
     u32 place = 0;
     Claim claim = noClaim();
     if (rank == 0) {
-        recent = recentBlock(objects, type, place);
+        const u32 number = placeNumber(objects, warpOfPlaces());
+        recent = recentBlock(objects, type, number);
+        place = static_cast<u32>(number * objects->placeStep >> 32);
         const u32 first = place & ~(RADIX - 1);
-        const FourWords four = loadFour(&recent->block);
+        FourWords four = loadFour(&recent->block);
         const u64 active = objects->type[type].active.word(0, place >> RADIX_LOG2).load();
         const u64 free = objects->free.word(0, place >> RADIX_LOG2).load();
+        if (four.b == 0) {
+            four = recentBeside(objects, type);
+        }
         u32 block = four.a;
         u64 seen = static_cast<u64>(four.d) << 32 | four.c;
         // The recent block may be full, or gone.
@@ -419,12 +444,8 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
     }
     if (rank == 0) {
         // Others that share the place may do so at once, and what is read be of both: any block of the heap is a guess, none isn't.
-        if (claim.block != NO_OBJECT) {
-            GlobalAtomic<u32>(recent->block).store(claim.block);
-            GlobalAtomic<u32>(recent->isKnown).store(1);
-        }
-        GlobalAtomic<u32>(recent->lowerSlots).store(static_cast<u32>(claim.rest));
-        GlobalAtomic<u32>(recent->upperSlots).store(static_cast<u32>(claim.rest >> 32));
+        storeFour(&recent->block,
+                  {claim.block != NO_OBJECT ? claim.block : place, 1, static_cast<u32>(claim.rest), static_cast<u32>(claim.rest >> 32)});
     }
     // One thread has claimed: by this, what others did with it before happens before what each does now.
     group.sync();

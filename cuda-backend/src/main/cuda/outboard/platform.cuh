@@ -185,6 +185,13 @@ OUTBOARD_DEVICE FourWords loadFour(const u32* words) {
     return four;
 }
 
+OUTBOARD_DEVICE void storeFour(u32* words, const FourWords& four) {
+    asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(words), "r"(four.a), "r"(four.b), "r"(four.c), "r"(four.d)
+                 : "memory");
+}
+
 // Release and acquire, for all that the thread has done, and all that it has seen others do.
 OUTBOARD_DEVICE void releaseFence() {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");

@@ -114,6 +114,19 @@ class ObjectHeapGpuTest {
         endAll();
     }
 
+    /** What a kernel makes once, by an object or none of a type each thread: two warps of 32 share a block of 64. */
+    @Test
+    void shouldFillBlocksThatWarpsMakeOneObjectEachIn() {
+        final int warps = 2048;
+
+        make(warps * 32, 1);
+
+        for (final ObjectHeapStatistics.Type type : heap.statistics().types()) {
+            assertTrue(type.blocks() < warps * 3 / 4, () -> type + " of warps=" + warps);
+        }
+        endAll();
+    }
+
     /** Which waits for nobody, and leaves no slot. */
     @Test
     void shouldEndWhenThereIsNoMore() {
