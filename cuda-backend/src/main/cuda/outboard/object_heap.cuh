@@ -287,20 +287,6 @@ OUTBOARD_DEVICE RecentBlock* recentBlock(const Objects* objects, u32 type, u32 n
     return objects->recent + number * objects->typeCount + type;
 }
 
-// The recent block of the neighbour, for a warp that has made none of this type yet. Half a block is enough for a warp, and
-// half-full blocks take twice the memory, and a visit to their objects twice as long. So of two warps, which mostly begin
-// together, the second one waits for what the first one leaves; not for long, since the first one may never make an object.
-OUTBOARD_SELDOM inline FourWords recentBeside(const Objects* objects, u32 type) {
-    const u32 warp = warpOfPlaces();
-    const RecentBlock* neighbour = recentBlock(objects, type, placeNumber(objects, warp ^ 1));
-    FourWords four;
-    u32 looks = warp % 2 == 0 ? 1 : LOOKS;
-    do {
-        four = loadFour(&neighbour->block);
-    } while (four.b == 0 && --looks != 0);
-    return four;
-}
-
 // Claims up to so many slots of a block in which `seen` were free, if it is of that type.
 OUTBOARD_DEVICE Claim claimSlots(const Objects* objects, u32 type, u32 block, u32 count, u64 seen) {
     for (u32 i = 0; i < CHANGES && seen != 0; ++i) {
@@ -345,6 +331,25 @@ OUTBOARD_DEVICE Claim claimFree(const Objects* objects, u32 type, u32 block, u32
         tell(mine, block, shown);
     }
     return {block, claimed, slots, rest};
+}
+
+// Slots of the neighbour's block, for a warp that has made none of this type yet. Half a block is enough for a warp, and half-full
+// blocks take twice the memory, and a visit to their objects twice as long. So of two warps, which mostly begin together, the
+// second one waits for what the first one leaves; not for long, since the first one may never make an object.
+OUTBOARD_SELDOM inline Claim claimBeside(const Objects* objects, u32 type, u32 count) {
+    const u32 warp = warpOfPlaces();
+    if (warp % 2 == 0) {
+        return noClaim();
+    }
+    const RecentBlock* neighbour = recentBlock(objects, type, placeNumber(objects, warp ^ 1));
+    OUTBOARD_ROLLED
+    for (u32 looks = LOOKS; looks != 0; --looks) {
+        const FourWords four = loadFour(&neighbour->block);
+        if (four.b != 0) {
+            return claimSlots(objects, type, four.a, count, static_cast<u64>(four.d) << 32 | four.c);
+        }
+    }
+    return noClaim();
 }
 
 // Slots of any block: near a place, or if there are none, anywhere. By one thread.
@@ -401,11 +406,11 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
         recent = recentBlock(objects, type, number);
         place = static_cast<u32>(number * objects->placeStep >> 32);
         const u32 first = place & ~(RADIX - 1);
-        FourWords four = loadFour(&recent->block);
+        const FourWords four = loadFour(&recent->block);
         const u64 active = objects->type[type].active.word(0, place >> RADIX_LOG2).load();
         const u64 free = objects->free.word(0, place >> RADIX_LOG2).load();
         if (four.b == 0) {
-            four = recentBeside(objects, type);
+            claim = claimBeside(objects, type, group.size());
         }
         u32 block = four.a;
         u64 seen = static_cast<u64>(four.d) << 32 | four.c;
