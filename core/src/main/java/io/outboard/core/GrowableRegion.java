@@ -48,24 +48,38 @@ public interface GrowableRegion extends AutoCloseable {
     }
 
     /**
-     * Takes memory away from some addresses and puts it behind others, in whole units. What it holds is lost. Waits until the device
-     * has finished all work.
+     * Whether a unit has memory.
      *
-     * @param from where it is, an address, a multiple of {@link #unitBytes} from the first; all of it has memory
-     * @param to where it is to be, as well; none of it has memory, and it begins at {@link #endBytes} at the latest
-     * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
+     * @param address anywhere in it
+     * @return whether there is memory; false outside of the region
+     */
+    default boolean hasMemory(final long address) {
+        return address >= region().address() && address < region().address() + endBytes();
+    }
+
+    /**
+     * Takes memory away from some units and puts it behind others. What it holds is lost. Waits until the device has finished all work,
+     * once for all.
+     *
+     * @param from where each begins that is to give its memory; each has memory
+     * @param to where each begins that is to have it; none has memory, and each begins at {@link #endBytes} at the latest once those
+     *     before it have theirs
+     * @param count how many of each, {@code 0 <= count}
      * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
      * @throws UnsupportedOperationException if it can't; nothing changes
+     * @throws RuntimeException if the device fails: then some have moved and others haven't, and memory that can't be put anywhere
+     *     went back to the device; {@link #hasMemory} says where there is some
      */
-    default void move(final long from, final long to, final long bytes) {
+    default void move(final long[] from, final long[] to, final int count) {
         throw new UnsupportedOperationException("this region can't move memory");
     }
 
     /**
      * Puts memory behind a hole, or behind what comes after the last memory.
      *
-     * @param address where, as for {@link #move}
+     * @param address where it is to be, a multiple of {@link #unitBytes} from the first; none of it has memory, and it begins at
+     *     {@link #endBytes} at the latest
      * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
      * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
@@ -87,11 +101,9 @@ public interface GrowableRegion extends AutoCloseable {
     void commit(long bytes);
 
     /**
-     * Takes memory away from the end, as much as can be without touching the first so many bytes; holes there are none then. What one call of
-     * {@link #commit} added may go only in one piece, so more than a unit may stay. Waits until the device has finished all
-     * work if anything goes.
+     * Takes all memory away behind the first so many bytes. Waits until the device has finished all work if anything goes.
      *
-     * @param bytes what must stay, {@code 0 <= bytes}
+     * @param bytes what must stay, {@code 0 <= bytes}; rounded up to {@link #unitBytes}
      * @throws IllegalArgumentException if {@code bytes < 0}; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
      */

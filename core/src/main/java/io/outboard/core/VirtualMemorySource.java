@@ -21,7 +21,6 @@ public final class VirtualMemorySource implements MemorySource {
 
     private static final long FIRST_ADDRESS = 1L << 40;
     private static final long ALIGNMENT_BYTES = 1L << 21;
-    private static final long ADDRESSES_FOR_A_BYTE = 16;
 
     private final long limitBytes;
     private final boolean moves;
@@ -105,24 +104,32 @@ public final class VirtualMemorySource implements MemorySource {
     }
 
     @Override
-    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
+    public Optional<GrowableRegion> reserve(final long bytes) {
+        return reserve(bytes, 1, bytes);
+    }
+
+    @Override
+    public Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
+        if (addressBytes <= 0) {
+            throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
+        }
+        return moves ? reserve(bytes, ADDRESSES_FOR_A_BYTE, addressBytes) : Optional.empty();
+    }
+
+    private synchronized Optional<GrowableRegion> reserve(final long bytes, final int times, final long addressBytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
         }
         checkOpen();
-        final long addressesLeft = Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress;
-        final long mostBytes = !moves
-                ? limitBytes
-                : limitBytes > Long.MAX_VALUE / ADDRESSES_FOR_A_BYTE
-                        ? Long.MAX_VALUE
-                        : ADDRESSES_FOR_A_BYTE * limitBytes;
-        final long sizeBytes =
-                Math.min(Math.min(bytes, mostBytes), Math.min(addressesLeft, Integer.MAX_VALUE * ALIGNMENT_BYTES))
-                        & -ALIGNMENT_BYTES;
-        if (sizeBytes <= 0 || limitBytes < ALIGNMENT_BYTES) {
+        final long addressesLeft =
+                Math.min(Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress, Integer.MAX_VALUE * ALIGNMENT_BYTES);
+        final long mostBytes = Math.min(addressBytes, addressesLeft);
+        final long memoryBytes = Math.min(bytes, limitBytes);
+        final long sizeBytes = (memoryBytes > mostBytes / times ? mostBytes : memoryBytes * times) & -ALIGNMENT_BYTES;
+        if (sizeBytes <= 0 || memoryBytes < ALIGNMENT_BYTES) {
             return Optional.empty();
         }
-        final Growable growable = new Growable(new Region(nextAddress, sizeBytes));
+        final Growable growable = new Growable(new Region(nextAddress, sizeBytes), times > 1);
         nextAddress += sizeBytes;
         growables.add(growable);
         return Optional.of(growable);
@@ -156,12 +163,14 @@ public final class VirtualMemorySource implements MemorySource {
     private final class Growable implements GrowableRegion {
 
         private final Region region;
+        private final boolean isToMove;
 
         /** The units that have memory, by their numbers. */
         private final BitSet units = new BitSet();
 
-        Growable(final Region region) {
+        Growable(final Region region, final boolean isToMove) {
             this.region = region;
+            this.isToMove = isToMove;
         }
 
         @Override
@@ -189,16 +198,33 @@ public final class VirtualMemorySource implements MemorySource {
         }
 
         @Override
-        public void move(final long from, final long to, final long bytes) {
+        public boolean hasMemory(final long address) {
             synchronized (VirtualMemorySource.this) {
-                final int count = countOf(bytes);
-                final int first = unitOf("from", from);
-                if (units.nextClearBit(first) < first + count) {
-                    throw new IllegalArgumentException("from=" + from + " must have memory for bytes=" + bytes);
+                return region.contains(address) && units.get((int) ((address - region.address()) / ALIGNMENT_BYTES));
+            }
+        }
+
+        @Override
+        public void move(final long[] from, final long[] to, final int count) {
+            synchronized (VirtualMemorySource.this) {
+                checkMoves();
+                final BitSet after = (BitSet) units.clone();
+                for (int i = 0; i < count; i++) {
+                    final int unit = unitOf("from", from[i]);
+                    if (!after.get(unit)) {
+                        throw new IllegalArgumentException("from=" + from[i] + " must have memory");
+                    }
+                    after.clear(unit);
                 }
-                final int target = targetOf("to", to, bytes);
-                units.clear(first, first + count);
-                units.set(target, target + count);
+                for (int i = 0; i < count; i++) {
+                    final int unit = unitOf("to", to[i]);
+                    if (units.get(unit) || after.get(unit) || unit > Math.max(units.length(), after.length())) {
+                        throw new IllegalArgumentException("to=" + to[i] + " must be in a hole, or where memory ends");
+                    }
+                    after.set(unit);
+                }
+                units.clear();
+                units.or(after);
             }
         }
 
@@ -212,11 +238,15 @@ public final class VirtualMemorySource implements MemorySource {
             }
         }
 
-        private int countOf(final long bytes) {
+        private void checkMoves() {
             checkNotClosed();
-            if (!moves) {
+            if (!isToMove) {
                 throw new UnsupportedOperationException("this region can't move memory");
             }
+        }
+
+        private int countOf(final long bytes) {
+            checkMoves();
             if (bytes <= 0 || bytes % ALIGNMENT_BYTES != 0) {
                 throw new IllegalArgumentException(
                         "bytes=" + bytes + " must be > 0 and a multiple of " + ALIGNMENT_BYTES);

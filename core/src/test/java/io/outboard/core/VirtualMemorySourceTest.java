@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -265,13 +266,16 @@ class VirtualMemorySourceTest {
     @Test
     void shouldMoveMemoryIntoHolesAndBehindTheLast() {
         final VirtualMemorySource source = VirtualMemorySource.moving(10 * MIB);
-        final GrowableRegion growable = reserve(source, 40 * MIB);
+        final GrowableRegion growable = reserveToMove(source, 40 * MIB);
         final long address = growable.region().address();
         growable.commit(10 * MIB);
 
-        growable.move(address + 2 * MIB, address + 10 * MIB, 4 * MIB);
+        move(growable, address + 2 * MIB, address + 10 * MIB, 2);
         assertEquals(14 * MIB, growable.endBytes());
-        growable.move(address + 12 * MIB, address + 4 * MIB, 2 * MIB);
+        move(growable, address + 12 * MIB, address + 4 * MIB, 1);
+        assertTrue(growable.hasMemory(address + 5 * MIB));
+        assertFalse(growable.hasMemory(address + 2 * MIB));
+        assertFalse(growable.hasMemory(address - 1));
 
         assertEquals(12 * MIB, growable.endBytes());
         assertEquals(10 * MIB, growable.committedBytes());
@@ -285,22 +289,20 @@ class VirtualMemorySourceTest {
 
     @Test
     void shouldRefuseToMoveWhatIsntThereOrToWhereSomethingIs() {
-        final GrowableRegion growable = reserve(VirtualMemorySource.moving(10 * MIB), 40 * MIB);
+        final GrowableRegion growable = reserveToMove(VirtualMemorySource.moving(10 * MIB), 40 * MIB);
         final long address = growable.region().address();
         growable.commit(10 * MIB);
-        growable.move(address, address + 10 * MIB, 2 * MIB);
+        move(growable, address, address + 10 * MIB, 1);
 
-        assertMoveRefused(growable, "bytes=0 ", address, address, 0);
-        assertMoveRefused(growable, "bytes=1048576 ", address + 2 * MIB, address + 12 * MIB, MIB);
-        assertMoveRefused(growable, "from=" + address, address, address + 12 * MIB, 2 * MIB);
-        assertMoveRefused(growable, "from=" + (address + MIB), address + MIB, address + 12 * MIB, 2 * MIB);
-        assertMoveRefused(growable, "from=" + (address + 10 * MIB), address + 10 * MIB, address, 4 * MIB);
-        assertMoveRefused(growable, "to=" + address, address + 2 * MIB, address, 4 * MIB);
-        assertMoveRefused(growable, "to=" + (address + 14 * MIB), address + 2 * MIB, address + 14 * MIB, 2 * MIB);
-        assertMoveRefused(growable, "to=" + (address - 2 * MIB), address + 2 * MIB, address - 2 * MIB, 2 * MIB);
+        assertMoveRefused(growable, "from=" + address, address, address + 12 * MIB, 1);
+        assertMoveRefused(growable, "from=" + (address + MIB), address + MIB, address + 12 * MIB, 1);
+        assertMoveRefused(growable, "from=" + (address + 12 * MIB), address + 10 * MIB, address, 2);
+        assertMoveRefused(growable, "to=" + (address + 2 * MIB), address + 2 * MIB, address, 2);
+        assertMoveRefused(growable, "to=" + (address + 14 * MIB), address + 2 * MIB, address + 14 * MIB, 1);
+        assertMoveRefused(growable, "to=" + (address - 2 * MIB), address + 2 * MIB, address - 2 * MIB, 1);
         growable.commit(12 * MIB);
         growable.close();
-        assertThrows(IllegalStateException.class, () -> growable.move(address + 2 * MIB, address, 2 * MIB));
+        assertThrows(IllegalStateException.class, () -> move(growable, address + 2 * MIB, address, 1));
     }
 
     @Test
@@ -309,18 +311,41 @@ class VirtualMemorySourceTest {
         final GrowableRegion fixed = reserve(new VirtualMemorySource(10 * MIB), 10 * MIB);
         fixed.commit(2 * MIB);
 
-        assertEquals(176 * MIB, reserve(moving, 1L << 62).region().sizeBytes());
+        assertEquals(176 * MIB, reserveToMove(moving, 1L << 62).region().sizeBytes());
+        assertEquals(
+                22 * MIB,
+                moving.reserveToMove(2 * MIB + 1, 1L << 62)
+                                .orElseThrow()
+                                .region()
+                                .sizeBytes()
+                        * 11
+                        / 16);
+        assertEquals(10 * MIB, reserve(moving, 1L << 62).region().sizeBytes());
+        assertTrue(new VirtualMemorySource().reserveToMove(MIB, MIB).isEmpty());
         assertTrue(moving.canMove());
         assertFalse(new VirtualMemorySource().canMove());
         final long address = fixed.region().address();
-        assertThrows(UnsupportedOperationException.class, () -> fixed.move(address, address + 2 * MIB, 2 * MIB));
+        assertThrows(UnsupportedOperationException.class, () -> move(fixed, address, address + 2 * MIB, 1));
         assertThrows(UnsupportedOperationException.class, () -> fixed.fill(address + 2 * MIB, 2 * MIB));
     }
 
+    private static GrowableRegion reserveToMove(final VirtualMemorySource source, final long addressBytes) {
+        return source.reserveToMove(1L << 62, addressBytes).orElseThrow();
+    }
+
+    /** So many units side by side to others side by side. */
+    private static void move(final GrowableRegion growable, final long from, final long to, final int count) {
+        growable.move(units(from, count), units(to, count), count);
+    }
+
+    private static long[] units(final long first, final int count) {
+        return LongStream.range(0, count).map(i -> first + i * 2 * MIB).toArray();
+    }
+
     private static void assertMoveRefused(
-            final GrowableRegion growable, final String named, final long from, final long to, final long bytes) {
+            final GrowableRegion growable, final String named, final long from, final long to, final int count) {
         final IllegalArgumentException thrown =
-                assertThrows(IllegalArgumentException.class, () -> growable.move(from, to, bytes));
+                assertThrows(IllegalArgumentException.class, () -> move(growable, from, to, count));
         assertTrue(String.valueOf(thrown.getMessage()).startsWith(named), thrown::toString);
         assertEquals(10 * MIB, growable.committedBytes());
         assertEquals(12 * MIB, growable.endBytes());

@@ -170,6 +170,28 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
+     * The same with 16 times as many addresses as memory, which a pool uses so that free memory serves any request that it is enough
+     * for ({@link GrowableRegion#move}).
+     *
+     * @param bytes most memory that it is to have, {@code 0 < bytes}
+     * @param addressBytes most addresses to reserve, {@code 0 < addressBytes}
+     * @return the region; or nothing, as for {@link #reserve(long)}
+     * @throws IllegalArgumentException if an argument is outside of its range; nothing is reserved
+     * @throws IllegalStateException if the source is closed; nothing is reserved
+     * @throws CudaFailureException if CUDA fails otherwise; nothing is reserved
+     */
+    @Override
+    public Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
+        return regions.reserveToMove(bytes, addressBytes);
+    }
+
+    /** Where {@link #reserve(long)} has regions. */
+    @Override
+    public boolean canMove() {
+        return regions.canMove();
+    }
+
+    /**
      * What the device reports as free now, whoever may take it.
      *
      * @return bytes, 0 or more; 0 if the source is closed

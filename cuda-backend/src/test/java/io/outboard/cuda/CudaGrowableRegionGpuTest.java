@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,8 +11,13 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.pool.Pool;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
@@ -21,6 +27,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 
 /**
  * Regions that grow in place on a real device. Needs JDK 22 or newer, and Outboard's classes in their jar, as the GPU bundle
@@ -169,6 +176,92 @@ class CudaGrowableRegionGpuTest {
         assertEquals(0, growable.committedBytes());
         assertEquals(cudaError.cudaSuccess, JCuda.cudaGetLastError());
         growable.commit(GIB);
+    }
+
+    /** Each of the driver's calls costs about as much for a unit of any size. */
+    @Test
+    void shouldMoveUnits(final TestReporter reporter) {
+        final int count = 256;
+        final GrowableRegion region = source.reserveToMove(1L << 62, 1L << 62).orElseThrow();
+        final long unitBytes = region.unitBytes();
+        final long base = region.region().address();
+        final long begin = System.nanoTime();
+        region.commit(4 * count * unitBytes);
+        final long committed = System.nanoTime();
+        set(base, 0x77, 4 * count * unitBytes);
+        assertEquals(cudaError.cudaSuccess, JCuda.cudaDeviceSynchronize());
+        final long[] every =
+                LongStream.range(0, count).map(i -> base + 2 * i * unitBytes).toArray();
+        final long[] behind = LongStream.range(4 * count, 5 * count)
+                .map(i -> base + i * unitBytes)
+                .toArray();
+        final long[] row = LongStream.range(2 * count, 3 * count)
+                .map(i -> base + i * unitBytes)
+                .toArray();
+
+        final long beforeScattered = System.nanoTime();
+        region.move(every, behind, count);
+        final long beforeRow = System.nanoTime();
+        region.move(row, every, count);
+        final long after = System.nanoTime();
+
+        final double perUnit = 1e-3 / count;
+        reporter.publishEntry(String.format(
+                Locale.ROOT,
+                "units of %d MiB, microseconds each: added %.1f, moved from everywhere to a row %.1f, from a row to everywhere %.1f",
+                unitBytes / MIB,
+                (committed - begin) * perUnit / 4,
+                (beforeRow - beforeScattered) * perUnit,
+                (after - beforeRow) * perUnit));
+        for (int i = 0; i < count; i++) {
+            assertHolds(0x77, every[i] + unitBytes);
+            set(every[i], 0x11, unitBytes);
+            set(behind[i], 0x22, unitBytes);
+            assertFalse(region.hasMemory(row[i]));
+        }
+        assertHolds(0x11, every[3]);
+        assertHolds(0x22, behind[3]);
+        region.close();
+    }
+
+    /** With {@code cudaMalloc} a program could have this block: so it can with a pool. */
+    @Test
+    void shouldServeABlockOfScatteredMemory(final TestReporter reporter) {
+        final long totalBytes = source.device().totalBytes();
+        final SplittableRandom random = new SplittableRandom(7);
+        try (Pool pool = Pool.over(source).build()) {
+            final List<Long> blocks = new ArrayList<>();
+            final long begin = System.nanoTime();
+            while (pool.statistics().usedBytes() < totalBytes * 0.85 - 64 * MIB) {
+                blocks.add(pool.allocate(random.nextLong(MIB, 64 * MIB)));
+            }
+            final long filled = System.nanoTime();
+            for (int i = 0; i < blocks.size(); i++) {
+                set(blocks.get(i), i, PROBE_BYTES);
+            }
+            for (int i = 0; i < blocks.size(); i += 2) {
+                pool.free(blocks.get(i));
+            }
+
+            final long before = System.nanoTime();
+            final long large = pool.allocate(totalBytes * 2 / 5);
+            final long after = System.nanoTime();
+
+            reporter.publishEntry(String.format(
+                    Locale.ROOT,
+                    "blocks=%d filled in %.1f ms, %d bytes in %.1f ms, held %d",
+                    blocks.size(),
+                    (filled - begin) * 1e-6,
+                    totalBytes * 2 / 5,
+                    (after - before) * 1e-6,
+                    pool.statistics().heldBytes()));
+            set(large, 0x99, totalBytes * 2 / 5);
+            assertHolds(0x99, large);
+            assertHolds(0x99, large + totalBytes * 2 / 5 - PROBE_BYTES);
+            for (int i = 1; i < blocks.size(); i += 2) {
+                assertHolds(i, blocks.get(i));
+            }
+        }
     }
 
     @Test

@@ -69,7 +69,7 @@ class CudaGrowableRegionTest {
     }
 
     @Test
-    void shouldMapPiecesOneBehindTheOther() {
+    void shouldMapUnitsOneBehindTheOther() {
         try (CudaMemorySource source = open();
                 GrowableRegion growable = reserve(source)) {
             growable.commit(3 * MIB);
@@ -78,32 +78,134 @@ class CudaGrowableRegionTest {
 
             assertEquals(20 * MIB, growable.committedBytes());
             assertEquals(20 * MIB, memory.usedBytes());
-            assertEquals(2, memory.mappings());
+            assertEquals(10, memory.mappings());
             assertTrue(memory.isAccessible(growable.region().address(), 20 * MIB));
             assertFalse(memory.isAccessible(growable.region().address(), 20 * MIB + 1));
         }
     }
 
     @Test
-    void shouldUnmapWholePiecesOnceTheDeviceHasFinished() {
+    void shouldUnmapUnitsOnceTheDeviceHasFinished() {
         try (CudaMemorySource source = open();
                 GrowableRegion growable = reserve(source)) {
-            growable.commit(4 * MIB);
             growable.commit(20 * MIB);
-            growable.commit(22 * MIB);
 
-            growable.decommit(22 * MIB);
+            growable.decommit(20 * MIB);
             assertEquals(0, memory.synchronizations);
-            growable.decommit(8 * MIB);
-            assertEquals(20 * MIB, growable.committedBytes());
-            assertEquals(1, memory.synchronizations);
-            growable.decommit(4 * MIB);
+            growable.decommit(7 * MIB);
 
-            assertEquals(4 * MIB, growable.committedBytes());
-            assertEquals(4 * MIB, memory.usedBytes());
-            growable.commit(6 * MIB);
-            assertTrue(memory.isAccessible(growable.region().address(), 6 * MIB));
+            assertEquals(1, memory.synchronizations);
+            assertEquals(8 * MIB, growable.committedBytes());
+            assertEquals(8 * MIB, memory.usedBytes());
+            growable.commit(10 * MIB);
+            assertTrue(memory.isAccessible(growable.region().address(), 10 * MIB));
         }
+    }
+
+    @Test
+    void shouldHaveMoreAddressesThanMemoryWhereItMoves() {
+        try (CudaMemorySource source = open()) {
+            assertTrue(source.canMove());
+            assertEquals(16 * FakeCuda.TOTAL_BYTES, sizeToMove(source, 1L << 62, 1L << 62));
+            assertEquals(48 * MIB, sizeToMove(source, 3 * MIB, 1L << 62));
+            assertEquals(100 * MIB, sizeToMove(source, 1L << 62, 101 * MIB));
+            assertThrows(IllegalArgumentException.class, () -> source.reserveToMove(1, 0));
+            assertThrows(IllegalArgumentException.class, () -> source.reserveToMove(0, 1));
+        }
+        try (CudaMemorySource source = CudaMemorySource.open(cuda, 0)) {
+            assertFalse(source.canMove());
+            assertTrue(source.reserveToMove(1L << 40, 1L << 40).isEmpty());
+        }
+    }
+
+    private static long sizeToMove(final CudaMemorySource source, final long bytes, final long addressBytes) {
+        return source.reserveToMove(bytes, addressBytes).orElseThrow().region().sizeBytes();
+    }
+
+    @Test
+    void shouldMoveMemoryIntoHolesAndBehindTheLast() {
+        try (CudaMemorySource source = open();
+                GrowableRegion growable =
+                        source.reserveToMove(DEVICE_BYTES, 1L << 62).orElseThrow()) {
+            growable.commit(DEVICE_BYTES);
+            final long base = growable.region().address();
+            final long[] from = {base, base + 2 * MIB, base + 8 * MIB};
+            final long[] to = {base + DEVICE_BYTES, base + DEVICE_BYTES + 2 * MIB, base + DEVICE_BYTES + 4 * MIB};
+
+            growable.move(from, to, 3);
+
+            assertEquals(DEVICE_BYTES, growable.committedBytes());
+            assertEquals(DEVICE_BYTES + 6 * MIB, growable.endBytes());
+            assertTrue(memory.isAccessible(base + 10 * MIB, DEVICE_BYTES - 4 * MIB));
+            assertFalse(growable.hasMemory(base + 2 * MIB));
+            assertTrue(growable.hasMemory(base + 4 * MIB));
+            assertEquals(1, memory.synchronizations);
+            growable.move(new long[] {base + DEVICE_BYTES}, new long[] {base + 8 * MIB}, 1);
+            assertThrows(DeviceOutOfMemoryException.class, () -> growable.fill(base, 4 * MIB));
+            growable.decommit(16 * MIB);
+            growable.fill(base, 4 * MIB);
+            assertTrue(memory.isAccessible(base, 16 * MIB));
+            assertEquals(16 * MIB, memory.usedBytes());
+        }
+        assertEquals(0, memory.usedBytes());
+    }
+
+    @Test
+    void shouldRefuseToMoveWhatIsntThereOrToWhereSomethingIs() {
+        try (CudaMemorySource source = open();
+                GrowableRegion growable =
+                        source.reserveToMove(DEVICE_BYTES, 1L << 62).orElseThrow()) {
+            growable.commit(8 * MIB);
+            final long base = growable.region().address();
+
+            assertMoveRefused(growable, "from=" + (base + 8 * MIB), base + 8 * MIB, base + 10 * MIB);
+            assertMoveRefused(growable, "from=" + (base + 1), base + 1, base + 8 * MIB);
+            assertMoveRefused(growable, "to=" + base, base + 2 * MIB, base);
+            assertMoveRefused(growable, "to=" + (base + 10 * MIB), base, base + 10 * MIB);
+            assertMoveRefused(growable, "to=" + (base - 2 * MIB), base, base - 2 * MIB);
+            assertThrows(IllegalArgumentException.class, () -> growable.fill(base, 2 * MIB));
+            assertThrows(IllegalArgumentException.class, () -> growable.fill(base + 8 * MIB, MIB));
+            assertThrows(IllegalArgumentException.class, () -> growable.fill(base + 10 * MIB, 2 * MIB));
+            assertEquals(8 * MIB, memory.usedBytes());
+        }
+    }
+
+    private static void assertMoveRefused(
+            final GrowableRegion growable, final String named, final long from, final long to) {
+        final IllegalArgumentException thrown = assertThrows(
+                IllegalArgumentException.class, () -> growable.move(new long[] {from}, new long[] {to}, 1));
+        assertTrue(String.valueOf(thrown.getMessage()).startsWith(named), thrown::toString);
+    }
+
+    /** Each unit has memory of its own or none, and what it says is so. */
+    @Test
+    void shouldLoseNothingWhicheverCallOfAMoveFails() {
+        int call = 0;
+        do {
+            call++;
+            try (CudaMemorySource source = open();
+                    GrowableRegion growable =
+                            source.reserveToMove(DEVICE_BYTES, 1L << 62).orElseThrow()) {
+                growable.commit(16 * MIB);
+                final long base = growable.region().address();
+                memory.failAt(call, CUresult.CUDA_ERROR_UNKNOWN);
+                try {
+                    growable.move(
+                            new long[] {base, base + 2 * MIB, base + 8 * MIB, base + 12 * MIB},
+                            new long[] {base + 16 * MIB, base + 18 * MIB, base + 20 * MIB, base + 22 * MIB},
+                            4);
+                } catch (final CudaFailureException e) {
+                    assertEquals("CUDA_ERROR_UNKNOWN", e.codeName());
+                }
+                memory.failAt(0, 0);
+                assertEquals(16 * MIB, growable.committedBytes(), "one failure is made good: call=" + call);
+                assertEquals(growable.committedBytes(), memory.usedBytes());
+                for (long unit = base; unit < base + 32 * MIB; unit += 2 * MIB) {
+                    assertEquals(growable.hasMemory(unit), memory.isAccessible(unit, 2 * MIB));
+                }
+            }
+            assertEquals(0, memory.usedBytes());
+        } while (call < 40);
     }
 
     @Test
@@ -202,7 +304,7 @@ class CudaGrowableRegionTest {
         growable.close();
     }
 
-    /** Pieces that are larger than the unit, and a device that has less than addresses were reserved for. */
+    /** A device that has less than addresses were reserved for. */
     @Test
     void shouldServeAPool() {
         try (CudaMemorySource source = open();
@@ -215,14 +317,40 @@ class CudaGrowableRegionTest {
             assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(100 * MIB));
             pool.free(second);
 
-            assertEquals(32 * MIB, pool.trimTo(60 * MIB), "the second piece begins before that");
+            assertEquals(60 * MIB, pool.trimTo(60 * MIB));
 
-            assertEquals(32 * MIB, memory.usedBytes());
+            assertEquals(60 * MIB, memory.usedBytes());
             pool.free(first);
-            assertEquals(0, pool.trimTo(16 * MIB));
+            assertEquals(16 * MIB, pool.trimTo(16 * MIB));
+            assertEquals(0, pool.trimTo(0));
             assertEquals(0, memory.usedBytes());
         }
         assertEquals(0, memory.reservedBytes());
         assertEquals(0, cuda.usedBytes(1));
+    }
+
+    /** The device is full, and half of it free, in blocks of 8 MiB: a block of half the device. */
+    @Test
+    void shouldServeAPoolFromMemoryThatIsScattered() {
+        try (CudaMemorySource source = open();
+                Pool pool = Pool.over(source).build()) {
+            final long[] blocks = new long[16];
+            for (int i = 0; i < blocks.length; i++) {
+                blocks[i] = pool.allocate(8 * MIB);
+            }
+            for (int i = 0; i < blocks.length; i += 2) {
+                pool.free(blocks[i]);
+            }
+
+            final long half = pool.allocate(64 * MIB);
+
+            assertTrue(memory.isAccessible(half, 64 * MIB));
+            for (int i = 1; i < blocks.length; i += 2) {
+                assertTrue(memory.isAccessible(blocks[i], 8 * MIB));
+            }
+            assertEquals(DEVICE_BYTES, memory.usedBytes());
+            assertEquals(DEVICE_BYTES, pool.statistics().heldBytes());
+        }
+        assertEquals(0, memory.usedBytes());
     }
 }

@@ -115,22 +115,30 @@ final class FakeVirtualMemory implements VirtualMemoryCalls {
         return code;
     }
 
+    /** Whether there are whole mappings in the range and nothing else. */
+    private boolean isMapped(final long address, final long sizeBytes) {
+        long end = address;
+        while (mapped.containsKey(end) && end < address + sizeBytes) {
+            end += mapped.get(end).sizeBytes;
+        }
+        return sizeBytes > 0 && end == address + sizeBytes;
+    }
+
     @Override
     public int setAccess(final long address, final long sizeBytes, final int device) {
-        final Mapping mapping = mapped.get(address);
-        final int code = enter("setAccess", mapping != null && mapping.sizeBytes == sizeBytes);
-        if (code == CudaCalls.SUCCESS && mapping != null) {
-            mapped.put(address, new Mapping(sizeBytes, mapping.handle, true));
+        final int code = enter("setAccess", isMapped(address, sizeBytes));
+        if (code == CudaCalls.SUCCESS) {
+            mapped.subMap(address, address + sizeBytes)
+                    .replaceAll((at, mapping) -> new Mapping(mapping.sizeBytes, mapping.handle, true));
         }
         return code;
     }
 
     @Override
     public int unmap(final long address, final long sizeBytes) {
-        final Mapping mapping = mapped.get(address);
-        final int code = enter("unmap", mapping != null && mapping.sizeBytes == sizeBytes);
+        final int code = enter("unmap", isMapped(address, sizeBytes));
         if (code == CudaCalls.SUCCESS) {
-            mapped.remove(address);
+            mapped.subMap(address, address + sizeBytes).clear();
         }
         return code;
     }

@@ -54,8 +54,6 @@ final class Gathering {
     private long[] sources = {};
 
     private int donorCount;
-    private int filled;
-    private int moved;
 
     Gathering(final Part region, final long sizeBytes, final long alignmentBytes) {
         this.region = region;
@@ -99,8 +97,6 @@ final class Gathering {
         donors = new long[(int) bestUnits];
         sources = new long[(int) bestUnits];
         donorCount = 0;
-        filled = 0;
-        moved = 0;
         listTargets(endOfMemory);
         final long found = region.strategy.retireFree(
                 unitBytes,
@@ -124,6 +120,7 @@ final class Gathering {
      * @return false if the device has less than it said
      */
     boolean move() {
+        int filled = 0;
         try {
             for (; filled < targets.length - donorCount; filled++) {
                 growable.fill(targets[filled], unitBytes);
@@ -131,22 +128,23 @@ final class Gathering {
         } catch (final DeviceOutOfMemoryException e) {
             return false;
         }
-        for (; moved < donorCount; moved++) {
-            growable.move(sources[moved], targets[filled + moved], unitBytes);
-        }
+        growable.move(sources, Arrays.copyOfRange(targets, filled, targets.length), donorCount);
         return true;
     }
 
-    /** What has memory now is free, what hasn't any more is a hole, and what should have moved and hasn't is free again. */
+    /** Whatever failed: what has memory now is free, what hasn't any more is a hole. */
     void end() {
-        for (int i = moved; i < donorCount; i++) {
-            region.strategy.release(donors[i]);
+        for (final long target : targets) {
+            if (growable.hasMemory(target)) {
+                region.holes.fill(target);
+            }
         }
-        for (int i = 0; i < filled + moved; i++) {
-            region.holes.fill(targets[i]);
-        }
-        for (int i = 0; i < moved; i++) {
-            region.holes.add(donors[i]);
+        for (int i = 0; i < donorCount; i++) {
+            if (growable.hasMemory(region.strategy.retiredAddress(donors[i]))) {
+                region.strategy.release(donors[i]);
+            } else {
+                region.holes.add(donors[i]);
+            }
         }
     }
 

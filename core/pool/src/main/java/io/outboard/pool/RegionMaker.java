@@ -25,9 +25,6 @@ final class RegionMaker {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
-    /** Of a region whose memory can move: so that it is long before they are used up. */
-    private static final long ADDRESSES_FOR_A_BYTE = 16;
-
     /** Most that a strategy divides: granules are counted in unsigned ints. */
     private static final long MOST_GRANULES = (1L << 32) - 1;
 
@@ -112,9 +109,9 @@ final class RegionMaker {
     /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
     @Nullable
     Part reserve(final long limitBytes) {
-        final boolean isPlenty = canGather() && limitBytes <= Long.MAX_VALUE / ADDRESSES_FOR_A_BYTE;
-        final Optional<GrowableRegion> reserved =
-                source.reserve(mostBytes(isPlenty ? ADDRESSES_FOR_A_BYTE * limitBytes : limitBytes));
+        final Optional<GrowableRegion> reserved = canGather()
+                ? source.reserveToMove(limitBytes, mostBytes(Long.MAX_VALUE))
+                : source.reserve(mostBytes(limitBytes));
         if (reserved.isEmpty()) {
             return null;
         }

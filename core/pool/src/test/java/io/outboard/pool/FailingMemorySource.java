@@ -16,13 +16,12 @@ public final class FailingMemorySource implements MemorySource {
     private static final long UNIT_BYTES = 1L << 21;
 
     private final VirtualMemorySource source;
-    private final long limitBytes;
     private final long shiftBytes;
     private boolean growsInPlace;
     private boolean moves;
     private long calls;
     private long takes;
-    private long moveCalls;
+    private long unitsMoved;
     private int regionsOut;
 
     /** Of regions that grow in place, the addresses that have memory: where each unit begins. */
@@ -48,7 +47,6 @@ public final class FailingMemorySource implements MemorySource {
      */
     public FailingMemorySource(final long limitBytes, final long shiftBytes) {
         source = VirtualMemorySource.moving(limitBytes);
-        this.limitBytes = limitBytes;
         this.shiftBytes = shiftBytes;
     }
 
@@ -119,12 +117,12 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * How often memory was moved.
+     * How much memory was moved.
      *
-     * @return calls, failed ones included
+     * @return units, those that failed included
      */
     public synchronized long moves() {
-        return moveCalls;
+        return unitsMoved;
     }
 
     /**
@@ -158,7 +156,15 @@ public final class FailingMemorySource implements MemorySource {
             return Optional.empty();
         }
         call();
-        final Optional<GrowableRegion> reserved = source.reserve(moves ? bytes : Math.min(bytes, limitBytes));
+        final Optional<GrowableRegion> reserved = source.reserve(bytes);
+        regionsOut++;
+        return Optional.of(new Failing(reserved.orElseThrow()));
+    }
+
+    @Override
+    public synchronized Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
+        call();
+        final Optional<GrowableRegion> reserved = source.reserveToMove(bytes, addressBytes);
         regionsOut++;
         return Optional.of(new Failing(reserved.orElseThrow()));
     }
@@ -213,13 +219,21 @@ public final class FailingMemorySource implements MemorySource {
         }
 
         @Override
-        public void move(final long from, final long to, final long bytes) {
+        public boolean hasMemory(final long address) {
+            return inner.hasMemory(address);
+        }
+
+        /** One by one: each may be the call that fails. */
+        @Override
+        public void move(final long[] from, final long[] to, final int count) {
             synchronized (FailingMemorySource.this) {
-                moveCalls++;
-                call();
-                inner.move(from, to, bytes);
-                change(from, bytes, false);
-                change(to, bytes, true);
+                for (int i = 0; i < count; i++) {
+                    unitsMoved++;
+                    call();
+                    inner.move(new long[] {from[i]}, new long[] {to[i]}, 1);
+                    change(from[i], UNIT_BYTES, false);
+                    change(to[i], UNIT_BYTES, true);
+                }
             }
         }
 

@@ -97,7 +97,24 @@ public final class ContextMemorySource implements MemorySource {
     }
 
     @Override
-    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
+    public Optional<GrowableRegion> reserve(final long bytes) {
+        return reserve(bytes, 1, bytes);
+    }
+
+    @Override
+    public Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
+        if (addressBytes <= 0) {
+            throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
+        }
+        return reserve(bytes, ADDRESSES_FOR_A_BYTE, addressBytes);
+    }
+
+    @Override
+    public boolean canMove() {
+        return virtualMemory.get().isPresent();
+    }
+
+    private synchronized Optional<GrowableRegion> reserve(final long bytes, final int times, final long addressBytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
         }
@@ -106,8 +123,8 @@ public final class ContextMemorySource implements MemorySource {
         if (memory.isEmpty()) {
             return Optional.empty();
         }
-        final Optional<CudaGrowableRegion> reserved =
-                CudaGrowableRegion.reserve(memory.get(), calls, context, device, bytes, this::forget);
+        final Optional<CudaGrowableRegion> reserved = CudaGrowableRegion.reserve(
+                memory.get(), calls, context, device, bytes, times, addressBytes, this::forget);
         reserved.ifPresent(growables::add);
         return reserved.map(growable -> growable);
     }

@@ -3,20 +3,21 @@ package io.outboard.cuda.memory;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Optional;
 import java.util.function.Consumer;
 import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region of device memory that grows in place, by the driver's virtual memory calls: each {@link #commit} creates one piece
- * of memory and maps it behind the last one; each piece is unmapped as a whole, since the driver can't do otherwise.
+ * A region of device memory that grows in place, by the driver's virtual memory calls. Its memory consists of units of one size,
+ * each created and mapped for itself, since the driver maps and unmaps only what was created in one piece. So each unit can move to
+ * other addresses, and there are 16 times as many of them as the device has memory.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more to grow, whatever the size up to some
- * hundred MiB; shrinking waits until the device has finished all work, as {@code cudaFree} does and unmapping doesn't.
- * Some forty host bytes a piece. When the device has no more, {@link DeviceOutOfMemoryException}.
+ * <p>Thread-safety: safe for any number of threads. Cost: some 50 microseconds for each unit that is added, moved or given back;
+ * moving and giving back wait until the device has finished all work, as {@code cudaFree} does and unmapping doesn't. Eight host
+ * bytes for each unit of addresses up to the last one with memory. When the device has no more, {@link DeviceOutOfMemoryException}.
  *
  * <p>Such memory can't be shared by {@code cudaIpcGetMemHandle}, and other devices don't see it by
  * {@code cudaDeviceEnablePeerAccess}; copies between devices work.
@@ -24,6 +25,12 @@ import org.jspecify.annotations.Nullable;
 // A scope is used by being open.
 @SuppressWarnings("try")
 final class CudaGrowableRegion implements GrowableRegion {
+
+    /**
+     * So many units are all memory: with fewer, free blocks hold fewer whole units; with more, growing and moving take longer, since
+     * that is as long for a small unit as for a large one.
+     */
+    private static final long UNITS = 1L << 14;
 
     private final VirtualMemoryCalls memory;
     private final CudaCalls calls;
@@ -33,10 +40,12 @@ final class CudaGrowableRegion implements GrowableRegion {
     private final Region region;
     private final Consumer<CudaGrowableRegion> onClose;
 
-    /** Where pieces begin, from the region's start, the last one first. */
-    private final Deque<Long> pieces = new ArrayDeque<>();
+    /** The units that have memory, by their numbers. */
+    private final BitSet units = new BitSet();
 
-    private long committedBytes;
+    /** The driver's name of each one's memory. */
+    private long[] handles = {};
+
     private boolean closed;
     private boolean gone;
 
@@ -64,7 +73,9 @@ final class CudaGrowableRegion implements GrowableRegion {
      * @param calls CUDA
      * @param context what is current while the driver is called
      * @param device number of its device
-     * @param bytes most to reserve, {@code 0 < bytes}
+     * @param bytes most memory, {@code 0 < bytes}
+     * @param times how many times as many addresses as memory, {@code 0 < times}
+     * @param addressBytes most addresses, {@code 0 < addressBytes}
      * @param onClose told that all was given back, perhaps more than once
      * @return a region of which nothing is committed; or nothing if the device can't do it, or {@code bytes} is less than its
      *     unit
@@ -76,27 +87,32 @@ final class CudaGrowableRegion implements GrowableRegion {
             final long context,
             final int device,
             final long bytes,
+            final int times,
+            final long addressBytes,
             final Consumer<CudaGrowableRegion> onClose) {
         try (ContextScope scope = new ContextScope(calls, context)) {
             final long totalBytes = scope.memory().totalBytes();
-            final long[] unitBytes = new long[1];
-            final int known = memory.granularity(unitBytes, device);
+            final long[] leastUnitBytes = new long[1];
+            final int known = memory.granularity(leastUnitBytes, device);
             if (known == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
                 return Optional.empty();
             }
             check("cuMemGetAllocationGranularity", known);
-            final long sizeBytes = Math.min(bytes, totalBytes) & -unitBytes[0];
+            final long memoryBytes = Math.min(bytes, totalBytes);
+            final long unitBytes = Math.max(
+                    leastUnitBytes[0], Long.highestOneBit(memoryBytes / Long.getLong("outboard.units", UNITS)));
+            final long sizeBytes = Math.min(memoryBytes * times, addressBytes) & -unitBytes;
             if (sizeBytes == 0) {
                 return Optional.empty();
             }
             final long[] address = new long[1];
-            final int reserved = memory.reserve(address, sizeBytes, unitBytes[0]);
+            final int reserved = memory.reserve(address, sizeBytes, unitBytes);
             if (reserved == CUresult.CUDA_ERROR_OUT_OF_MEMORY || reserved == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
                 return Optional.empty();
             }
             check("cuMemAddressReserve", reserved);
             return Optional.of(new CudaGrowableRegion(
-                    memory, calls, context, device, unitBytes[0], new Region(address[0], sizeBytes), onClose));
+                    memory, calls, context, device, unitBytes, new Region(address[0], sizeBytes), onClose));
         }
     }
 
@@ -112,7 +128,17 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     @Override
     public synchronized long committedBytes() {
-        return committedBytes;
+        return units.cardinality() * unitBytes;
+    }
+
+    @Override
+    public synchronized long endBytes() {
+        return units.length() * unitBytes;
+    }
+
+    @Override
+    public synchronized boolean hasMemory(final long address) {
+        return region.contains(address) && units.get(unitAt(address));
     }
 
     @Override
@@ -121,12 +147,76 @@ final class CudaGrowableRegion implements GrowableRegion {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0 and <= " + region.sizeBytes());
         }
         checkOpen();
-        if (bytes > committedBytes) {
-            final long pieceBytes = ((bytes + unitBytes - 1) & -unitBytes) - committedBytes;
-            try (ContextScope scope = new ContextScope(calls, context)) {
-                final ContextScope.Memory free = scope.memory();
-                addPiece(pieceBytes, free);
+        final int first = units.length();
+        final int end = (int) ((bytes + unitBytes - 1) / unitBytes);
+        if (end > first) {
+            add(first, end);
+        }
+    }
+
+    @Override
+    public synchronized void fill(final long address, final long bytes) {
+        checkOpen();
+        if (bytes <= 0 || bytes % unitBytes != 0 || bytes > region.sizeBytes()) {
+            throw new IllegalArgumentException(
+                    "bytes=" + bytes + " must be > 0, a multiple of " + unitBytes + " and <= " + region.sizeBytes());
+        }
+        final int first = unitOf("address", address);
+        final int end = first + (int) (bytes / unitBytes);
+        final int next = units.nextSetBit(first);
+        if (first > units.length() || bytes > region.endAddress() - address || (next >= 0 && next < end)) {
+            throw new IllegalArgumentException(
+                    "address=" + address + " must be in a hole, or where memory ends, with room for bytes=" + bytes);
+        }
+        add(first, end);
+    }
+
+    /** All or nothing: memory for units that have none, side by side. */
+    private void add(final int first, final int end) {
+        if (handles.length < end) {
+            handles = Arrays.copyOf(handles, Math.max(end, 2 * handles.length));
+        }
+        final long[] handle = new long[1];
+        int created = first;
+        int mapped = first;
+        boolean done = false;
+        try (ContextScope scope = new ContextScope(calls, context)) {
+            try {
+                for (; created < end; created++) {
+                    final int code = memory.create(handle, unitBytes, device);
+                    if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
+                        final long haveBytes = (created - first) * unitBytes;
+                        final ContextScope.Memory free = scope.memory();
+                        throw DeviceOutOfMemoryException.ofDevice(
+                                (end - first) * unitBytes,
+                                free.freeBytes() + haveBytes,
+                                free.totalBytes(),
+                                "CUDA_ERROR_OUT_OF_MEMORY (" + code + ")");
+                    }
+                    check("cuMemCreate", code);
+                    handles[created] = handle[0];
+                }
+                for (; mapped < end; mapped++) {
+                    check("cuMemMap", memory.map(addressOf(mapped), unitBytes, handles[mapped]));
+                }
+                check("cuMemSetAccess", memory.setAccess(addressOf(first), (end - first) * unitBytes, device));
+                done = true;
+            } finally {
+                if (!done) {
+                    undo(first, mapped, created);
+                }
             }
+        }
+        units.set(first, end);
+    }
+
+    /** A failure here is one more of a driver that has failed: the memory is lost. */
+    private void undo(final int first, final int mapped, final int created) {
+        if (mapped > first) {
+            memory.unmap(addressOf(first), (mapped - first) * unitBytes);
+        }
+        for (int unit = first; unit < created; unit++) {
+            memory.release(handles[unit]);
         }
     }
 
@@ -136,11 +226,130 @@ final class CudaGrowableRegion implements GrowableRegion {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
         checkOpen();
-        if (!pieces.isEmpty() && pieces.getFirst() >= bytes) {
+        final long kept = bytes / unitBytes + (bytes % unitBytes == 0 ? 0 : 1);
+        if (kept < units.length()) {
             try (ContextScope scope = new ContextScope(calls, context)) {
-                removePieces(bytes);
+                check("cuCtxSynchronize", memory.synchronize());
+                giveBackFrom((int) kept);
             }
         }
+    }
+
+    /** From the last one on, so that what is left when a call fails has no new hole. */
+    private void giveBackFrom(final int kept) {
+        CudaFailureException failure = null;
+        while (units.length() > kept && failure == null) {
+            final int end = units.length();
+            final int first = Math.max(units.previousClearBit(end - 1) + 1, kept);
+            failure = failureOf("cuMemUnmap", memory.unmap(addressOf(first), (end - first) * unitBytes));
+            if (failure == null) {
+                units.clear(first, end);
+                for (int unit = first; unit < end; unit++) {
+                    failure = CudaFailureException.first(
+                            failure, failureOf("cuMemRelease", memory.release(handles[unit])));
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @Override
+    public synchronized void move(final long[] from, final long[] to, final int count) {
+        checkOpen();
+        final int[] sources = new int[count];
+        final int[] targets = new int[count];
+        final BitSet after = (BitSet) units.clone();
+        for (int i = 0; i < count; i++) {
+            sources[i] = unitOf("from", from[i]);
+            if (!after.get(sources[i])) {
+                throw new IllegalArgumentException("from=" + from[i] + " must have memory");
+            }
+            after.clear(sources[i]);
+        }
+        for (int i = 0; i < count; i++) {
+            targets[i] = unitOf("to", to[i]);
+            if (units.get(targets[i])
+                    || after.get(targets[i])
+                    || targets[i] > Math.max(units.length(), after.length())) {
+                throw new IllegalArgumentException("to=" + to[i] + " must be in a hole, or where memory ends");
+            }
+            after.set(targets[i]);
+        }
+        if (count > 0) {
+            try (ContextScope scope = new ContextScope(calls, context)) {
+                check("cuCtxSynchronize", memory.synchronize());
+                move(sources, targets);
+            }
+        }
+    }
+
+    /**
+     * Unmaps sources until a call fails, and maps what was unmapped, at the targets until a call fails, and then where it was; what
+     * doesn't even get there goes back to the device.
+     */
+    private void move(final int[] sources, final int[] targets) {
+        final int most = Arrays.stream(targets).max().orElseThrow();
+        if (handles.length <= most) {
+            handles = Arrays.copyOf(handles, Math.max(most + 1, 2 * handles.length));
+        }
+        CudaFailureException failure = null;
+        int unmapped = 0;
+        while (unmapped < sources.length && failure == null) {
+            final int end = endOfRun(sources, unmapped);
+            failure = failureOf("cuMemUnmap", memory.unmap(addressOf(sources[unmapped]), (end - unmapped) * unitBytes));
+            if (failure == null) {
+                units.clear(sources[unmapped], sources[unmapped] + end - unmapped);
+                unmapped = end;
+            }
+        }
+        int moved = 0;
+        while (moved < unmapped && failure == null) {
+            final int end = Math.min(endOfRun(targets, moved), unmapped);
+            failure = map(targets[moved], sources, moved, end);
+            moved = failure == null ? end : moved;
+        }
+        for (int i = moved; i < unmapped; i++) {
+            if (map(sources[i], sources, i, i + 1) != null) {
+                memory.release(handles[sources[i]]);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** All or nothing: memory that is mapped nowhere, of some sources, at addresses side by side. */
+    private @Nullable CudaFailureException map(final int target, final int[] sources, final int first, final int end) {
+        CudaFailureException failure = null;
+        int mapped = 0;
+        while (mapped < end - first && failure == null) {
+            failure = failureOf(
+                    "cuMemMap", memory.map(addressOf(target + mapped), unitBytes, handles[sources[first + mapped]]));
+            mapped += failure == null ? 1 : 0;
+        }
+        if (failure == null) {
+            failure = failureOf("cuMemSetAccess", memory.setAccess(addressOf(target), mapped * unitBytes, device));
+        }
+        if (failure == null) {
+            for (int i = 0; i < mapped; i++) {
+                handles[target + i] = handles[sources[first + i]];
+            }
+            units.set(target, target + mapped);
+        } else if (mapped > 0) {
+            memory.unmap(addressOf(target), mapped * unitBytes);
+        }
+        return failure;
+    }
+
+    /** Where units that lie side by side end. */
+    private static int endOfRun(final int[] list, final int first) {
+        int end = first + 1;
+        while (end < list.length && list[end] == list[end - 1] + 1) {
+            end++;
+        }
+        return end;
     }
 
     /**
@@ -161,48 +370,29 @@ final class CudaGrowableRegion implements GrowableRegion {
             return;
         }
         try (ContextScope scope = new ContextScope(calls, context)) {
-            removePieces(0);
+            if (!units.isEmpty()) {
+                check("cuCtxSynchronize", memory.synchronize());
+                giveBackFrom(0);
+            }
             check("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
             gone = true;
         }
     }
 
-    private void addPiece(final long pieceBytes, final ContextScope.Memory free) {
-        final long address = region.address() + committedBytes;
-        final long[] handle = new long[1];
-        final int created = memory.create(handle, pieceBytes, device);
-        if (created == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
-            throw DeviceOutOfMemoryException.ofDevice(
-                    pieceBytes, free.freeBytes(), free.totalBytes(), "CUDA_ERROR_OUT_OF_MEMORY (" + created + ")");
-        }
-        check("cuMemCreate", created);
-        CudaFailureException failure = failureOf("cuMemMap", memory.map(address, pieceBytes, handle[0]));
-        final boolean mapped = failure == null;
-        // From here on the mapping keeps the memory; without one it goes at once.
-        failure = CudaFailureException.first(failure, failureOf("cuMemRelease", memory.release(handle[0])));
-        if (failure == null) {
-            failure = failureOf("cuMemSetAccess", memory.setAccess(address, pieceBytes, device));
-        }
-        if (failure != null) {
-            if (mapped) {
-                CudaFailureException.first(failure, failureOf("cuMemUnmap", memory.unmap(address, pieceBytes)));
-            }
-            throw failure;
-        }
-        pieces.push(committedBytes);
-        committedBytes += pieceBytes;
+    private long addressOf(final int unit) {
+        return region.address() + unit * unitBytes;
     }
 
-    private void removePieces(final long keptBytes) {
-        if (!pieces.isEmpty()) {
-            check("cuCtxSynchronize", memory.synchronize());
+    private int unitAt(final long address) {
+        return (int) ((address - region.address()) / unitBytes);
+    }
+
+    private int unitOf(final String name, final long address) {
+        if (!region.contains(address) || (address - region.address()) % unitBytes != 0) {
+            throw new IllegalArgumentException(name + "=" + address + " must be in " + region + ", a multiple of "
+                    + unitBytes + " from its begin");
         }
-        while (!pieces.isEmpty() && pieces.getFirst() >= keptBytes) {
-            final long start = pieces.getFirst();
-            check("cuMemUnmap", memory.unmap(region.address() + start, committedBytes - start));
-            pieces.pop();
-            committedBytes = start;
-        }
+        return unitAt(address);
     }
 
     private void checkOpen() {

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -50,48 +51,70 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     private static final int LOCATION_DEVICE = 1;
     private static final int GRANULARITY_MINIMUM = 0;
 
-    private final MethodHandle granularity;
-    private final MethodHandle reserve;
-    private final MethodHandle create;
-    private final MethodHandle map;
-    private final MethodHandle setAccess;
-    private final MethodHandle unmap;
-    private final MethodHandle release;
-    private final MethodHandle freeAddresses;
-    private final MethodHandle synchronize;
+    /** In constants, so that calls are compiled; apart, so that a driver that lacks one is found out by loading them. */
+    private static final class Functions {
 
-    private VirtualMemory(final SymbolLookup library) {
-        granularity = function(library, "cuMemGetAllocationGranularity", ADDRESS, ADDRESS, JAVA_INT);
-        reserve = function(library, "cuMemAddressReserve", ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-        create = function(library, "cuMemCreate", ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG);
-        map = function(library, "cuMemMap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-        setAccess = function(library, "cuMemSetAccess", JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG);
-        unmap = function(library, "cuMemUnmap", JAVA_LONG, JAVA_LONG);
-        release = function(library, "cuMemRelease", JAVA_LONG);
-        freeAddresses = function(library, "cuMemAddressFree", JAVA_LONG, JAVA_LONG);
-        synchronize = function(library, "cuCtxSynchronize");
+        static final SymbolLookup DRIVER = driver();
+        static final MethodHandle GRANULARITY = function("cuMemGetAllocationGranularity", ADDRESS, ADDRESS, JAVA_INT);
+        static final MethodHandle RESERVE =
+                function("cuMemAddressReserve", ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        static final MethodHandle CREATE = function("cuMemCreate", ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG);
+        static final MethodHandle MAP = function("cuMemMap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        static final MethodHandle SET_ACCESS = function("cuMemSetAccess", JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG);
+        static final MethodHandle UNMAP = function("cuMemUnmap", JAVA_LONG, JAVA_LONG);
+        static final MethodHandle RELEASE = function("cuMemRelease", JAVA_LONG);
+        static final MethodHandle FREE_ADDRESSES = function("cuMemAddressFree", JAVA_LONG, JAVA_LONG);
+        static final MethodHandle SYNCHRONIZE = function("cuCtxSynchronize");
+
+        private Functions() {}
+
+        @SuppressWarnings("restricted")
+        private static SymbolLookup driver() {
+            return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
+        }
+
+        @SuppressWarnings("restricted")
+        private static MethodHandle function(final String name, final MemoryLayout... parameters) {
+            return Linker.nativeLinker()
+                    .downcallHandle(DRIVER.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
+        }
+    }
+
+    private static final Optional<VirtualMemoryCalls> FOUND = load();
+
+    private VirtualMemory() {}
+
+    private static Optional<VirtualMemoryCalls> load() {
+        try {
+            Objects.requireNonNull(Functions.DRIVER, "the driver");
+            return Optional.of(new VirtualMemory());
+        } catch (final ExceptionInInitializerError e) {
+            final Throwable cause = e.getCause();
+            if (cause instanceof IllegalArgumentException
+                    || cause instanceof NoSuchElementException
+                    || cause instanceof IllegalCallerException) {
+                // No library; no function; --illegal-native-access=deny.
+                return Optional.empty();
+            }
+            throw e;
+        }
     }
 
     /**
      * Finds the calls.
      *
-     * @return them, or nothing where the driver isn't there or lacks them, or the program forbids native access
+     * @return them, or nothing where the driver isn't there or lacks them, or the program forbids native access; the same each time
      */
-    @SuppressWarnings("restricted")
     public static Optional<VirtualMemoryCalls> find() {
-        try {
-            return Optional.of(new VirtualMemory(SymbolLookup.libraryLookup(LIBRARY, Arena.global())));
-        } catch (final IllegalArgumentException | NoSuchElementException | IllegalCallerException e) {
-            // No library; no function; --illegal-native-access=deny.
-            return Optional.empty();
-        }
+        return FOUND;
     }
 
     @Override
     public int granularity(final long[] bytes, final int device) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(JAVA_LONG);
-            final int code = (int) granularity.invokeExact(result, propertiesOf(device, arena), GRANULARITY_MINIMUM);
+            final int code =
+                    (int) Functions.GRANULARITY.invokeExact(result, propertiesOf(device, arena), GRANULARITY_MINIMUM);
             bytes[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : bytes[0];
             return code;
         } catch (final Throwable e) {
@@ -103,7 +126,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     public int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(JAVA_LONG);
-            final int code = (int) reserve.invokeExact(result, sizeBytes, alignmentBytes, 0L, 0L);
+            final int code = (int) Functions.RESERVE.invokeExact(result, sizeBytes, alignmentBytes, 0L, 0L);
             address[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : address[0];
             return code;
         } catch (final Throwable e) {
@@ -115,7 +138,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     public int create(final long[] handle, final long sizeBytes, final int device) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(JAVA_LONG);
-            final int code = (int) create.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L);
+            final int code = (int) Functions.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L);
             handle[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : handle[0];
             return code;
         } catch (final Throwable e) {
@@ -126,7 +149,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     @Override
     public int map(final long address, final long sizeBytes, final long handle) {
         try {
-            return (int) map.invokeExact(address, sizeBytes, 0L, handle, 0L);
+            return (int) Functions.MAP.invokeExact(address, sizeBytes, 0L, handle, 0L);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
@@ -138,7 +161,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
             final MemorySegment access = arena.allocate(ACCESS_BYTES, JAVA_INT.byteAlignment());
             setLocation(access, ACCESS_LOCATION, device);
             access.set(JAVA_INT, ACCESS_FLAGS, READ_AND_WRITE);
-            return (int) setAccess.invokeExact(address, sizeBytes, access, 1L);
+            return (int) Functions.SET_ACCESS.invokeExact(address, sizeBytes, access, 1L);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
@@ -147,7 +170,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     @Override
     public int unmap(final long address, final long sizeBytes) {
         try {
-            return (int) unmap.invokeExact(address, sizeBytes);
+            return (int) Functions.UNMAP.invokeExact(address, sizeBytes);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
@@ -156,7 +179,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     @Override
     public int release(final long handle) {
         try {
-            return (int) release.invokeExact(handle);
+            return (int) Functions.RELEASE.invokeExact(handle);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
@@ -165,7 +188,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     @Override
     public int freeAddresses(final long address, final long sizeBytes) {
         try {
-            return (int) freeAddresses.invokeExact(address, sizeBytes);
+            return (int) Functions.FREE_ADDRESSES.invokeExact(address, sizeBytes);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
@@ -174,7 +197,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     @Override
     public int synchronize() {
         try {
-            return (int) synchronize.invokeExact();
+            return (int) Functions.SYNCHRONIZE.invokeExact();
         } catch (final Throwable e) {
             throw unexpected(e);
         }
@@ -191,13 +214,6 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     private static void setLocation(final MemorySegment struct, final long offset, final int device) {
         struct.set(JAVA_INT, offset, LOCATION_DEVICE);
         struct.set(JAVA_INT, offset + Integer.BYTES, device);
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle function(
-            final SymbolLookup library, final String name, final MemoryLayout... parameters) {
-        return Linker.nativeLinker()
-                .downcallHandle(library.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
     }
 
     /** A downcall itself throws nothing, but its signature must allow for everything. */
