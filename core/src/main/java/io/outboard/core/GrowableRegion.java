@@ -76,6 +76,21 @@ public interface GrowableRegion extends AutoCloseable {
     }
 
     /**
+     * Gives the memory of some units back to the device: each is a hole then, or beyond {@link #endBytes}. Waits until the device has
+     * finished all work, once for all.
+     *
+     * @param from where each begins; each has memory
+     * @param count how many, {@code 0 <= count}
+     * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
+     * @throws IllegalStateException if the region is closed; nothing changes
+     * @throws UnsupportedOperationException if it can't; nothing changes
+     * @throws RuntimeException if the device fails: then some have gone and others haven't, which {@link #hasMemory} says
+     */
+    default void giveBack(final long[] from, final int count) {
+        throw new UnsupportedOperationException("this region can't give back memory but at its end");
+    }
+
+    /**
      * Puts memory behind a hole, or behind what comes after the last memory.
      *
      * @param address where it is to be, a multiple of {@link #unitBytes} from the first; none of it has memory, and it begins at

@@ -100,7 +100,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             check("cuMemGetAllocationGranularity", known);
             final long memoryBytes = Math.min(bytes, totalBytes);
             final long unitBytes = Math.max(
-                    leastUnitBytes[0], Long.highestOneBit(memoryBytes / Long.getLong("outboard.units", UNITS)));
+                    leastUnitBytes[0], Long.highestOneBit(memoryBytes / UNITS));
             final long sizeBytes = Math.min(memoryBytes * times, addressBytes) & -unitBytes;
             if (sizeBytes == 0) {
                 return Optional.empty();
