@@ -210,11 +210,7 @@ public final class VirtualMemorySource implements MemorySource {
                 checkMoves();
                 final BitSet after = (BitSet) units.clone();
                 for (int i = 0; i < count; i++) {
-                    final int unit = unitOf("from", from[i]);
-                    if (!after.get(unit)) {
-                        throw new IllegalArgumentException("from=" + from[i] + " must have memory");
-                    }
-                    after.clear(unit);
+                    takeUnit(after, from[i]);
                 }
                 for (int i = 0; i < count; i++) {
                     final int unit = unitOf("to", to[i]);
@@ -226,6 +222,27 @@ public final class VirtualMemorySource implements MemorySource {
                 units.clear();
                 units.or(after);
             }
+        }
+
+        @Override
+        public void giveBack(final long[] from, final int count) {
+            synchronized (VirtualMemorySource.this) {
+                checkMoves();
+                final BitSet after = (BitSet) units.clone();
+                for (int i = 0; i < count; i++) {
+                    takeUnit(after, from[i]);
+                }
+                units.and(after);
+                takenBytes -= count * ALIGNMENT_BYTES;
+            }
+        }
+
+        private void takeUnit(final BitSet after, final long from) {
+            final int unit = unitOf("from", from);
+            if (!after.get(unit)) {
+                throw new IllegalArgumentException("from=" + from + " must have memory");
+            }
+            after.clear(unit);
         }
 
         @Override

@@ -112,7 +112,7 @@ final class Exhaustion {
     }
 
     private long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
-        return recycler.isCapturing() ? Strategy.NO_SPACE : growth.gatherAndPlace(sizeBytes, alignmentBytes);
+        return growth.gatherAndPlace(sizeBytes, alignmentBytes, recycler::isCapturing);
     }
 
     private long askHandlers(final Lane home, final long sizeBytes, final long alignmentBytes) {

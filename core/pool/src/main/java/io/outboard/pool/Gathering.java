@@ -47,13 +47,8 @@ final class Gathering {
     /** Addresses of units that are to have memory. */
     private long[] targets = {};
 
-    /** Retired units whose memory moves there; there is room for all, so that none is lost. */
-    private long[] donors = {};
-
-    /** Where they are: the strategy isn't asked without the lock. */
-    private long[] sources = {};
-
-    private int donorCount;
+    /** Units whose memory moves there. */
+    private RetiredUnits donors;
 
     Gathering(final Part region, final long sizeBytes, final long alignmentBytes) {
         this.region = region;
@@ -61,6 +56,7 @@ final class Gathering {
         this.alignmentBytes = Math.max(alignmentBytes, region.strategy.granuleBytes());
         growable = Objects.requireNonNull(region.growable);
         unitBytes = growable.unitBytes();
+        donors = new RetiredUnits(region, 0, 0);
     }
 
     /** Whether units can be retired there. */
@@ -94,22 +90,11 @@ final class Gathering {
             return false;
         }
         targets = new long[(int) bestUnits];
-        donors = new long[(int) bestUnits];
-        sources = new long[(int) bestUnits];
-        donorCount = 0;
+        donors = new RetiredUnits(region, bestUnits, isBehind ? 0 : targets.length);
         listTargets(endOfMemory);
-        final long found = region.strategy.retireFree(
-                unitBytes,
-                bestUnits * unitBytes,
-                new Region(region.taken.address(), growable.endBytes()),
-                new Region(bestAddress, sizeBytes),
-                donor -> donors[donorCount++] = donor);
-        if (bestUnits * unitBytes - found > unusedBytes) {
+        if ((bestUnits - donors.add(new Region(bestAddress, sizeBytes))) * unitBytes > unusedBytes) {
             end();
             return false;
-        }
-        for (int i = 0; i < donorCount; i++) {
-            sources[i] = region.strategy.retiredAddress(donors[i]);
         }
         return true;
     }
@@ -122,13 +107,13 @@ final class Gathering {
     boolean move() {
         int filled = 0;
         try {
-            for (; filled < targets.length - donorCount; filled++) {
+            for (; filled < targets.length - donors.count(); filled++) {
                 growable.fill(targets[filled], unitBytes);
             }
         } catch (final DeviceOutOfMemoryException e) {
             return false;
         }
-        growable.move(sources, Arrays.copyOfRange(targets, filled, targets.length), donorCount);
+        growable.move(donors.addresses(), Arrays.copyOfRange(targets, filled, targets.length), donors.count());
         return true;
     }
 
@@ -139,13 +124,7 @@ final class Gathering {
                 region.holes.fill(target);
             }
         }
-        for (int i = 0; i < donorCount; i++) {
-            if (growable.hasMemory(region.strategy.retiredAddress(donors[i]))) {
-                region.strategy.release(donors[i]);
-            } else {
-                region.holes.add(donors[i]);
-            }
-        }
+        donors.settle();
     }
 
     private long unitsTo(final long bytes) {

@@ -5,6 +5,7 @@ import io.outboard.core.Strategy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,15 +80,18 @@ final class Growth {
         }
     }
 
-    /** Places a request in memory that is gathered for it, if there is enough and the source can. Not while a stream is captured. */
-    long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
+    /** Places a request in memory that is gathered for it, if there is enough, the source can, and no stream is captured. */
+    long gatherAndPlace(final long sizeBytes, final long alignmentBytes, final BooleanSupplier isCapturing) {
         if (inPlace == null) {
             return Strategy.NO_SPACE;
         }
         StackReserve.claimMore();
         regionLock.lock();
         try {
-            return ended ? Strategy.NO_SPACE : inPlace.gatherAndPlace(sizeBytes, alignmentBytes);
+            // Asked now: to get the lock may have taken long.
+            return ended || isCapturing.getAsBoolean()
+                    ? Strategy.NO_SPACE
+                    : inPlace.gatherAndPlace(sizeBytes, alignmentBytes);
         } finally {
             regionLock.unlock();
         }
@@ -117,7 +121,7 @@ final class Growth {
                 giveBack(empty);
             }
             if (inPlace != null && lanes.heldBytes() > bytes) {
-                inPlace.decommit(lanes.heldBytes() - bytes);
+                inPlace.giveBack(lanes.heldBytes() - bytes);
             }
         } finally {
             regionLock.unlock();

@@ -198,22 +198,65 @@ final class GrowthInPlace {
         }
     }
 
-    /** Takes so much memory away behind the last block in use, as far as there is any. */
-    void decommit(final long bytes) {
+    /** Gives so much memory back, as far as it is free: behind the last block in use, and then in whole units from anywhere. */
+    void giveBack(final long bytes) {
         final Part region = region();
-        if (region == null) {
-            return;
+        if (region != null) {
+            final long heldBytes = region.heldBytes;
+            giveBackTail(region, bytes);
+            final long restBytes = bytes - (heldBytes - region.heldBytes);
+            if (restBytes > 0 && maker.canGather() && Gathering.canServe(region)) {
+                giveBackUnits(region, restBytes);
+            }
         }
+    }
+
+    private void giveBackTail(final Part region, final long bytes) {
         final GrowableRegion growable = Objects.requireNonNull(region.growable);
-        final long mostBytes = Math.max(0, region.heldBytes - bytes);
-        final long usedBytes = withdrawUnused(region) - region.taken.address();
-        final long endBytes = growable.endBytes();
+        final long unitBytes = growable.unitBytes();
+        final long usedEnd = withdrawUnused(region);
+        long end = region.taken.address() + growable.endBytes();
+        final long before = end;
+        for (long left = bytes; left > 0 && end - unitBytes >= usedEnd; ) {
+            end -= unitBytes;
+            left -= growable.hasMemory(end) ? unitBytes : 0;
+        }
         final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
         try {
-            new InPlaceGrowth(growable, firstRegionBytes).decommit(usedBytes, mostBytes);
+            growable.decommit(end - region.taken.address());
         } finally {
-            if (growable.endBytes() < endBytes) {
-                event.commit(part(region, growable.endBytes(), endBytes));
+            final long newEnd = region.taken.address() + growable.endBytes();
+            if (newEnd < before) {
+                event.commit(new Region(newEnd, before - newEnd));
+            }
+            backed(region);
+        }
+    }
+
+    private void giveBackUnits(final Part region, final long bytes) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        final long unitBytes = growable.unitBytes();
+        if (growable.committedBytes() == 0) {
+            return;
+        }
+        final long units = Math.min((bytes + unitBytes - 1) / unitBytes, growable.committedBytes() / unitBytes);
+        final RetiredUnits retired = new RetiredUnits(region, units, 0);
+        main.lock();
+        try {
+            if (retired.add(new Region(region.taken.endAddress(), unitBytes)) == 0) {
+                return;
+            }
+        } finally {
+            main.taken = false;
+        }
+        try {
+            growable.giveBack(retired.addresses(), retired.count());
+        } finally {
+            main.lock();
+            try {
+                retired.settle();
+            } finally {
+                main.taken = false;
             }
             backed(region);
         }

@@ -14,13 +14,23 @@ import java.util.function.LongConsumer;
  */
 final class Holes {
 
+    /** Of a strategy's blocks: each hole is one, and the others are needed. */
+    private static final int SHARE = 4;
+
     private final Strategy strategy;
+    private final int most;
 
     /** What names them, by where they begin. */
     private final NavigableMap<Long, Long> retired = new TreeMap<>();
 
-    Holes(final Strategy strategy) {
+    Holes(final Strategy strategy, final int mostBlocks) {
         this.strategy = strategy;
+        most = mostBlocks / SHARE;
+    }
+
+    /** How many more there may be, if so many have memory again. */
+    int room(final int filled) {
+        return Math.max(0, most - retired.size() + filled);
     }
 
     int count() {
@@ -37,8 +47,8 @@ final class Holes {
     }
 
     /** From now on a retired block is one. */
-    void add(final long block) {
-        retired.put(strategy.retiredAddress(block), block);
+    void add(final long address, final long block) {
+        retired.put(address, block);
     }
 
     /** Memory is behind it again: it is free. */

@@ -43,18 +43,4 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes) {
             return false;
         }
     }
-
-    /** Takes memory away, but not before {@code usedEnd}, until no more than {@code mostBytes} are committed. */
-    void decommit(final long usedEnd, final long mostBytes) {
-        // With holes before it, if there are any.
-        final long end = mostBytes + region.endBytes() - region.committedBytes();
-        long belowBytes = 0;
-        long keptEnd;
-        do {
-            keptEnd = Math.max(usedEnd, end - belowBytes);
-            region.decommit(keptEnd);
-            // A piece that begins before what may stay has to go, too.
-            belowBytes = Math.max(2 * belowBytes, region.unitBytes());
-        } while (region.committedBytes() > mostBytes && keptEnd > usedEnd);
-    }
 }

@@ -320,7 +320,9 @@ final class Lane extends SpinLock {
 
     /** So much of what it has that to recycle it serves many requests. As {@link #hasLimbo}, it may just have changed. */
     boolean hasMuchInLimbo() {
-        return counters.limboBytes() > parts.bytes() / MUCH_SHARE || mail.hasArrived();
+        // A region may have many times as many addresses as memory.
+        final long bytes = isMain() ? lanes.heldBytes() : parts.bytes();
+        return counters.limboBytes() > bytes / MUCH_SHARE || mail.hasArrived();
     }
 
     /** Some of what is to be done anyway, once in a while: then it costs the least, and most operations do none. */

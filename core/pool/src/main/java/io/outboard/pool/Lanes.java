@@ -298,6 +298,23 @@ final class Lanes {
         return peakUsedBytes;
     }
 
+    /**
+     * What all lanes together needed at most since this was asked the last time, or more: each lane's peak counts, whenever it was,
+     * and what one lane allocates and another frees counts for both.
+     */
+    long takePeakNeeded() {
+        long bytes = 0;
+        for (final Lane lane : all) {
+            lane.lock();
+            try {
+                bytes += lane.counters.takePeakNeeded();
+            } finally {
+                lane.taken = false;
+            }
+        }
+        return bytes;
+    }
+
     long allocations() {
         long sum = 0;
         for (final Lane lane : all) {

@@ -54,6 +54,7 @@ final class Part {
             final Region used,
             final Strategy strategy,
             final @Nullable GrowableRegion growable,
+            final int mostBlocks,
             final @Nullable Lane owner,
             final long heldBytes,
             final long backedEnd) {
@@ -61,7 +62,7 @@ final class Part {
         this.used = used;
         this.strategy = strategy;
         this.growable = growable;
-        holes = new Holes(strategy);
+        holes = new Holes(strategy, mostBlocks);
         this.owner = owner;
         this.heldBytes = heldBytes;
         this.backedEnd = backedEnd;
@@ -70,16 +71,21 @@ final class Part {
     }
 
     static Part whole(final Region taken, final Region used, final Strategy strategy) {
-        return new Part(taken, used, strategy, null, null, taken.sizeBytes(), used.endAddress());
+        return new Part(taken, used, strategy, null, 0, null, taken.sizeBytes(), used.endAddress());
     }
 
     /** Of which nothing is backed yet. */
-    static Part growing(final Region taken, final Region used, final Strategy strategy, final GrowableRegion growable) {
-        return new Part(taken, used, strategy, growable, null, 0, taken.address());
+    static Part growing(
+            final Region taken,
+            final Region used,
+            final Strategy strategy,
+            final GrowableRegion growable,
+            final int mostBlocks) {
+        return new Part(taken, used, strategy, growable, mostBlocks, null, 0, taken.address());
     }
 
     static Part chunk(final Region region, final Strategy strategy, final Lane owner) {
-        return new Part(region, region, strategy, null, owner, 0, region.endAddress());
+        return new Part(region, region, strategy, null, 0, owner, 0, region.endAddress());
     }
 
     boolean holds(final long address) {

@@ -50,6 +50,9 @@ public final class Pool implements AutoCloseable {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
+    /** So much more than what was needed is kept, as a part of it, and so much is worth being given back, as a part of what is held. */
+    private static final long IDLE_SHARE = 8;
+
     private final ReusePolicy policy;
     private final long limitBytes;
     private final Lanes lanes;
@@ -59,6 +62,8 @@ public final class Pool implements AutoCloseable {
     private final @Nullable LeakTracker tracker;
     private final @Nullable String name;
     private final Exhaustion exhaustion;
+    private final long keptBytes;
+    private final @Nullable IdleMemory idle;
 
     Pool(final PoolBuilder builder) {
         policy = builder.policy;
@@ -73,6 +78,8 @@ public final class Pool implements AutoCloseable {
         tracker = builder.leakLevel == LeakLevel.OFF
                 ? null
                 : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
+        keptBytes = builder.keptBytes;
+        idle = builder.kept == null ? null : new IdleMemory(this, builder.kept);
     }
 
     /**
@@ -357,7 +364,7 @@ public final class Pool implements AutoCloseable {
     /**
      * Gives limbo back as far as the policy allows, then regions to the memory source in which nothing is in use, the one
      * taken last first, until the pool holds no more than so much. Of a region that grows in place goes what lies behind its
-     * last block in use, in steps as it grew. While a stream is captured into a graph nothing is given back, since that would
+     * last block in use, and where the source's memory can move, whole free units from anywhere. While a stream is captured into a graph nothing is given back, since that would
      * break the capture.
      *
      * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
@@ -376,6 +383,16 @@ public final class Pool implements AutoCloseable {
         return lanes.heldBytes();
     }
 
+    /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
+    void giveBackIdle() {
+        final long neededBytes = lanes.takePeakNeeded();
+        final long bytes = Math.max(keptBytes, neededBytes + neededBytes / IDLE_SHARE);
+        // Not for little: the device is waited for.
+        if (lanes.heldBytes() - bytes > lanes.heldBytes() / IDLE_SHARE) {
+            trimTo(bytes);
+        }
+    }
+
     /**
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
      * logger {@code io.outboard.core}, with the largest of them. Idempotent; afterwards the pool is
@@ -389,6 +406,9 @@ public final class Pool implements AutoCloseable {
                 return;
             }
             lanes.close();
+        }
+        if (idle != null) {
+            idle.end();
         }
         final Failures failures = new Failures();
         failures.attempt(this::report);

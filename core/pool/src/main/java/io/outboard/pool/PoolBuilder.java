@@ -2,6 +2,7 @@ package io.outboard.pool;
 
 import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;
+import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,9 @@ public final class PoolBuilder {
 
     /** What the tables of one region can hold at all. */
     private static final int MOST_BLOCKS = 1 << 26;
+
+    private static final Duration LEAST_KEPT = Duration.ofMillis(1);
+    private static final Duration MOST_KEPT = Duration.ofDays(1000);
 
     final MemorySource source;
     DeviceWork work;
@@ -21,6 +25,12 @@ public final class PoolBuilder {
     long limitBytes = 1L << 62;
     boolean growInPlace = true;
     long limboLimitBytes = Long.MAX_VALUE;
+
+    /** Null for ever. */
+    @Nullable
+    Duration kept;
+
+    long keptBytes;
 
     @Nullable
     String name;
@@ -124,6 +134,29 @@ public final class PoolBuilder {
      */
     public PoolBuilder growInPlace(final boolean newGrowInPlace) {
         growInPlace = newGrowInPlace;
+        return this;
+    }
+
+    /**
+     * How long memory is kept that no block needs, before it goes back to the source as by {@link Pool#trimTo}; without this call for
+     * ever. Once in that time the pool looks at what was in use or in limbo at most since the last time, keeps an eighth more than
+     * that, and gives the rest back unless that is less than an eighth: so what is needed again and again stays, and what
+     * isn't goes after once to twice the time. Costs a thread, which waits for the device when it gives memory back.
+     *
+     * @param newKept from a millisecond to a thousand days
+     * @param newKeptBytes what is kept in any case, {@code 0 <= newKeptBytes <= 2^62}
+     * @return this builder
+     * @throws IllegalArgumentException if an argument is outside of its range
+     */
+    public PoolBuilder keep(final Duration newKept, final long newKeptBytes) {
+        if (newKept.compareTo(LEAST_KEPT) < 0 || newKept.compareTo(MOST_KEPT) > 0) {
+            throw new IllegalArgumentException("newKept=" + newKept + " must be >= 1 ms and <= 1000 days");
+        }
+        if (newKeptBytes < 0 || newKeptBytes > 1L << 62) {
+            throw new IllegalArgumentException("newKeptBytes=" + newKeptBytes + " must be >= 0 and <= 2^62");
+        }
+        kept = newKept;
+        keptBytes = newKeptBytes;
         return this;
     }
 

@@ -15,10 +15,11 @@ final class PoolCounters {
     private static final int PEAK_USED = 2;
     private static final int ALLOCATIONS = 3;
     private static final int FREES = 4;
+    private static final int PEAK_NEEDED = 5;
 
     private static final VarHandle VALUES = MethodHandles.arrayElementVarHandle(long[].class);
 
-    private final long[] values = new long[FREES + 1];
+    private final long[] values = new long[PEAK_NEEDED + 1];
 
     void allocated(final long sizeBytes) {
         set(ALLOCATIONS, values[ALLOCATIONS] + 1);
@@ -27,8 +28,9 @@ final class PoolCounters {
 
     /** A block left limbo to be used again. */
     void reused(final long sizeBytes, final long limboBytes) {
-        allocated(sizeBytes);
+        // First, so that it isn't counted twice.
         set(LIMBO, limboBytes);
+        allocated(sizeBytes);
     }
 
     void freed(final long sizeBytes, final long limboBytes) {
@@ -54,6 +56,19 @@ final class PoolCounters {
         if (used > values[PEAK_USED]) {
             set(PEAK_USED, used);
         }
+        if (used + values[LIMBO] > values[PEAK_NEEDED]) {
+            values[PEAK_NEEDED] = used + values[LIMBO];
+        }
+    }
+
+    /**
+     * Most that was in use or in limbo at an allocation since this was asked the last time, or is in use now: what stays in limbo
+     * since nobody asks for memory isn't needed. The lane's lock is held.
+     */
+    long takePeakNeeded() {
+        final long peak = Math.max(values[PEAK_NEEDED], values[USED]);
+        values[PEAK_NEEDED] = values[USED];
+        return peak;
     }
 
     void limbo(final long limboBytes) {

@@ -124,7 +124,7 @@ final class RegionMaker {
         }
         try {
             final Region used = usedOf(all);
-            return Part.growing(all, used, provider.create(used, options), growable);
+            return Part.growing(all, used, provider.create(used, options), growable, options.maxBlocks());
         } catch (final OutOfMemoryError e) {
             // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
             undo(e, growable::close);

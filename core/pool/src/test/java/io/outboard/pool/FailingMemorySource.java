@@ -237,6 +237,17 @@ public final class FailingMemorySource implements MemorySource {
             }
         }
 
+        @Override
+        public void giveBack(final long[] from, final int count) {
+            synchronized (FailingMemorySource.this) {
+                for (int i = 0; i < count; i++) {
+                    call();
+                    inner.giveBack(new long[] {from[i]}, 1);
+                    change(from[i], UNIT_BYTES, false);
+                }
+            }
+        }
+
         private void change(final long address, final long bytes, final boolean memory) {
             for (long unit = address; unit < address + bytes; unit += UNIT_BYTES) {
                 if (memory) {

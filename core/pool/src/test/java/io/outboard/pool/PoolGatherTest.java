@@ -115,6 +115,73 @@ class PoolGatherTest {
         assertTrue(pool.allocate(3 * MIB) > 0, "what was free still is");
     }
 
+    /** Not only behind the last block in use. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
+    void shouldGiveBackFreeUnitsFromAnywhere(final String strategy) {
+        final Pool pool = builder(strategy).build();
+        final List<Long> kept = scatter(pool, 4 * MIB);
+        // An empty slab or two may stay.
+        final long slackBytes = strategy.equals("pooled") ? 2 * UNIT : 0;
+
+        assertEquals(DEVICE - 8 * MIB, pool.trimTo(DEVICE - 7 * MIB));
+        assertTrue(pool.trimTo(0) <= DEVICE / 2 + slackBytes);
+
+        assertTrue(source.availableBytes() >= DEVICE / 2 - slackBytes);
+        assertEquals(DEVICE - source.availableBytes(), pool.statistics().heldBytes());
+        kept.forEach(address -> assertTrue(source.hasMemory(address, 4 * MIB)));
+        final long large = pool.allocate(DEVICE / 2);
+        assertTrue(source.hasMemory(large, DEVICE / 2));
+        pool.free(large);
+        kept.forEach(pool::free);
+        assertEquals(0, pool.trimTo(0));
+        assertEquals(DEVICE, source.availableBytes());
+    }
+
+    @Test
+    void shouldLoseNothingWhicheverCallOfATrimFails() {
+        for (int call = 1; call < 40; call++) {
+            final FailingMemorySource failing = new FailingMemorySource(DEVICE).moving();
+            final Pool pool = Pool.over(failing)
+                    .strategy("tlsf", new StrategyOptions(256, 4096))
+                    .firstRegionBytes(UNIT)
+                    .build();
+            final List<Long> kept = scatter(pool, 4 * MIB);
+            failing.failAt(call, () -> new IllegalStateException("as told"));
+            try {
+                pool.trimTo(0);
+            } catch (final IllegalStateException e) {
+                assertEquals("as told", e.getMessage());
+            }
+            failing.failAt(0, IllegalStateException::new);
+            assertEquals(DEVICE - failing.availableBytes(), pool.statistics().heldBytes());
+
+            assertEquals(DEVICE / 2, pool.trimTo(0));
+
+            kept.forEach(address -> assertTrue(failing.hasMemory(address, 4 * MIB)));
+            pool.allocate(DEVICE / 2);
+            assertEquals(0, failing.availableBytes());
+            pool.close();
+        }
+    }
+
+    /** Or the tables would be full of them, and small requests refused. */
+    @Test
+    void shouldKeepTheTableForBlocks() {
+        final Pool pool = Pool.over(source)
+                .strategy("tlsf", new StrategyOptions(256, 64))
+                .firstRegionBytes(UNIT)
+                .build();
+        for (int round = 0; round < 20; round++) {
+            final List<Long> kept = scatter(pool, 32 * MIB);
+            pool.trimTo(0);
+            kept.forEach(pool::free);
+        }
+        for (int i = 0; i < 24; i++) {
+            pool.allocate(256);
+        }
+    }
+
     @Test
     void shouldShowNothingOfHoles() {
         final Pool pool = builder("tlsf").build();

@@ -99,8 +99,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             }
             check("cuMemGetAllocationGranularity", known);
             final long memoryBytes = Math.min(bytes, totalBytes);
-            final long unitBytes = Math.max(
-                    leastUnitBytes[0], Long.highestOneBit(memoryBytes / UNITS));
+            final long unitBytes = Math.max(leastUnitBytes[0], Long.highestOneBit(memoryBytes / UNITS));
             final long sizeBytes = Math.min(memoryBytes * times, addressBytes) & -unitBytes;
             if (sizeBytes == 0) {
                 return Optional.empty();
@@ -235,20 +234,37 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
     }
 
-    /** From the last one on, so that what is left when a call fails has no new hole. */
-    private void giveBackFrom(final int kept) {
-        CudaFailureException failure = null;
-        while (units.length() > kept && failure == null) {
-            final int end = units.length();
-            final int first = Math.max(units.previousClearBit(end - 1) + 1, kept);
-            failure = failureOf("cuMemUnmap", memory.unmap(addressOf(first), (end - first) * unitBytes));
-            if (failure == null) {
-                units.clear(first, end);
-                for (int unit = first; unit < end; unit++) {
-                    failure = CudaFailureException.first(
-                            failure, failureOf("cuMemRelease", memory.release(handles[unit])));
+    @Override
+    public synchronized void giveBack(final long[] from, final int count) {
+        checkOpen();
+        final int[] sources = sources(from, count, (BitSet) units.clone());
+        if (count > 0) {
+            try (ContextScope scope = new ContextScope(calls, context)) {
+                check("cuCtxSynchronize", memory.synchronize());
+                for (int i = 0; i < count; ) {
+                    final int end = endOfRun(sources, i);
+                    giveBack(sources[i], sources[end - 1] + 1);
+                    i = end;
                 }
             }
+        }
+    }
+
+    /** From the last one on, so that what is left when a call fails has no new hole. */
+    private void giveBackFrom(final int kept) {
+        while (units.length() > kept) {
+            final int end = units.length();
+            giveBack(Math.max(units.previousClearBit(end - 1) + 1, kept), end);
+        }
+    }
+
+    /** Units side by side, which have memory. */
+    private void giveBack(final int first, final int end) {
+        check("cuMemUnmap", memory.unmap(addressOf(first), (end - first) * unitBytes));
+        units.clear(first, end);
+        CudaFailureException failure = null;
+        for (int unit = first; unit < end; unit++) {
+            failure = CudaFailureException.first(failure, failureOf("cuMemRelease", memory.release(handles[unit])));
         }
         if (failure != null) {
             throw failure;
@@ -258,16 +274,9 @@ final class CudaGrowableRegion implements GrowableRegion {
     @Override
     public synchronized void move(final long[] from, final long[] to, final int count) {
         checkOpen();
-        final int[] sources = new int[count];
         final int[] targets = new int[count];
         final BitSet after = (BitSet) units.clone();
-        for (int i = 0; i < count; i++) {
-            sources[i] = unitOf("from", from[i]);
-            if (!after.get(sources[i])) {
-                throw new IllegalArgumentException("from=" + from[i] + " must have memory");
-            }
-            after.clear(sources[i]);
-        }
+        final int[] sources = sources(from, count, after);
         for (int i = 0; i < count; i++) {
             targets[i] = unitOf("to", to[i]);
             if (units.get(targets[i])
@@ -283,6 +292,19 @@ final class CudaGrowableRegion implements GrowableRegion {
                 move(sources, targets);
             }
         }
+    }
+
+    /** The numbers of units that have memory, and are cleared. */
+    private int[] sources(final long[] from, final int count, final BitSet after) {
+        final int[] sources = new int[count];
+        for (int i = 0; i < count; i++) {
+            sources[i] = unitOf("from", from[i]);
+            if (!after.get(sources[i])) {
+                throw new IllegalArgumentException("from=" + from[i] + " must have memory");
+            }
+            after.clear(sources[i]);
+        }
+        return sources;
     }
 
     /**

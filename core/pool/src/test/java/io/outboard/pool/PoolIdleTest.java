@@ -1,0 +1,160 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Memory that wasn't needed for some time goes back to the source. */
+class PoolIdleTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long UNIT = 2 * MIB;
+
+    private final FailingMemorySource source = new FailingMemorySource(256 * MIB).moving();
+
+    private Pool pool(final long keptBytes) {
+        // Its own thread doesn't come to anything within the test.
+        return Pool.over(source)
+                .firstRegionBytes(UNIT)
+                .keep(Duration.ofDays(1), keptBytes)
+                .build();
+    }
+
+    @Test
+    void shouldGiveBackWhatWasNotNeededSinceTheLastTime() {
+        final Pool pool = pool(0);
+        final long small = pool.allocate(16 * MIB);
+        final long large = pool.allocate(160 * MIB);
+        pool.free(large);
+
+        pool.giveBackIdle();
+        assertTrue(pool.statistics().heldBytes() >= 176 * MIB, "it was needed");
+        pool.giveBackIdle();
+
+        assertEquals(18 * MIB, pool.statistics().heldBytes());
+        assertTrue(source.hasMemory(small, 16 * MIB));
+    }
+
+    @Test
+    void shouldGiveBackFreeUnitsBetweenBlocksInUse() {
+        final Pool pool = pool(0);
+        final List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < 32; i++) {
+            blocks.add(pool.allocate(4 * MIB));
+        }
+        for (int i = 0; i < 32; i += 2) {
+            pool.free(blocks.get(i));
+        }
+        pool.giveBackIdle();
+
+        pool.giveBackIdle();
+
+        assertEquals(72 * MIB, pool.statistics().heldBytes());
+    }
+
+    @Test
+    void shouldKeepWhatItIsTold() {
+        final Pool pool = pool(100 * MIB);
+        pool.free(pool.allocate(200 * MIB));
+        pool.giveBackIdle();
+
+        pool.giveBackIdle();
+
+        assertEquals(100 * MIB, pool.statistics().heldBytes());
+    }
+
+    /** Though nothing of it is in use when it is looked at. */
+    @Test
+    void shouldMapAndUnmapNothingInASteadyProgram() {
+        final Pool pool = pool(0);
+        pool.free(pool.allocate(200 * MIB));
+        pool.giveBackIdle();
+        final long calls = source.calls();
+        for (int i = 0; i < 100; i++) {
+            pool.free(pool.allocate((190 + i % 10) * MIB));
+            pool.giveBackIdle();
+        }
+        assertEquals(calls, source.calls());
+    }
+
+    private Pool strictPool() {
+        return Pool.over(source)
+                .firstRegionBytes(UNIT)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .keep(Duration.ofDays(1), 0)
+                .build();
+    }
+
+    @Test
+    void shouldGiveBackWhatStaysInLimbo() {
+        final Pool pool = strictPool();
+        pool.free(pool.allocate(200 * MIB));
+        pool.giveBackIdle();
+
+        pool.giveBackIdle();
+
+        assertEquals(0, pool.statistics().heldBytes());
+    }
+
+    /** A block that is in limbo while the next one is allocated needs its memory. */
+    @Test
+    void shouldKeepWhatLimboNeeds() {
+        final Pool pool = strictPool();
+        long last = pool.allocate(60 * MIB);
+        long calls = 0;
+        for (int i = 0; i < 30; i++) {
+            pool.free(last);
+            last = pool.allocate(60 * MIB);
+            pool.free(last);
+            last = pool.allocate(60 * MIB);
+            pool.giveBackIdle();
+            calls = i == 2 ? source.calls() : calls;
+        }
+        assertEquals(calls, source.calls());
+        assertTrue(pool.statistics().heldBytes() >= 120 * MIB, pool.statistics().toString());
+    }
+
+    @Test
+    void shouldDoSoByItself() throws InterruptedException {
+        try (Pool pool = Pool.over(source).keep(Duration.ofMillis(20), 0).build()) {
+            pool.free(pool.allocate(200 * MIB));
+            for (int i = 0; i < 3000 && pool.statistics().heldBytes() > 0; i++) {
+                Thread.sleep(10);
+            }
+            assertEquals(0, pool.statistics().heldBytes());
+            assertTrue(pool.allocate(200 * MIB) > 0);
+        }
+        assertEquals(256 * MIB, source.availableBytes());
+    }
+
+    /** The first attempt fails, and says so. */
+    @Test
+    void shouldTryAgain() throws InterruptedException {
+        try (Warnings warnings = new Warnings();
+                Pool pool = Pool.over(source).keep(Duration.ofMillis(20), 0).build()) {
+            final long address = pool.allocate(200 * MIB);
+            source.failAt(1, () -> new IllegalStateException("as told"));
+            pool.free(address);
+            for (int i = 0; i < 3000 && pool.statistics().heldBytes() > 0; i++) {
+                Thread.sleep(10);
+            }
+            assertEquals(0, pool.statistics().heldBytes());
+            assertEquals(
+                    "idle memory could not be given back",
+                    warnings.records().remove().getMessage());
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatIsOutsideOfItsRange() {
+        final PoolBuilder builder = Pool.over(source);
+        assertThrows(IllegalArgumentException.class, () -> builder.keep(Duration.ofNanos(999_999), 0));
+        assertThrows(IllegalArgumentException.class, () -> builder.keep(Duration.ofDays(1001), 0));
+        assertThrows(IllegalArgumentException.class, () -> builder.keep(Duration.ofDays(1), -1));
+    }
+}
