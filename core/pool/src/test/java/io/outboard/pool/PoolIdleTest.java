@@ -82,17 +82,17 @@ class PoolIdleTest {
         assertEquals(calls, source.calls());
     }
 
-    private Pool strictPool() {
+    private Pool strictPool(final DeviceWork device) {
         return Pool.over(source)
                 .firstRegionBytes(UNIT)
-                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .reuse(ReusePolicy.STRICT, device)
                 .keep(Duration.ofDays(1), 0)
                 .build();
     }
 
     @Test
     void shouldGiveBackWhatStaysInLimbo() {
-        final Pool pool = strictPool();
+        final Pool pool = strictPool(new IdleDevice());
         pool.free(pool.allocate(200 * MIB));
         pool.giveBackIdle();
 
@@ -104,19 +104,21 @@ class PoolIdleTest {
     /** A block that is in limbo while the next one is allocated needs its memory. */
     @Test
     void shouldKeepWhatLimboNeeds() {
-        final Pool pool = strictPool();
+        final Pool pool = strictPool(new SteadyDevice(1));
         long last = pool.allocate(60 * MIB);
-        long calls = 0;
+        long heldBytes = 0;
         for (int i = 0; i < 30; i++) {
             pool.free(last);
             last = pool.allocate(60 * MIB);
             pool.free(last);
             last = pool.allocate(60 * MIB);
             pool.giveBackIdle();
-            calls = i == 2 ? source.calls() : calls;
+            assertTrue(
+                    pool.statistics().heldBytes() >= heldBytes,
+                    pool.statistics().toString());
+            heldBytes = pool.statistics().heldBytes();
         }
-        assertEquals(calls, source.calls());
-        assertTrue(pool.statistics().heldBytes() >= 120 * MIB, pool.statistics().toString());
+        assertTrue(heldBytes >= 120 * MIB, pool.statistics().toString());
     }
 
     @Test
