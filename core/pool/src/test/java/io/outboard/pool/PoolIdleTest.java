@@ -106,7 +106,6 @@ class PoolIdleTest {
     void shouldKeepWhatLimboNeeds() {
         final Pool pool = strictPool(new SteadyDevice(1));
         long last = pool.allocate(60 * MIB);
-        long heldBytes = 0;
         for (int i = 0; i < 30; i++) {
             pool.free(last);
             last = pool.allocate(60 * MIB);
