@@ -288,6 +288,27 @@ class VirtualMemorySourceTest {
     }
 
     @Test
+    void shouldGiveBackUnitsFromAnywhere() {
+        final VirtualMemorySource source = VirtualMemorySource.moving(10 * MIB);
+        final GrowableRegion growable = reserveToMove(source, 40 * MIB);
+        final long address = growable.region().address();
+        growable.commit(10 * MIB);
+
+        growable.giveBack(new long[] {address, address + 8 * MIB, address + 4 * MIB, 0}, 3);
+
+        assertEquals(8 * MIB, growable.endBytes());
+        assertEquals(4 * MIB, growable.committedBytes());
+        assertEquals(6 * MIB, source.availableBytes());
+        final long[] twice = {address + 2 * MIB, address + 2 * MIB};
+        assertThrows(IllegalArgumentException.class, () -> growable.giveBack(twice, 2));
+        assertThrows(IllegalArgumentException.class, () -> growable.giveBack(new long[] {address}, 1));
+        assertEquals(4 * MIB, growable.committedBytes());
+        growable.fill(address + 4 * MIB, 2 * MIB);
+        growable.commit(10 * MIB);
+        assertEquals(8 * MIB, growable.committedBytes());
+    }
+
+    @Test
     void shouldRefuseToMoveWhatIsntThereOrToWhereSomethingIs() {
         final GrowableRegion growable = reserveToMove(VirtualMemorySource.moving(10 * MIB), 40 * MIB);
         final long address = growable.region().address();

@@ -151,6 +151,32 @@ class CudaGrowableRegionTest {
     }
 
     @Test
+    void shouldGiveBackUnitsFromAnywhere() {
+        try (CudaMemorySource source = open();
+                GrowableRegion growable =
+                        source.reserveToMove(DEVICE_BYTES, 1L << 62).orElseThrow()) {
+            growable.commit(16 * MIB);
+            final long base = growable.region().address();
+
+            growable.giveBack(new long[] {base, base + 2 * MIB, base + 14 * MIB, base + 8 * MIB, 0}, 4);
+
+            assertEquals(1, memory.synchronizations);
+            assertEquals(8 * MIB, growable.committedBytes());
+            assertEquals(14 * MIB, growable.endBytes());
+            assertEquals(8 * MIB, memory.usedBytes());
+            assertTrue(memory.isAccessible(base + 4 * MIB, 4 * MIB));
+            assertTrue(memory.isAccessible(base + 10 * MIB, 4 * MIB));
+            assertThrows(IllegalArgumentException.class, () -> growable.giveBack(new long[] {base}, 1));
+            memory.failAt(2, CUresult.CUDA_ERROR_UNKNOWN);
+            assertThrows(
+                    CudaFailureException.class,
+                    () -> growable.giveBack(new long[] {base + 4 * MIB, base + 10 * MIB}, 2));
+            assertEquals(memory.usedBytes(), growable.committedBytes());
+        }
+        assertEquals(0, memory.usedBytes());
+    }
+
+    @Test
     void shouldRefuseToMoveWhatIsntThereOrToWhereSomethingIs() {
         try (CudaMemorySource source = open();
                 GrowableRegion growable =

@@ -167,11 +167,12 @@ final class Exhaustion {
                 : lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
             final PoolStatistics now = pool.statistics();
+            final long unitBytes = growth.movingUnitBytes();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(
                     sizeBytes,
                     now.freeBytes(),
                     pool::largestFreeBlockBytes,
-                    now.toString(),
+                    now + (unitBytes == 0 ? "" : ", which moves in whole units of " + unitBytes + " bytes"),
                     () -> pool.largestHolders().toString());
             events.outOfMemory(thrown, now);
             last = new WeakReference<>(thrown);

@@ -117,14 +117,14 @@ final class Gathering {
         return true;
     }
 
-    /** Whatever failed: what has memory now is free, what hasn't any more is a hole. */
-    void end() {
+    /** Whatever failed: what has memory now is free, what hasn't any more is a hole. How much isn't where it was, in bytes. */
+    long end() {
         for (final long target : targets) {
             if (growable.hasMemory(target)) {
                 region.holes.fill(target);
             }
         }
-        donors.settle();
+        return donors.settle() * unitBytes;
     }
 
     private long unitsTo(final long bytes) {

@@ -97,6 +97,11 @@ final class Growth {
         }
     }
 
+    /** What memory moves in to where a request needs it, in bytes; 0 if it doesn't. */
+    long movingUnitBytes() {
+        return inPlace == null ? 0 : inPlace.movingUnitBytes();
+    }
+
     /** Grows in place so that blocks may end there, if limit and device allow. */
     boolean commitTo(final long end) {
         StackReserve.claimMore();
@@ -157,11 +162,11 @@ final class Growth {
         }
     }
 
-    /** What is held, without addresses that nothing backs. The main lane's lock is held. */
+    /** What is held, up to the last memory. The main lane's lock is held. */
     List<Region> held() {
         return Arrays.stream(main.parts.all())
                 .filter(region -> region.heldBytes > 0)
-                .map(region -> new Region(region.taken.address(), region.heldBytes))
+                .map(region -> new Region(region.taken.address(), region.memoryEnd() - region.taken.address()))
                 .toList();
     }
 

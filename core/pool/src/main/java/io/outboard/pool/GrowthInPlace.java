@@ -3,6 +3,7 @@ package io.outboard.pool;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -148,6 +149,14 @@ final class GrowthInPlace {
         }
     }
 
+    /** What memory moves in, in bytes; 0 if it doesn't. */
+    long movingUnitBytes() {
+        final Part region = region();
+        return region == null || !maker.canGather() || !Gathering.canServe(region)
+                ? 0
+                : Objects.requireNonNull(region.growable).unitBytes();
+    }
+
     /** As {@link Gathering}. An address, or {@code NO_SPACE} if there isn't enough. */
     long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
         final Part region = region();
@@ -166,7 +175,7 @@ final class GrowthInPlace {
             if (around >= 0) {
                 return around;
             }
-            if (tries == MOST_GATHERINGS || !gather(region, gathering, placed)) {
+            if (tries == MOST_GATHERINGS || !gather(region, gathering, sizeBytes, placed)) {
                 break;
             }
         }
@@ -174,7 +183,7 @@ final class GrowthInPlace {
     }
 
     /** For a block that would end there if memory were behind it, as far as there are addresses. */
-    private boolean gather(final Part region, final Gathering gathering, final long placed) {
+    private boolean gather(final Part region, final Gathering gathering, final long sizeBytes, final long placed) {
         final long unusedBytes = Math.min(limitBytes - lanes.heldBytes(), maker.availableBytes());
         final long freeBytes = lanes.heldBytes() - lanes.usedBytes() - lanes.limboBytes();
         main.lock();
@@ -185,16 +194,21 @@ final class GrowthInPlace {
         } finally {
             main.taken = false;
         }
+        final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
+        final long heldBytes = region.heldBytes;
         try {
             return gathering.move();
         } finally {
+            final long movedBytes;
             main.lock();
             try {
-                gathering.end();
+                movedBytes = gathering.end();
             } finally {
                 main.taken = false;
             }
             backed(region);
+            lanes.moved(movedBytes);
+            event.commit(sizeBytes, movedBytes, region.heldBytes - heldBytes);
         }
     }
 
@@ -216,7 +230,7 @@ final class GrowthInPlace {
         final long unitBytes = growable.unitBytes();
         final long usedEnd = withdrawUnused(region);
         long end = region.taken.address() + growable.endBytes();
-        final long before = end;
+        final long heldBytes = region.heldBytes;
         for (long left = bytes; left > 0 && end - unitBytes >= usedEnd; ) {
             end -= unitBytes;
             left -= growable.hasMemory(end) ? unitBytes : 0;
@@ -225,9 +239,9 @@ final class GrowthInPlace {
         try {
             growable.decommit(end - region.taken.address());
         } finally {
-            final long newEnd = region.taken.address() + growable.endBytes();
-            if (newEnd < before) {
-                event.commit(new Region(newEnd, before - newEnd));
+            final long givenBytes = heldBytes - growable.committedBytes();
+            if (givenBytes > 0) {
+                event.commit(new Region(region.taken.address() + growable.endBytes(), givenBytes));
             }
             backed(region);
         }
@@ -252,6 +266,7 @@ final class GrowthInPlace {
         try {
             growable.giveBack(retired.addresses(), retired.count());
         } finally {
+            final long[] addresses = Arrays.copyOf(retired.addresses(), retired.count());
             main.lock();
             try {
                 retired.settle();
@@ -259,6 +274,23 @@ final class GrowthInPlace {
                 main.taken = false;
             }
             backed(region);
+            tellGivenBack(growable, addresses);
+        }
+    }
+
+    /** An event for each row of units. */
+    private void tellGivenBack(final GrowableRegion growable, final long[] addresses) {
+        final long unitBytes = growable.unitBytes();
+        for (int i = 0, end; i < addresses.length; i = end) {
+            end = i + 1;
+            if (!growable.hasMemory(addresses[i])) {
+                while (end < addresses.length
+                        && addresses[end] == addresses[end - 1] + unitBytes
+                        && !growable.hasMemory(addresses[end])) {
+                    end++;
+                }
+                events.beginRegionGivenBack().commit(new Region(addresses[i], (end - i) * unitBytes));
+            }
         }
     }
 

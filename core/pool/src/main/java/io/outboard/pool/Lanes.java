@@ -73,6 +73,9 @@ final class Lanes {
     /** Most that was in use at once, as far as it was looked at. */
     private volatile long peakUsedBytes;
 
+    /** So far; written under the region lock. */
+    private volatile long movedBytes;
+
     private volatile boolean closed;
 
     /** If two want it, the one that freed last. */
@@ -335,6 +338,16 @@ final class Lanes {
 
     long heldBytes() {
         return heldBytes;
+    }
+
+    long movedBytes() {
+        return movedBytes;
+    }
+
+    /** The region lock is held. */
+    void moved(final long bytes) {
+        final long before = movedBytes;
+        movedBytes = before + bytes;
     }
 
     /** The main lane's lock is held. */

@@ -171,4 +171,9 @@ final class Part {
     long backedEnd() {
         return backedEnd;
     }
+
+    /** Where its last memory ends. */
+    long memoryEnd() {
+        return growable == null ? taken.endAddress() : backedEnd;
+    }
 }

@@ -468,7 +468,8 @@ public final class Pool implements AutoCloseable {
                 lanes.peakUsedBytes(),
                 lanes.liveBlocks(),
                 lanes.allocations(),
-                recycler.waits());
+                recycler.waits(),
+                lanes.movedBytes());
     }
 
     /**

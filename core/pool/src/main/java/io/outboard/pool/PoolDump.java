@@ -103,7 +103,8 @@ final class PoolDump {
                 + ", \"peakUsedBytes\": " + statistics.peakUsedBytes()
                 + ", \"liveBlocks\": " + statistics.liveBlocks()
                 + ", \"allocations\": " + statistics.allocations()
-                + ", \"synchronizations\": " + statistics.synchronizations() + "}");
+                + ", \"synchronizations\": " + statistics.synchronizations()
+                + ", \"movedBytes\": " + statistics.movedBytes() + "}");
     }
 
     /** Addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */

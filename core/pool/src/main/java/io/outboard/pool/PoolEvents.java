@@ -66,6 +66,12 @@ final class PoolEvents {
         return event;
     }
 
+    MemoryMovedEvent beginMemoryMoved() {
+        final MemoryMovedEvent event = new MemoryMovedEvent(pool);
+        event.begin();
+        return event;
+    }
+
     /** Null if nobody records: synchronising is on the way of frees, where no garbage is made. */
     @Nullable
     SynchronisedEvent beginSynchronised() {
@@ -209,6 +215,37 @@ final class PoolEvents {
         void commit(final Region region) {
             address = region.address();
             sizeBytes = region.sizeBytes();
+            commit();
+        }
+    }
+
+    @Name("io.outboard.MemoryMoved")
+    @Label("Memory Moved")
+    @Description("A pool put memory where a request needed it that no free block had room for")
+    static final class MemoryMovedEvent extends PoolEvent {
+
+        @Label("Requested")
+        @DataAmount
+        long requestedBytes;
+
+        @Label("Moved")
+        @Description("From free blocks elsewhere")
+        @DataAmount
+        long movedBytes;
+
+        @Label("Added")
+        @Description("From the device")
+        @DataAmount
+        long addedBytes;
+
+        MemoryMovedEvent(final String pool) {
+            super(pool);
+        }
+
+        void commit(final long requested, final long moved, final long added) {
+            requestedBytes = requested;
+            movedBytes = moved;
+            addedBytes = added;
             commit();
         }
     }

@@ -83,6 +83,13 @@ public interface PoolMXBean {
     long getSynchronizations();
 
     /**
+     * See {@link PoolStatistics#movedBytes}.
+     *
+     * @return bytes
+     */
+    long getMovedBytes();
+
+    /**
      * Writes the pool's state to a file of the machine that the pool runs on. See {@link Pool#dump}.
      *
      * @param path the file, absolute or relative to the directory that the pool's process was started in; replaced if it

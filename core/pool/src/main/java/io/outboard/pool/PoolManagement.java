@@ -100,6 +100,11 @@ final class PoolManagement implements PoolMXBean {
     }
 
     @Override
+    public long getMovedBytes() {
+        return pool.statistics().movedBytes();
+    }
+
+    @Override
     public void dump(final String path) throws IOException {
         pool.dump(Path.of(path));
     }

@@ -13,6 +13,7 @@ package io.outboard.pool;
  * @param liveBlocks blocks in use
  * @param allocations blocks handed out so far
  * @param synchronizations how often the pool waited for the device to give limbo back, for all of its work or a part
+ * @param movedBytes memory that moved so far to where a request needed it that no free block had room for
  */
 public record PoolStatistics(
         int regions,
@@ -23,7 +24,8 @@ public record PoolStatistics(
         long peakUsedBytes,
         long liveBlocks,
         long allocations,
-        long synchronizations) {
+        long synchronizations,
+        long movedBytes) {
 
     /**
      * What is neither in use nor in limbo.

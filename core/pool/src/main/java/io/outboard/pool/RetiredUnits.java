@@ -60,14 +60,18 @@ final class RetiredUnits {
         return addresses;
     }
 
-    void settle() {
+    /** How many have no memory any more. */
+    int settle() {
+        int taken = 0;
         for (int i = 0; i < count; i++) {
             if (growable.hasMemory(addresses[i])) {
                 region.strategy.release(blocks[i]);
             } else {
                 region.holes.add(addresses[i], blocks[i]);
+                taken++;
             }
         }
         count = 0;
+        return taken;
     }
 }

@@ -126,6 +126,43 @@ class PoolEventsTest {
                         .toList());
     }
 
+    /** Blocks of two units each, with a free one in two places and one unit of the device left. */
+    @Test
+    void shouldRecordWhatMovesAndWhatGoesFromTheMiddle() throws IOException {
+        source.moving();
+        final long[] blocks = new long[6];
+
+        final List<RecordedEvent> events = record(false, () -> {
+            try (Pool pool = builder().limitBytes(26 * MIB).build()) {
+                for (int i = 0; i < blocks.length; i++) {
+                    blocks[i] = pool.allocate(4 * MIB);
+                }
+                pool.free(blocks[0]);
+                pool.free(blocks[2]);
+                final long large = pool.allocate(10 * MIB);
+                pool.free(blocks[4]);
+                pool.trimTo(0);
+                pool.free(large);
+                pool.free(blocks[1]);
+                pool.free(blocks[3]);
+                pool.free(blocks[5]);
+            }
+        });
+
+        final RecordedEvent moved = events.stream()
+                .filter(event -> event.hasField("movedBytes"))
+                .findFirst()
+                .orElseThrow();
+        assertEquals(10 * MIB, moved.getLong("requestedBytes"));
+        assertEquals(8 * MIB, moved.getLong("movedBytes"));
+        assertEquals(2 * MIB, moved.getLong("addedBytes"));
+        final List<String> given = events.stream()
+                .filter(event -> event.getEventType().getName().endsWith("GivenBack"))
+                .map(event -> event.getLong("sizeBytes") + " at " + (event.getLong("address") - blocks[0]))
+                .toList();
+        assertEquals(4 * MIB + " at " + 16 * MIB, given.get(0));
+    }
+
     private static String annotationsOf(final RecordedEvent event, final String field) {
         return event.getEventType().getField(field).getAnnotationElements().stream()
                 .map(annotation -> annotation.getTypeName())

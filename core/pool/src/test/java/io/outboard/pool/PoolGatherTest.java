@@ -83,6 +83,7 @@ class PoolGatherTest {
 
         // The last block is in use: all of it is missing, and each free block has two units.
         assertEquals(4, source.moves());
+        assertEquals(4 * UNIT, pool.statistics().movedBytes());
     }
 
     /** What the device has beside what is free is used, too. */
@@ -110,6 +111,9 @@ class PoolGatherTest {
                 assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(DEVICE / 2));
 
         assertTrue(thrown.freeBytes() > DEVICE / 2 - 3 * MIB, thrown.toString());
+        assertTrue(
+                String.valueOf(thrown.getMessage()).contains(" bytes, which moves in whole units of 2097152 bytes"),
+                thrown.toString());
         assertEquals(before.heldBytes(), pool.statistics().heldBytes());
         assertEquals(before.usedBytes(), pool.statistics().usedBytes());
         assertTrue(pool.allocate(3 * MIB) > 0, "what was free still is");

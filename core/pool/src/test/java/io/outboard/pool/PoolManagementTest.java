@@ -67,7 +67,7 @@ class PoolManagementTest {
                 }
             }
             assertEquals(expected, shown);
-            assertEquals(10, shown.size());
+            assertEquals(11, shown.size());
             pool.free(address);
         }
     }

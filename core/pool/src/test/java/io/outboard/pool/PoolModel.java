@@ -294,7 +294,8 @@ final class PoolModel {
                         Math.max(peakBytes, statistics.peakUsedBytes()),
                         live.size(),
                         allocations,
-                        device.synchronizations() + device.awaits()),
+                        device.synchronizations() + device.awaits(),
+                        0),
                 statistics);
         peakBytes = statistics.peakUsedBytes();
     }
