@@ -34,9 +34,16 @@ final class Gathering {
     /** The free blocks and holes without a block in use between them that are looked at: begins, and the last end. */
     private long[] begins = new long[FIRST_SEGMENTS];
 
-    private boolean[] isHole = new boolean[FIRST_SEGMENTS];
+    /** How many of those before each are holes. */
+    private int[] holesBefore = new int[FIRST_SEGMENTS + 1];
+
     private int segments;
     private long end;
+
+    /** Of a place that is looked at, the segment that it begins in, and the first one behind it. */
+    private int first;
+
+    private int next;
 
     /** Where the block is to be, whether that is where addresses behind the last memory are needed, and units that are missing there. */
     private long bestAddress;
@@ -160,35 +167,38 @@ final class Gathering {
     private void add(final long address, final boolean hole) {
         if (segments == begins.length) {
             begins = Arrays.copyOf(begins, 2 * segments);
-            isHole = Arrays.copyOf(isHole, 2 * segments);
+            holesBefore = Arrays.copyOf(holesBefore, 2 * segments + 1);
         }
         begins[segments] = address;
-        isHole[segments++] = hole;
+        holesBefore[segments + 1] = holesBefore[segments] + (hole ? 1 : 0);
+        segments++;
     }
 
-    /** The block may begin where one of the free blocks or holes does, or end where the last one does. */
+    /** The block may begin where one of the free blocks or holes does, or end where the last one does. In order of address. */
     private void lookAtRun() {
-        if (segments > 1 && end - begins[0] >= sizeBytes) {
-            for (int i = 0; i < segments; i++) {
-                lookAt((begins[i] + alignmentBytes - 1) & -alignmentBytes, i);
+        final long last = (end - sizeBytes) & -alignmentBytes;
+        if (segments > 1 && end - begins[0] >= sizeBytes && last >= begins[0]) {
+            first = 0;
+            next = 0;
+            for (int i = 0; i < segments && begins[i] <= last; i++) {
+                final long address = (begins[i] + alignmentBytes - 1) & -alignmentBytes;
+                if (address < last) {
+                    lookAt(address);
+                }
             }
-            final long last = (end - sizeBytes) & -alignmentBytes;
-            if (last >= begins[0]) {
-                lookAt(last, 0);
-            }
+            lookAt(last);
         }
         segments = 0;
     }
 
-    private void lookAt(final long address, final int firstSegment) {
-        if (sizeBytes > end - address) {
-            return;
+    private void lookAt(final long address) {
+        while (first + 1 < segments && begins[first + 1] <= address) {
+            first++;
         }
-        long units = 0;
-        for (int i = firstSegment; i < segments && begins[i] < address + sizeBytes && units <= bestUnits; i++) {
-            final long segmentEnd = i + 1 < segments ? begins[i + 1] : end;
-            units += isHole[i] && segmentEnd > address ? 1 : 0;
+        while (next < segments && begins[next] < address + sizeBytes) {
+            next++;
         }
+        final int units = holesBefore[next] - holesBefore[first];
         if (units > 0 && units <= bestUnits) {
             bestUnits = units;
             bestAddress = address;
