@@ -15,7 +15,8 @@ final class PoolCounters {
     private static final int PEAK_USED = 2;
     private static final int ALLOCATIONS = 3;
     private static final int FREES = 4;
-    private static final int PEAK_NEEDED = 5;
+    private static final int EARLIER_PEAK_USED = 5;
+    private static final int PEAK_NEEDED = 6;
 
     private static final VarHandle VALUES = MethodHandles.arrayElementVarHandle(long[].class);
 
@@ -28,9 +29,8 @@ final class PoolCounters {
 
     /** A block left limbo to be used again. */
     void reused(final long sizeBytes, final long limboBytes) {
-        // First, so that it isn't counted twice.
-        set(LIMBO, limboBytes);
         allocated(sizeBytes);
+        set(LIMBO, limboBytes);
     }
 
     void freed(final long sizeBytes, final long limboBytes) {
@@ -56,22 +56,23 @@ final class PoolCounters {
         if (used > values[PEAK_USED]) {
             set(PEAK_USED, used);
         }
-        if (used + values[LIMBO] > values[PEAK_NEEDED]) {
-            values[PEAK_NEEDED] = used + values[LIMBO];
-        }
     }
 
     /**
-     * Most that was in use or in limbo at an allocation since this was asked the last time, or is in use now: what stays in limbo
-     * since nobody asks for memory isn't needed. The lane's lock is held.
+     * Most that was in use since this was asked the last time, with what was in limbo before it came back: that is needed, too.
+     * What stays in limbo since nobody asks for memory isn't. The lane's lock is held.
      */
     long takePeakNeeded() {
-        final long peak = Math.max(values[PEAK_NEEDED], values[USED]);
-        values[PEAK_NEEDED] = values[USED];
+        final long peak = Math.max(values[PEAK_NEEDED], values[PEAK_USED]);
+        set(EARLIER_PEAK_USED, Math.max(values[EARLIER_PEAK_USED], values[PEAK_USED]));
+        set(PEAK_USED, values[USED]);
+        values[PEAK_NEEDED] = 0;
         return peak;
     }
 
+    /** Something came back from limbo. */
     void limbo(final long limboBytes) {
+        values[PEAK_NEEDED] = Math.max(values[PEAK_NEEDED], values[USED] + values[LIMBO]);
         set(LIMBO, limboBytes);
     }
 
@@ -92,7 +93,7 @@ final class PoolCounters {
 
     /** Most that {@link #usedBytes} was. */
     long peakUsedBytes() {
-        return get(PEAK_USED);
+        return Math.max(get(PEAK_USED), get(EARLIER_PEAK_USED));
     }
 
     long allocations() {

@@ -107,10 +107,10 @@ class PoolIdleTest {
         final Pool pool = strictPool(new SteadyDevice(1));
         long last = pool.allocate(60 * MIB);
         for (int i = 0; i < 30; i++) {
-            pool.free(last);
-            last = pool.allocate(60 * MIB);
-            pool.free(last);
-            last = pool.allocate(60 * MIB);
+            for (int j = 0; j < 100; j++) {
+                pool.free(last);
+                last = pool.allocate(60 * MIB);
+            }
             pool.giveBackIdle();
             assertTrue(
                     pool.statistics().heldBytes() >= 120 * MIB,
