@@ -12,6 +12,10 @@ package io.outboard.core;
  *   0                                          endBytes()             region().sizeBytes()
  * }</pre>
  *
+ * <p>While work is recorded that waiting for the device would break, such as a capture into a graph, {@link #move},
+ * {@link #giveBack} and {@link #decommit} may do nothing, where the region knows of it: {@link #hasMemory} and {@link #endBytes} say
+ * what was done.
+ *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for {@link #commit} and {@link #decommit}, some
  * tens of microseconds; they are never on the path of an allocation that finds memory.
  */

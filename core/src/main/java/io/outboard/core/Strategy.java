@@ -206,6 +206,16 @@ public interface Strategy {
     void forEachBlock(BlockVisitor visitor);
 
     /**
+     * Shows blocks as a request finds them that is larger than what blocks are divided into for small ones: a slab that objects share
+     * is one block, not free. Otherwise as {@link #forEachBlock}.
+     *
+     * @param visitor sees each block; it must not call this strategy
+     */
+    default void forEachUndivided(final BlockVisitor visitor) {
+        forEachBlock(visitor);
+    }
+
+    /**
      * Tells that the region can't be made larger: what the strategy keeps for later is to be free memory now, and as long as
      * that lasts a request takes what it needs and no more. Nothing for most strategies.
      */

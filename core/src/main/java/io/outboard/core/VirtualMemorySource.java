@@ -200,7 +200,9 @@ public final class VirtualMemorySource implements MemorySource {
         @Override
         public boolean hasMemory(final long address) {
             synchronized (VirtualMemorySource.this) {
-                return region.contains(address) && units.get((int) ((address - region.address()) / ALIGNMENT_BYTES));
+                return growables.contains(this)
+                        && region.contains(address)
+                        && units.get((int) ((address - region.address()) / ALIGNMENT_BYTES));
             }
         }
 
@@ -334,7 +336,7 @@ public final class VirtualMemorySource implements MemorySource {
 
         private void keep(final long bytes) {
             final long before = committedBytes();
-            units.clear((int) (bytes / ALIGNMENT_BYTES), units.size());
+            units.clear((int) (bytes / ALIGNMENT_BYTES), units.length());
             takenBytes -= before - committedBytes();
         }
 

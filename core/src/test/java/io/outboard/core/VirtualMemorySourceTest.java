@@ -373,6 +373,16 @@ class VirtualMemorySourceTest {
     }
 
     @Test
+    void shouldCloseAHugeRegion() {
+        final VirtualMemorySource huge = new VirtualMemorySource();
+        final GrowableRegion region = huge.reserve(1L << 52).orElseThrow();
+        region.commit(1L << 51);
+        region.commit((1L << 51) + 2 * MIB);
+        region.close();
+        assertEquals(1L << 62, huge.availableBytes());
+    }
+
+    @Test
     void shouldRefuseToGrowOutsideOfARegion() {
         final VirtualMemorySource source = new VirtualMemorySource();
         final GrowableRegion growable = reserve(source, 10 * MIB);

@@ -398,6 +398,12 @@ public final class PooledStrategy implements Strategy {
         walk.end();
     }
 
+    /** Empty slabs, too, are blocks that aren't free. */
+    @Override
+    public void forEachUndivided(final BlockVisitor visitor) {
+        backing.forEachBlock(visitor);
+    }
+
     /** Turns a walk over the backing's blocks into one over ours; made once, since a walk makes no garbage. */
     private final class Walk implements BlockVisitor {
 

@@ -30,6 +30,7 @@ final class Gathering {
     private final long unitBytes;
     private final long sizeBytes;
     private final long alignmentBytes;
+    private final boolean moves;
 
     /** The free blocks and holes without a block in use between them that are looked at: begins, and the last end. */
     private long[] begins = new long[FIRST_SEGMENTS];
@@ -57,13 +58,23 @@ final class Gathering {
     /** Units whose memory moves there. */
     private RetiredUnits donors;
 
-    Gathering(final Part region, final long sizeBytes, final long alignmentBytes) {
+    private Gathering(final Part region, final long sizeBytes, final long alignmentBytes, final boolean moves) {
         this.region = region;
+        this.moves = moves;
         this.sizeBytes = sizeBytes;
         this.alignmentBytes = Math.max(alignmentBytes, region.strategy.granuleBytes());
         growable = Objects.requireNonNull(region.growable);
         unitBytes = growable.unitBytes();
         donors = new RetiredUnits(region, 0, 0);
+    }
+
+    static Gathering of(final Part region, final long sizeBytes, final long alignmentBytes) {
+        return new Gathering(region, sizeBytes, alignmentBytes, true);
+    }
+
+    /** Of memory of the device, which nothing needs to wait for, where none moves. */
+    static Gathering onlyIntoHoles(final Part region, final long sizeBytes, final long alignmentBytes) {
+        return new Gathering(region, sizeBytes, alignmentBytes, false);
     }
 
     /** Whether units can be retired there. */
@@ -97,7 +108,7 @@ final class Gathering {
             return false;
         }
         targets = new long[(int) bestUnits];
-        donors = new RetiredUnits(region, bestUnits, isBehind ? 0 : targets.length);
+        donors = new RetiredUnits(region, moves ? bestUnits : 0, isBehind ? 0 : targets.length);
         listTargets(endOfMemory);
         if ((bestUnits - donors.add(new Region(bestAddress, sizeBytes))) * unitBytes > unusedBytes) {
             end();
@@ -152,7 +163,7 @@ final class Gathering {
 
     private void lookAtRuns(final long endOfMemory) {
         segments = 0;
-        region.strategy.forEachBlock((address, blockBytes, free) -> {
+        region.strategy.forEachUndivided((address, blockBytes, free) -> {
             final boolean hole = !free && region.holes.startAt(address);
             if ((free || hole) && address < endOfMemory) {
                 add(address, hole);
@@ -177,7 +188,7 @@ final class Gathering {
     /** The block may begin where one of the free blocks or holes does, or end where the last one does. In order of address. */
     private void lookAtRun() {
         final long last = (end - sizeBytes) & -alignmentBytes;
-        if (segments > 1 && end - begins[0] >= sizeBytes && last >= begins[0]) {
+        if (segments > 0 && end - begins[0] >= sizeBytes && last >= begins[0]) {
             first = 0;
             next = 0;
             for (int i = 0; i < segments && begins[i] <= last; i++) {

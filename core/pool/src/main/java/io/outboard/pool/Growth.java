@@ -113,19 +113,20 @@ final class Growth {
         }
     }
 
-    /** Gives regions back in which nothing is in use until no more than so much is held. */
-    void trimTo(final long bytes) {
+    /** Gives memory back in which nothing is in use until no more than so much is held, or a stream is captured. */
+    void trimTo(final long bytes, final BooleanSupplier isCapturing) {
         StackReserve.claimMore();
         regionLock.lock();
         try {
-            while (lanes.heldBytes() > bytes) {
+            // Asked now: to get the lock may have taken long.
+            while (lanes.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
                 final Part empty = removeEmpty();
                 if (empty == null) {
                     break;
                 }
                 giveBack(empty);
             }
-            if (inPlace != null && lanes.heldBytes() > bytes) {
+            if (inPlace != null && lanes.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
                 inPlace.giveBack(lanes.heldBytes() - bytes);
             }
         } finally {

@@ -3,7 +3,6 @@ package io.outboard.pool;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
-import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -80,8 +79,15 @@ final class GrowthInPlace {
         }
         while (true) {
             final long placed = place(region, false, sizeBytes, alignmentBytes);
-            if (placed >= Strategy.NO_SPACE) {
+            if (placed > Strategy.NO_SPACE) {
                 return placed;
+            }
+            if (placed == Strategy.NO_SPACE || hasManyHoles(region)) {
+                // Addresses come to an end.
+                final long filled = fillAndPlace(region, sizeBytes, alignmentBytes);
+                if (filled > Strategy.NO_SPACE || placed == Strategy.NO_SPACE) {
+                    return filled;
+                }
             }
             // Others may take what is committed here before this thread does: then once more, for the end that is next.
             if (!commit(region, ~placed)) {
@@ -90,6 +96,22 @@ final class GrowthInPlace {
                 return tried == Strategy.NO_SPACE ? Strategy.NO_SPACE - 1 : tried;
             }
         }
+    }
+
+    private static boolean hasManyHoles(final Part region) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        return region.holes.count() * growable.unitBytes() > growable.committedBytes() / 2;
+    }
+
+    /** Puts memory of the device into holes so that there is room between others. An address or {@code NO_SPACE}. */
+    private long fillAndPlace(final Part region, final long sizeBytes, final long alignmentBytes) {
+        if (region.holes.count() == 0) {
+            return Strategy.NO_SPACE;
+        }
+        final Gathering filling = Gathering.onlyIntoHoles(region, sizeBytes, alignmentBytes);
+        return gather(region, filling, sizeBytes, Strategy.NO_SPACE)
+                ? place(region, true, sizeBytes, alignmentBytes)
+                : Strategy.NO_SPACE;
     }
 
     private long place(final Part region, final boolean onlyBacked, final long sizeBytes, final long alignmentBytes) {
@@ -140,7 +162,8 @@ final class GrowthInPlace {
         final long mostBytes = limitBytes - (lanes.heldBytes() - region.heldBytes);
         final long endBytes = growable.endBytes();
         try {
-            return new InPlaceGrowth(growable, firstRegionBytes).commit(end - region.taken.address(), mostBytes);
+            return new InPlaceGrowth(growable, firstRegionBytes)
+                    .commit(end - region.taken.address(), mostBytes, maker.availableBytes());
         } finally {
             if (growable.endBytes() > endBytes) {
                 event.commit(part(region, endBytes, growable.endBytes()));
@@ -163,7 +186,7 @@ final class GrowthInPlace {
         if (region == null || !maker.canGather() || !Gathering.canServe(region)) {
             return Strategy.NO_SPACE;
         }
-        final Gathering gathering = new Gathering(region, sizeBytes, alignmentBytes);
+        final Gathering gathering = Gathering.of(region, sizeBytes, alignmentBytes);
         // Others may take what was gathered here before this thread does: then once more.
         for (int tries = 0; tries <= MOST_GATHERINGS; tries++) {
             final long placed = place(region, false, sizeBytes, alignmentBytes);
@@ -186,6 +209,7 @@ final class GrowthInPlace {
     private boolean gather(final Part region, final Gathering gathering, final long sizeBytes, final long placed) {
         final long unusedBytes = Math.min(limitBytes - lanes.heldBytes(), maker.availableBytes());
         final long freeBytes = lanes.heldBytes() - lanes.usedBytes() - lanes.limboBytes();
+        final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
         main.lock();
         try {
             if (!gathering.begin(placed == Strategy.NO_SPACE ? Long.MAX_VALUE : ~placed, freeBytes, unusedBytes)) {
@@ -194,19 +218,18 @@ final class GrowthInPlace {
         } finally {
             main.taken = false;
         }
-        final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
         final long heldBytes = region.heldBytes;
         try {
             return gathering.move();
         } finally {
-            final long movedBytes;
+            long movedBytes = 0;
             main.lock();
             try {
                 movedBytes = gathering.end();
             } finally {
                 main.taken = false;
+                backed(region);
             }
-            backed(region);
             lanes.moved(movedBytes);
             event.commit(sizeBytes, movedBytes, region.heldBytes - heldBytes);
         }
@@ -263,28 +286,28 @@ final class GrowthInPlace {
         } finally {
             main.taken = false;
         }
+        final int count = retired.count();
         try {
-            growable.giveBack(retired.addresses(), retired.count());
+            growable.giveBack(retired.addresses(), count);
         } finally {
-            final long[] addresses = Arrays.copyOf(retired.addresses(), retired.count());
             main.lock();
             try {
                 retired.settle();
             } finally {
                 main.taken = false;
+                backed(region);
             }
-            backed(region);
-            tellGivenBack(growable, addresses);
+            tellGivenBack(growable, retired.addresses(), count);
         }
     }
 
     /** An event for each row of units. */
-    private void tellGivenBack(final GrowableRegion growable, final long[] addresses) {
+    private void tellGivenBack(final GrowableRegion growable, final long[] addresses, final int count) {
         final long unitBytes = growable.unitBytes();
-        for (int i = 0, end; i < addresses.length; i = end) {
+        for (int i = 0, end; i < count; i = end) {
             end = i + 1;
             if (!growable.hasMemory(addresses[i])) {
-                while (end < addresses.length
+                while (end < count
                         && addresses[end] == addresses[end - 1] + unitBytes
                         && !growable.hasMemory(addresses[end])) {
                     end++;
@@ -303,7 +326,7 @@ final class GrowthInPlace {
         main.lock();
         try {
             final long end = region.usedEnd();
-            region.back(region.heldBytes, end);
+            region.withdrawBehind(end);
             return end;
         } finally {
             main.taken = false;

@@ -12,12 +12,20 @@ final class IdleMemory {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
+    /** A pool that was forgotten is looked for so often. */
+    private static final long MOST_MILLIS = 60_000;
+
     private final Thread thread;
 
     IdleMemory(final Pool pool, final Duration period) {
         final WeakReference<Pool> watched = new WeakReference<>(pool);
-        thread = new Thread(() -> run(watched, period), "outboard-idle");
+        // It inherits nothing: whoever makes a pool may be of a program that is to be unloaded before the pool ends.
+        thread = new Thread(null, () -> run(watched, period), "outboard-idle", 0, false);
+        thread.setContextClassLoader(null);
         thread.setDaemon(true);
+    }
+
+    void start() {
         thread.start();
     }
 
@@ -27,17 +35,28 @@ final class IdleMemory {
 
     private static void run(final WeakReference<Pool> watched, final Duration period) {
         try {
-            do {
-                Thread.sleep(period.toMillis(), period.toNanosPart() % 1_000_000);
-            } while (giveBack(watched.get()));
+            long left = period.toMillis();
+            while (isOpen(watched.get())) {
+                final long millis = Math.min(left, MOST_MILLIS);
+                Thread.sleep(millis);
+                left -= millis;
+                if (left <= 0) {
+                    giveBack(watched.get());
+                    left = period.toMillis();
+                }
+            }
         } catch (final InterruptedException e) {
             // The pool is closed.
         }
     }
 
-    private static boolean giveBack(final @Nullable Pool pool) {
-        if (pool == null || pool.isClosed()) {
-            return false;
+    private static boolean isOpen(final @Nullable Pool pool) {
+        return pool != null && !pool.isClosed();
+    }
+
+    private static void giveBack(final @Nullable Pool pool) {
+        if (pool == null) {
+            return;
         }
         try {
             pool.giveBackIdle();
@@ -45,6 +64,5 @@ final class IdleMemory {
             // What stays is tried again the next time.
             LOGGER.log(System.Logger.Level.WARNING, "idle memory could not be given back", e);
         }
-        return true;
     }
 }

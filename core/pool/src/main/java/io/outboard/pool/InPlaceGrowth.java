@@ -19,8 +19,12 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes) {
         return Math.max(firstBytes, committedBytes / SHARE);
     }
 
-    /** Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that. */
-    boolean commit(final long leastEnd, final long limitBytes) {
+    /**
+     * Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that.
+     *
+     * @param availableBytes what the device says that it has
+     */
+    boolean commit(final long leastEnd, final long limitBytes, final long availableBytes) {
         final long committedBytes = region.committedBytes();
         final long end = region.endBytes();
         if (leastEnd <= end) {
@@ -32,7 +36,9 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes) {
             return false;
         }
         final long goodEnd = Math.min(Math.max(leastEnd, end + stepBytes(committedBytes, firstBytes)), mostEnd);
-        return tryCommit(goodEnd) || (goodEnd > leastEnd && tryCommit(leastEnd));
+        // What the device says that it doesn't have isn't tried: some regions make a call for each unit.
+        return (goodEnd - end <= availableBytes && tryCommit(goodEnd))
+                || (goodEnd > leastEnd && leastEnd - end <= availableBytes && tryCommit(leastEnd));
     }
 
     private boolean tryCommit(final long end) {

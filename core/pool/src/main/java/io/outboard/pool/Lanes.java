@@ -310,7 +310,9 @@ final class Lanes {
         for (final Lane lane : all) {
             lane.lock();
             try {
-                bytes += lane.counters.takePeakNeeded();
+                // A chunk is needed as a whole.
+                final long chunkBytes = lane.isMain() ? 0 : lane.parts.bytes();
+                bytes += Math.max(chunkBytes, lane.counters.takePeakNeeded());
             } finally {
                 lane.taken = false;
             }

@@ -41,6 +41,9 @@ final class Part {
     /** Memory behind it, in bytes; a chunk's is its region's. */
     long heldBytes;
 
+    /** Where its last memory ends; guarded as the rest. */
+    private long memoryEnd;
+
     /** No block handed out ends after it. Release and acquire: who is handed a block behind the old one finds it. */
     private volatile long backedEnd;
 
@@ -66,6 +69,7 @@ final class Part {
         this.owner = owner;
         this.heldBytes = heldBytes;
         this.backedEnd = backedEnd;
+        memoryEnd = growable == null ? taken.endAddress() : backedEnd;
         refusesAllLarger = strategy.refusesAllLarger();
         starts = owner == null ? null : new Starts(used.address(), used.sizeBytes(), strategy.granuleBytes());
     }
@@ -95,7 +99,14 @@ final class Part {
     /** How far memory is behind it from now on. */
     void back(final long newHeldBytes, final long newBackedEnd) {
         heldBytes = newHeldBytes;
+        memoryEnd = newBackedEnd;
         backedEnd = newBackedEnd;
+        gained();
+    }
+
+    /** Nobody is handed what ends after it from now on, though there is memory. */
+    void withdrawBehind(final long end) {
+        backedEnd = end;
         gained();
     }
 
@@ -172,8 +183,7 @@ final class Part {
         return backedEnd;
     }
 
-    /** Where its last memory ends. */
     long memoryEnd() {
-        return growable == null ? taken.endAddress() : backedEnd;
+        return memoryEnd;
     }
 }

@@ -53,6 +53,8 @@ public final class Pool implements AutoCloseable {
     /** So much more than what was needed is kept, as a part of it, and so much is worth being given back, as a part of what is held. */
     private static final long IDLE_SHARE = 8;
 
+    private static final int MOST_IDLE_VAIN = 6;
+
     private final ReusePolicy policy;
     private final long limitBytes;
     private final Lanes lanes;
@@ -64,6 +66,11 @@ public final class Pool implements AutoCloseable {
     private final Exhaustion exhaustion;
     private final long keptBytes;
     private final @Nullable IdleMemory idle;
+
+    /** How often nothing could be given back, one after the other, and how often that isn't tried now. */
+    private int idleVain;
+
+    private int idleSkips;
 
     Pool(final PoolBuilder builder) {
         policy = builder.policy;
@@ -378,18 +385,27 @@ public final class Pool implements AutoCloseable {
         if (lanes.heldBytes() > bytes && !recycler.isCapturing()) {
             recycler.recycle();
             lanes.releaseAll();
-            growth.trimTo(bytes);
+            growth.trimTo(bytes, recycler::isCapturing);
         }
         return lanes.heldBytes();
+    }
+
+    /** From now on, if it was built so. */
+    void watchIdle() {
+        if (idle != null) {
+            idle.start();
+        }
     }
 
     /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
     void giveBackIdle() {
         final long neededBytes = lanes.takePeakNeeded();
         final long bytes = Math.max(keptBytes, neededBytes + neededBytes / IDLE_SHARE);
-        // Not for little: the device is waited for.
-        if (lanes.heldBytes() - bytes > lanes.heldBytes() / IDLE_SHARE) {
-            trimTo(bytes);
+        final long heldBytes = lanes.heldBytes();
+        // Not for little, and not each time where free memory is between blocks in use: the device is waited for.
+        if (heldBytes - bytes > heldBytes / IDLE_SHARE && --idleSkips < 0) {
+            idleVain = trimTo(bytes) < heldBytes ? 0 : Math.min(idleVain + 1, MOST_IDLE_VAIN);
+            idleSkips = (1 << idleVain) - 1;
         }
     }
 

@@ -141,7 +141,8 @@ public final class PoolBuilder {
      * How long memory is kept that no block needs, before it goes back to the source as by {@link Pool#trimTo}; without this call for
      * ever. Once in that time the pool looks at what was in use or in limbo at most since the last time, keeps an eighth more than
      * that, and gives the rest back unless that is less than an eighth: so what is needed again and again stays, and what
-     * isn't goes after once to twice the time. Costs a thread, which waits for the device when it gives memory back.
+     * isn't goes after once to twice the time. Costs a thread, which waits for the device when it gives memory back; threads for
+     * which the pool must grow meanwhile wait as well.
      *
      * @param newKept from a millisecond to a thousand days
      * @param newKeptBytes what is kept in any case, {@code 0 <= newKeptBytes <= 2^62}
@@ -239,6 +240,7 @@ public final class PoolBuilder {
         if (name != null) {
             PoolManagement.register(pool, name);
         }
+        pool.watchIdle();
         return pool;
     }
 

@@ -111,6 +111,7 @@ final class RegionMaker {
     Part reserve(final long limitBytes) {
         final Optional<GrowableRegion> reserved = canGather()
                 ? source.reserveToMove(limitBytes, mostBytes(Long.MAX_VALUE))
+                        .or(() -> source.reserve(mostBytes(limitBytes)))
                 : source.reserve(mostBytes(limitBytes));
         if (reserved.isEmpty()) {
             return null;

@@ -24,7 +24,7 @@ final class RetiredUnits {
     private int count;
 
     /**
-     * There is room for all from the first, so that none is lost.
+     * There is room for all from the first.
      *
      * @param most no more than so many, and no more than holes may be
      * @param filled holes that aren't any more then
@@ -60,6 +60,14 @@ final class RetiredUnits {
         return addresses;
     }
 
+    private void addHole(final int i) {
+        try {
+            region.holes.add(addresses[i], blocks[i]);
+        } catch (final OutOfMemoryError ignored) {
+            // These addresses are never used again: there are others, and no memory is lost.
+        }
+    }
+
     /** How many have no memory any more. */
     int settle() {
         int taken = 0;
@@ -67,8 +75,8 @@ final class RetiredUnits {
             if (growable.hasMemory(addresses[i])) {
                 region.strategy.release(blocks[i]);
             } else {
-                region.holes.add(addresses[i], blocks[i]);
                 taken++;
+                addHole(i);
             }
         }
         count = 0;

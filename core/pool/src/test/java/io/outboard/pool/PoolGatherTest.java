@@ -2,6 +2,7 @@ package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -328,5 +329,81 @@ class PoolGatherTest {
         scatter(pool, 8 * MIB);
 
         assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(DEVICE / 2));
+    }
+
+    /** 2 MiB in use and 64 MiB now and then: holes have memory again before addresses come to an end. */
+    @Test
+    void shouldNotRunOutOfAddresses() {
+        final Pool pool = Pool.over(source).firstRegionBytes(UNIT).build();
+        long kept = 0;
+        int round = 0;
+        for (; round < 200 && source.takes() == 0; round++) {
+            final long temporary = pool.allocate(64 * MIB);
+            final long next = pool.allocate(UNIT);
+            pool.free(temporary);
+            if (kept != 0) {
+                pool.free(kept);
+            }
+            kept = next;
+            pool.trimTo(0);
+        }
+        assertEquals(0, source.takes(), "round " + round + ": " + pool.statistics());
+    }
+
+    /** Free slots of a slab and a hole beside it are no room: moved to and fro, then refused. */
+    @Test
+    void shouldNotTakeFreeSlotsForRoom() {
+        final Pool pool = builder("pooled").build();
+        final long slab = 256 << 10;
+        pool.allocate(UNIT - slab);
+        final List<Long> slots = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            slots.add(pool.allocate(4096));
+        }
+        final long u1 = pool.allocate(UNIT);
+        pool.allocate(UNIT - slab);
+        pool.allocate(4096);
+        final long u2 = pool.allocate(UNIT);
+        final List<Long> donors = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            pool.allocate(UNIT);
+            donors.add(pool.allocate(UNIT));
+        }
+        pool.allocate(UNIT);
+        while (pool.statistics().usedBytes() + 64 * 4096 < DEVICE - 63 * 4096) {
+            try {
+                pool.allocate(UNIT);
+            } catch (final DeviceOutOfMemoryException e) {
+                break;
+            }
+        }
+        slots.subList(1, 64).forEach(pool::free);
+        pool.free(u1);
+        pool.free(u2);
+        pool.trimTo(pool.statistics().heldBytes() - 2 * UNIT);
+        pool.allocate(2 * UNIT);
+        donors.forEach(pool::free);
+        final long before = source.moves();
+
+        pool.allocate(UNIT + (200 << 10));
+
+        assertTrue(source.moves() - before <= 2, "moved " + (source.moves() - before));
+    }
+
+    @Test
+    void shouldShowHoldersWhileItTrims() {
+        final Pool pool = builder("tlsf").build();
+        pool.free(pool.allocate(64 * MIB));
+        final Throwable[] thrown = new Throwable[1];
+        source.failAt(1, () -> {
+            try {
+                pool.largestHolders();
+            } catch (final RuntimeException e) {
+                thrown[0] = e;
+            }
+            return new IllegalStateException("as told");
+        });
+        assertThrows(IllegalStateException.class, () -> pool.trimTo(0));
+        assertNull(thrown[0]);
     }
 }

@@ -156,4 +156,54 @@ class PoolIdleTest {
         assertThrows(IllegalArgumentException.class, () -> builder.keep(Duration.ofDays(1001), 0));
         assertThrows(IllegalArgumentException.class, () -> builder.keep(Duration.ofDays(1), -1));
     }
+
+    private static long idleThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("outboard-idle"))
+                .count();
+    }
+
+    /** An interrupted thread ends soon. */
+    private static void awaitIdleThreads(final long number) throws InterruptedException {
+        for (int i = 0; i < 1000 && idleThreads() > number; i++) {
+            Thread.sleep(10);
+        }
+        assertEquals(number, idleThreads());
+    }
+
+    @Test
+    void shouldLeaveNoThreadIfItIsNotBuilt() throws InterruptedException {
+        final long before = idleThreads();
+        final Pool pool = Pool.over(source).name("twice").build();
+        assertThrows(
+                IllegalStateException.class,
+                () -> Pool.over(source)
+                        .name("twice")
+                        .keep(Duration.ofDays(1), 0)
+                        .build());
+        awaitIdleThreads(before);
+        pool.close();
+    }
+
+    @Test
+    void shouldNotWaitForTheDeviceInVain() {
+        final Pool pool = Pool.over(source)
+                .firstRegionBytes(UNIT)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .keep(Duration.ofDays(1), 0)
+                .build();
+        final List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            blocks.add(pool.allocate(MIB));
+        }
+        for (int i = 0; i < 200; i += 2) {
+            pool.free(blocks.get(i));
+        }
+        pool.giveBackIdle();
+        pool.giveBackIdle();
+        final PoolStatistics before = pool.statistics();
+        pool.giveBackIdle();
+        assertEquals(before.heldBytes(), pool.statistics().heldBytes());
+        assertEquals(before.synchronizations(), pool.statistics().synchronizations());
+    }
 }

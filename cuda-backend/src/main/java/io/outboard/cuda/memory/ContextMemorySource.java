@@ -124,7 +124,7 @@ public final class ContextMemorySource implements MemorySource {
             return Optional.empty();
         }
         final Optional<CudaGrowableRegion> reserved = CudaGrowableRegion.reserve(
-                memory.get(), calls, context, device, bytes, times, addressBytes, this::forget);
+                memory.get(), calls, context, captures, device, bytes, times, addressBytes, this::forget);
         reserved.ifPresent(growables::add);
         return reserved.map(growable -> growable);
     }

@@ -35,6 +35,7 @@ final class CudaGrowableRegion implements GrowableRegion {
     private final VirtualMemoryCalls memory;
     private final CudaCalls calls;
     private final long context;
+    private final StreamCaptures captures;
     private final int device;
     private final long unitBytes;
     private final Region region;
@@ -53,6 +54,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             final VirtualMemoryCalls memory,
             final CudaCalls calls,
             final long context,
+            final StreamCaptures captures,
             final int device,
             final long unitBytes,
             final Region region,
@@ -60,6 +62,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         this.memory = memory;
         this.calls = calls;
         this.context = context;
+        this.captures = captures;
         this.device = device;
         this.unitBytes = unitBytes;
         this.region = region;
@@ -72,6 +75,7 @@ final class CudaGrowableRegion implements GrowableRegion {
      * @param memory the driver's calls
      * @param calls CUDA
      * @param context what is current while the driver is called
+     * @param captures what memory isn't taken away during
      * @param device number of its device
      * @param bytes most memory, {@code 0 < bytes}
      * @param times how many times as many addresses as memory, {@code 0 < times}
@@ -85,6 +89,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             final VirtualMemoryCalls memory,
             final CudaCalls calls,
             final long context,
+            final StreamCaptures captures,
             final int device,
             final long bytes,
             final int times,
@@ -101,7 +106,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             final long memoryBytes = Math.min(bytes, totalBytes);
             final long unitBytes = Math.max(leastUnitBytes[0], Long.highestOneBit(memoryBytes / UNITS));
             final long sizeBytes = Math.min(memoryBytes * times, addressBytes) & -unitBytes;
-            if (sizeBytes == 0) {
+            if (sizeBytes == 0 || memoryBytes < unitBytes) {
                 return Optional.empty();
             }
             final long[] address = new long[1];
@@ -111,7 +116,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             }
             check("cuMemAddressReserve", reserved);
             return Optional.of(new CudaGrowableRegion(
-                    memory, calls, context, device, unitBytes, new Region(address[0], sizeBytes), onClose));
+                    memory, calls, context, captures, device, unitBytes, new Region(address[0], sizeBytes), onClose));
         }
     }
 
@@ -227,10 +232,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         checkOpen();
         final long kept = bytes / unitBytes + (bytes % unitBytes == 0 ? 0 : 1);
         if (kept < units.length()) {
-            try (ContextScope scope = new ContextScope(calls, context)) {
-                check("cuCtxSynchronize", memory.synchronize());
-                giveBackFrom((int) kept);
-            }
+            apart(() -> giveBackFrom((int) kept));
         }
     }
 
@@ -239,13 +241,24 @@ final class CudaGrowableRegion implements GrowableRegion {
         checkOpen();
         final int[] sources = sources(from, count, (BitSet) units.clone());
         if (count > 0) {
-            try (ContextScope scope = new ContextScope(calls, context)) {
-                check("cuCtxSynchronize", memory.synchronize());
+            apart(() -> {
                 for (int i = 0; i < count; ) {
                     final int end = endOfRun(sources, i);
                     giveBack(sources[i], sources[end - 1] + 1);
                     i = end;
                 }
+            });
+        }
+    }
+
+    /** Once the device has finished; not at all during a capture, which doesn't bear that. */
+    private void apart(final Runnable step) {
+        if (captures.enter()) {
+            try (ContextScope scope = new ContextScope(calls, context)) {
+                check("cuCtxSynchronize", memory.synchronize());
+                step.run();
+            } finally {
+                captures.leave();
             }
         }
     }
@@ -287,10 +300,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             after.set(targets[i]);
         }
         if (count > 0) {
-            try (ContextScope scope = new ContextScope(calls, context)) {
-                check("cuCtxSynchronize", memory.synchronize());
-                move(sources, targets);
-            }
+            apart(() -> move(sources, targets));
         }
     }
 
@@ -391,6 +401,8 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (gone) {
             return;
         }
+        // Nobody can wait for the end of a capture: the program itself asks.
+        final boolean entered = captures.enter();
         try (ContextScope scope = new ContextScope(calls, context)) {
             if (!units.isEmpty()) {
                 check("cuCtxSynchronize", memory.synchronize());
@@ -398,6 +410,10 @@ final class CudaGrowableRegion implements GrowableRegion {
             }
             check("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
             gone = true;
+        } finally {
+            if (entered) {
+                captures.leave();
+            }
         }
     }
 

@@ -11,9 +11,11 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The driver's virtual memory calls by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in
@@ -81,6 +83,9 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     }
 
     private static final Optional<VirtualMemoryCalls> FOUND = load();
+
+    /** By device: read and write, made once. */
+    private final Map<Integer, MemorySegment> accesses = new ConcurrentHashMap<>();
 
     private VirtualMemory() {}
 
@@ -157,14 +162,19 @@ public final class VirtualMemory implements VirtualMemoryCalls {
 
     @Override
     public int setAccess(final long address, final long sizeBytes, final int device) {
-        try (Arena arena = Arena.ofConfined()) {
-            final MemorySegment access = arena.allocate(ACCESS_BYTES, JAVA_INT.byteAlignment());
-            setLocation(access, ACCESS_LOCATION, device);
-            access.set(JAVA_INT, ACCESS_FLAGS, READ_AND_WRITE);
-            return (int) Functions.SET_ACCESS.invokeExact(address, sizeBytes, access, 1L);
+        try {
+            return (int) Functions.SET_ACCESS.invokeExact(
+                    address, sizeBytes, accesses.computeIfAbsent(device, VirtualMemory::accessOf), 1L);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
+    }
+
+    private static MemorySegment accessOf(final int device) {
+        final MemorySegment access = Arena.global().allocate(ACCESS_BYTES, JAVA_INT.byteAlignment());
+        setLocation(access, ACCESS_LOCATION, device);
+        access.set(JAVA_INT, ACCESS_FLAGS, READ_AND_WRITE);
+        return access;
     }
 
     @Override
