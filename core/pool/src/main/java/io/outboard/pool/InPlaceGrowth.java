@@ -11,8 +11,8 @@ import io.outboard.core.GrowableRegion;
  */
 record InPlaceGrowth(GrowableRegion region, long firstBytes) {
 
-    /** A region grows by such a part of what it has: few calls of the driver, and little that isn't needed. */
-    private static final long SHARE = 8;
+    /** A region grows by such a part of what it has: little that isn't needed, and not often. */
+    private static final long SHARE = 64;
 
     /** By how much a region grows that has so much, if no more is needed. */
     static long stepBytes(final long committedBytes, final long firstBytes) {

@@ -32,15 +32,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): one region has
  * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind a prefix of it,
- * by an eighth of what is there or {@link PoolBuilder#firstRegionBytes}, or what the request needs if the device has no
+ * by a 64th of what is there or {@link PoolBuilder#firstRegionBytes}, or what the request needs if the device has no
  * more. A strategy that prefers low addresses keeps that prefix short; one that goes round all addresses, as next fit does,
  * works as well but has more committed. Whole regions follow only if addresses or the strategy's tables run out.
  *
  * <p>Gathering, where the source's memory can move as well ({@link MemorySource#canMove}; with {@code tlsf}, {@code segregated-fit}
  * and {@code pooled}): the region has 16 times as many addresses, and a request for which there is room in all but in no one place
- * is served from whole units of free blocks, which move to addresses side by side before handlers are asked. So <em>fragmented</em>
- * is what lies within units alone. Such a request looks at all blocks, also in vain, and waits for the device; nothing moves while a
- * stream is captured.
+ * is served from whole units of free blocks, which move to addresses side by side: after the wait for the device, and before
+ * handlers are asked unless the policy isn't {@link ReusePolicy#STRICT} and something is in limbo. So <em>fragmented</em> is what
+ * lies within units alone. Such a request looks at all blocks, also in vain, and waits for the device; nothing moves while a stream
+ * is captured.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add some ten more. No garbage on the way of a request that
@@ -355,7 +356,7 @@ public final class Pool implements AutoCloseable {
      * Whether an address lies in a region of this pool, in use or not. Never waits.
      *
      * @param address any number
-     * @return true if the pool holds the byte at this address
+     * @return true if it does; of a region whose memory moves, also where its memory has moved away
      */
     public boolean contains(final long address) {
         for (final Part region : lanes.main().parts.all()) {

@@ -55,14 +55,14 @@ class PoolGrowthInPlaceTest {
     }
 
     @Test
-    void shouldGrowByAnEighthOfWhatItHolds() {
+    void shouldGrowByA64thOfWhatItHolds() {
         final Pool pool = builder().build();
-        pool.allocate(80 * MIB);
-        assertEquals(80, heldMiB(pool));
+        pool.allocate(640 * MIB);
+        assertEquals(640, heldMiB(pool));
 
         pool.allocate(1);
 
-        assertEquals(90, heldMiB(pool));
+        assertEquals(650, heldMiB(pool));
     }
 
     @Test
