@@ -4,8 +4,8 @@ package io.outboard.core;
  * Addresses that are reserved in one piece, and memory behind a prefix of them that grows and shrinks: a region whose blocks
  * keep their addresses while it grows. The way of the driver's virtual memory calls, which take addresses and memory apart.
  *
- * <p>Some can {@linkplain #move} memory to other addresses ({@link MemorySource#canMove}). Then the prefix has holes, and the region more addresses than there
- * is memory for:
+ * <p>Some can {@linkplain #move} memory to other addresses ({@link MemorySource#canMove}). Then the prefix has holes, and the
+ * region more addresses than there is memory for:
  *
  * <pre>{@code
  *   | memory |  hole  | memory |  hole  | memory |            addresses            |

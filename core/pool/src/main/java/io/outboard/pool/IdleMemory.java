@@ -1,68 +1,141 @@
 package io.outboard.pool;
 
+import io.outboard.core.MemorySource;
 import java.lang.ref.WeakReference;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives memory back that a pool hasn't needed for some time: once in that time it looks at what was needed at most since. It has a
- * thread, since a pool that isn't used calls nothing; that ends when the pool is closed, or some time after it is forgotten.
+ * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little. It has a thread,
+ * since a pool that isn't used calls nothing; that ends when the pool is closed, or some time after it is forgotten.
+ *
+ * <p>To give back may mean to wait for the device. So neither is done for little, and seldom where it was in vain, since free
+ * memory lies between blocks in use.
  */
 final class IdleMemory {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
-    /** A pool that was forgotten is looked for so often. */
-    private static final long MOST_MILLIS = 60_000;
+    /** So much more than what was needed is kept, as a part of it, and so much is worth being given back, as a part of what is held. */
+    private static final long SHARE = 8;
 
-    private final Thread thread;
+    /** What the device has is looked at so often, and whether the pool is forgotten. */
+    private static final long PRESSURE_MILLIS = 100;
 
-    IdleMemory(final Pool pool, final Duration period) {
-        final WeakReference<Pool> watched = new WeakReference<>(pool);
-        // It inherits nothing: whoever makes a pool may be of a program that is to be unloaded before the pool ends.
-        thread = new Thread(null, () -> run(watched, period), "outboard-idle", 0, false);
-        thread.setContextClassLoader(null);
-        thread.setDaemon(true);
+    private static final long FORGOTTEN_MILLIS = 60_000;
+
+    private final MemorySource source;
+    private final Lanes lanes;
+    private final long keptMillis;
+    private final long keptBytes;
+    private final long leftBytes;
+    private final Backoff idle = new Backoff();
+    private final Backoff pressure = new Backoff();
+    private @Nullable Thread thread;
+
+    IdleMemory(final PoolBuilder builder, final Lanes lanes) {
+        source = builder.source;
+        this.lanes = lanes;
+        keptMillis = builder.kept == null ? Long.MAX_VALUE : builder.kept.toMillis();
+        keptBytes = builder.keptBytes;
+        leftBytes = builder.leftBytes;
     }
 
-    void start() {
-        thread.start();
+    /** Doubles the pauses between tries that come to nothing. */
+    private static final class Backoff {
+
+        private static final int MOST = 6;
+
+        private int vain;
+        private int skips;
+
+        boolean mayTry() {
+            return --skips < 0;
+        }
+
+        void tried(final boolean gained) {
+            vain = gained ? 0 : Math.min(vain + 1, MOST);
+            skips = (1 << vain) - 1;
+        }
+    }
+
+    /** Nothing to do, and no thread, unless it is told to. */
+    void start(final Pool pool) {
+        if (keptMillis < Long.MAX_VALUE || leftBytes > 0) {
+            final WeakReference<Pool> watched = new WeakReference<>(pool);
+            // It inherits nothing: whoever makes a pool may be of a program that is to be unloaded before the pool
+            // ends.
+            final Thread started = new Thread(null, () -> run(watched), "outboard-idle", 0, false);
+            started.setContextClassLoader(null);
+            started.setDaemon(true);
+            started.start();
+            thread = started;
+        }
     }
 
     void end() {
-        thread.interrupt();
+        if (thread != null) {
+            thread.interrupt();
+        }
     }
 
-    private static void run(final WeakReference<Pool> watched, final Duration period) {
+    private void run(final WeakReference<Pool> watched) {
         try {
-            long left = period.toMillis();
-            while (isOpen(watched.get())) {
-                final long millis = Math.min(left, MOST_MILLIS);
+            long left = keptMillis;
+            while (true) {
+                final long millis = Math.min(left, leftBytes > 0 ? PRESSURE_MILLIS : FORGOTTEN_MILLIS);
                 Thread.sleep(millis);
                 left -= millis;
-                if (left <= 0) {
-                    giveBack(watched.get());
-                    left = period.toMillis();
+                final Pool pool = watched.get();
+                if (pool == null || pool.isClosed()) {
+                    return;
                 }
+                attempt(pool, left <= 0);
+                left = left <= 0 ? keptMillis : left;
             }
         } catch (final InterruptedException e) {
             // The pool is closed.
         }
     }
 
-    private static boolean isOpen(final @Nullable Pool pool) {
-        return pool != null && !pool.isClosed();
-    }
-
-    private static void giveBack(final @Nullable Pool pool) {
-        if (pool == null) {
-            return;
-        }
+    private void attempt(final Pool pool, final boolean periodEnds) {
         try {
-            pool.giveBackIdle();
+            if (periodEnds) {
+                giveBackIdle(pool);
+            }
+            giveBackUnderPressure(pool);
         } catch (final RuntimeException | OutOfMemoryError e) {
             // What stays is tried again the next time.
             LOGGER.log(System.Logger.Level.WARNING, "idle memory could not be given back", e);
+        }
+    }
+
+    /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
+    void giveBackIdle(final Pool pool) {
+        final long neededBytes = lanes.takePeakNeeded();
+        final long bytes = Math.max(keptBytes, neededBytes + neededBytes / SHARE);
+        final long heldBytes = lanes.heldBytes();
+        if (heldBytes - bytes > heldBytes / SHARE && idle.mayTry()) {
+            tryTo(pool, bytes, heldBytes, idle);
+        }
+    }
+
+    /** Gives back what is missing on the device, as far as it is free here. */
+    void giveBackUnderPressure(final Pool pool) {
+        final long heldBytes = lanes.heldBytes();
+        if (leftBytes == 0 || heldBytes <= keptBytes) {
+            return;
+        }
+        final long missingBytes = leftBytes - source.availableBytes();
+        if (missingBytes > 0 && pressure.mayTry()) {
+            tryTo(pool, Math.max(keptBytes, heldBytes - missingBytes), heldBytes, pressure);
+        }
+    }
+
+    private static void tryTo(final Pool pool, final long bytes, final long heldBytes, final Backoff backoff) {
+        // In vain if it fails, too.
+        backoff.tried(false);
+        if (pool.trimTo(bytes) < heldBytes) {
+            backoff.tried(true);
         }
     }
 }

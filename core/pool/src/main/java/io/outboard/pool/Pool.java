@@ -51,11 +51,6 @@ public final class Pool implements AutoCloseable {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
-    /** So much more than what was needed is kept, as a part of it, and so much is worth being given back, as a part of what is held. */
-    private static final long IDLE_SHARE = 8;
-
-    private static final int MOST_IDLE_VAIN = 6;
-
     private final ReusePolicy policy;
     private final long limitBytes;
     private final Lanes lanes;
@@ -65,13 +60,7 @@ public final class Pool implements AutoCloseable {
     private final @Nullable LeakTracker tracker;
     private final @Nullable String name;
     private final Exhaustion exhaustion;
-    private final long keptBytes;
-    private final @Nullable IdleMemory idle;
-
-    /** How often nothing could be given back, one after the other, and how often that isn't tried now. */
-    private int idleVain;
-
-    private int idleSkips;
+    private final IdleMemory idle;
 
     Pool(final PoolBuilder builder) {
         policy = builder.policy;
@@ -86,8 +75,7 @@ public final class Pool implements AutoCloseable {
         tracker = builder.leakLevel == LeakLevel.OFF
                 ? null
                 : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
-        keptBytes = builder.keptBytes;
-        idle = builder.kept == null ? null : new IdleMemory(this, builder.kept);
+        idle = new IdleMemory(builder, lanes);
     }
 
     /**
@@ -391,23 +379,9 @@ public final class Pool implements AutoCloseable {
         return lanes.heldBytes();
     }
 
-    /** From now on, if it was built so. */
-    void watchIdle() {
-        if (idle != null) {
-            idle.start();
-        }
-    }
-
-    /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
-    void giveBackIdle() {
-        final long neededBytes = lanes.takePeakNeeded();
-        final long bytes = Math.max(keptBytes, neededBytes + neededBytes / IDLE_SHARE);
-        final long heldBytes = lanes.heldBytes();
-        // Not for little, and not each time where free memory is between blocks in use: the device is waited for.
-        if (heldBytes - bytes > heldBytes / IDLE_SHARE && --idleSkips < 0) {
-            idleVain = trimTo(bytes) < heldBytes ? 0 : Math.min(idleVain + 1, MOST_IDLE_VAIN);
-            idleSkips = (1 << idleVain) - 1;
-        }
+    /** What gives memory back that isn't needed. */
+    IdleMemory idle() {
+        return idle;
     }
 
     /**
@@ -424,9 +398,7 @@ public final class Pool implements AutoCloseable {
             }
             lanes.close();
         }
-        if (idle != null) {
-            idle.end();
-        }
+        idle.end();
         final Failures failures = new Failures();
         failures.attempt(this::report);
         failures.attempt(recycler::end);

@@ -31,6 +31,7 @@ public final class PoolBuilder {
     Duration kept;
 
     long keptBytes;
+    long leftBytes;
 
     @Nullable
     String name;
@@ -162,6 +163,20 @@ public final class PoolBuilder {
     }
 
     /**
+     * What is to be left to others on the device: while that reports less as free, whoever has taken it, free memory of the pool goes
+     * back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. Looked at ten times a second; costs the same thread.
+     * The pool itself goes on taking what it needs.
+     *
+     * @param bytes {@code 0 < bytes <= 2^62}; without this call nothing is left
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder leave(final long bytes) {
+        leftBytes = checkBytes("bytes", bytes);
+        return this;
+    }
+
+    /**
      * Most that may be in limbo before {@link ReusePolicy#STRICT} synchronises though memory isn't needed. By default
      * there is no such limit.
      *
@@ -240,7 +255,7 @@ public final class PoolBuilder {
         if (name != null) {
             PoolManagement.register(pool, name);
         }
-        pool.watchIdle();
+        pool.idle().start(pool);
         return pool;
     }
 

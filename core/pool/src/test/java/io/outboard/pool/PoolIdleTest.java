@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.Region;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,9 +33,9 @@ class PoolIdleTest {
         final long large = pool.allocate(160 * MIB);
         pool.free(large);
 
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
         assertTrue(pool.statistics().heldBytes() >= 176 * MIB, "it was needed");
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
 
         assertEquals(18 * MIB, pool.statistics().heldBytes());
         assertTrue(source.hasMemory(small, 16 * MIB));
@@ -50,9 +51,9 @@ class PoolIdleTest {
         for (int i = 0; i < 32; i += 2) {
             pool.free(blocks.get(i));
         }
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
 
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
 
         assertEquals(72 * MIB, pool.statistics().heldBytes());
     }
@@ -61,9 +62,9 @@ class PoolIdleTest {
     void shouldKeepWhatItIsTold() {
         final Pool pool = pool(100 * MIB);
         pool.free(pool.allocate(200 * MIB));
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
 
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
 
         assertEquals(100 * MIB, pool.statistics().heldBytes());
     }
@@ -73,11 +74,11 @@ class PoolIdleTest {
     void shouldMapAndUnmapNothingInASteadyProgram() {
         final Pool pool = pool(0);
         pool.free(pool.allocate(200 * MIB));
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
         final long calls = source.calls();
         for (int i = 0; i < 100; i++) {
             pool.free(pool.allocate((190 + i % 10) * MIB));
-            pool.giveBackIdle();
+            pool.idle().giveBackIdle(pool);
         }
         assertEquals(calls, source.calls());
     }
@@ -94,9 +95,9 @@ class PoolIdleTest {
     void shouldGiveBackWhatStaysInLimbo() {
         final Pool pool = strictPool(new IdleDevice());
         pool.free(pool.allocate(200 * MIB));
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
 
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
 
         assertEquals(0, pool.statistics().heldBytes());
     }
@@ -111,7 +112,7 @@ class PoolIdleTest {
                 pool.free(last);
                 last = pool.allocate(60 * MIB);
             }
-            pool.giveBackIdle();
+            pool.idle().giveBackIdle(pool);
             assertTrue(
                     pool.statistics().heldBytes() >= 120 * MIB,
                     pool.statistics().toString());
@@ -199,11 +200,73 @@ class PoolIdleTest {
         for (int i = 0; i < 200; i += 2) {
             pool.free(blocks.get(i));
         }
-        pool.giveBackIdle();
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
+        pool.idle().giveBackIdle(pool);
         final PoolStatistics before = pool.statistics();
-        pool.giveBackIdle();
+        pool.idle().giveBackIdle(pool);
         assertEquals(before.heldBytes(), pool.statistics().heldBytes());
         assertEquals(before.synchronizations(), pool.statistics().synchronizations());
+    }
+
+    /** A library beside the pool takes memory, and there is less left than is to be. */
+    @Test
+    void shouldGiveBackWhenTheDeviceHasLittle() {
+        final Pool pool = Pool.over(source)
+                .firstRegionBytes(UNIT)
+                .leave(64 * MIB)
+                .keep(Duration.ofDays(1), 16 * MIB)
+                .build();
+        // Its own thread doesn't interfere.
+        pool.idle().end();
+        final long live = pool.allocate(20 * MIB);
+        pool.free(pool.allocate(150 * MIB));
+        pool.idle().giveBackUnderPressure(pool);
+        assertEquals(170 * MIB, pool.statistics().heldBytes(), "the device has enough");
+
+        final Region others = source.take(60 * MIB);
+        pool.idle().giveBackUnderPressure(pool);
+        assertEquals(132 * MIB, pool.statistics().heldBytes());
+        assertEquals(64 * MIB, source.availableBytes());
+
+        final Region more = source.take(64 * MIB);
+        pool.idle().giveBackUnderPressure(pool);
+        assertEquals(68 * MIB, pool.statistics().heldBytes());
+        source.take(64 * MIB);
+        pool.idle().giveBackUnderPressure(pool);
+        assertEquals(20 * MIB, pool.statistics().heldBytes(), "what is in use stays");
+        assertTrue(source.hasMemory(live, 20 * MIB));
+        source.giveBack(others);
+        source.giveBack(more);
+        assertThrows(IllegalArgumentException.class, () -> Pool.over(source).leave(0));
+    }
+
+    @Test
+    void shouldWatchTheDeviceByItself() throws InterruptedException {
+        try (Pool pool = Pool.over(source).leave(200 * MIB).build()) {
+            pool.free(pool.allocate(200 * MIB));
+            for (int i = 0; i < 3000 && source.availableBytes() < 200 * MIB; i++) {
+                Thread.sleep(10);
+            }
+            assertTrue(source.availableBytes() >= 200 * MIB);
+        }
+    }
+
+    /** Or there would be ten warnings a second. */
+    @Test
+    void shouldPauseWhenItFails() {
+        final Pool pool =
+                Pool.over(source).firstRegionBytes(UNIT).leave(200 * MIB).build();
+        // Its own thread doesn't interfere.
+        pool.idle().end();
+        pool.free(pool.allocate(200 * MIB));
+        source.failAt(1, () -> new IllegalStateException("as told"));
+        assertThrows(IllegalStateException.class, () -> pool.idle().giveBackUnderPressure(pool));
+        final long calls = source.calls();
+
+        pool.idle().giveBackUnderPressure(pool);
+        assertEquals(calls, source.calls());
+        pool.idle().giveBackUnderPressure(pool);
+
+        assertEquals(200 * MIB, source.availableBytes());
     }
 }
