@@ -16,8 +16,8 @@ package io.outboard.core;
  * {@link #giveBack} and {@link #decommit} may do nothing, where the region knows of it: {@link #hasMemory} and {@link #endBytes} say
  * what was done.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for {@link #commit} and {@link #decommit}, some
- * tens of microseconds; they are never on the path of an allocation that finds memory.
+ * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for each unit that gets, loses or moves memory,
+ * some tens of microseconds; they are never on the path of an allocation that finds memory.
  */
 public interface GrowableRegion extends AutoCloseable {
 

@@ -96,7 +96,7 @@ final class Exhaustion {
         if (address == Strategy.NO_SPACE && !mayGrow) {
             address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
         }
-        if (address == Strategy.NO_SPACE && (strict || lanes.limboBytes() == 0)) {
+        if (address == Strategy.NO_SPACE && isLimboDone()) {
             address = gatherAndPlace(sizeBytes, alignmentBytes);
         }
         if (address == Strategy.NO_SPACE) {
@@ -111,6 +111,11 @@ final class Exhaustion {
         return address == Strategy.NO_SPACE ? placeOrSayWhy(home, sizeBytes, alignmentBytes) : address;
     }
 
+    /** Either the device was waited for, or there is nothing to wait for. */
+    private boolean isLimboDone() {
+        return strict || lanes.limboBytes() == 0;
+    }
+
     private long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
         return growth.gatherAndPlace(sizeBytes, alignmentBytes, recycler::isCapturing);
     }
@@ -123,7 +128,7 @@ final class Exhaustion {
                     // A handler may have freed what another holds of the device, too.
                     address = growth.growAndPlace(sizeBytes, alignmentBytes);
                 }
-                if (address == Strategy.NO_SPACE && (strict || lanes.limboBytes() == 0)) {
+                if (address == Strategy.NO_SPACE && isLimboDone()) {
                     address = gatherAndPlace(sizeBytes, alignmentBytes);
                 }
                 if (address != Strategy.NO_SPACE) {

@@ -172,10 +172,14 @@ final class GrowthInPlace {
         }
     }
 
+    private boolean isMoving(final Part region) {
+        return maker.canGather() && Gathering.canServe(region);
+    }
+
     /** What memory moves in, in bytes; 0 if it doesn't. */
     long movingUnitBytes() {
         final Part region = region();
-        return region == null || !maker.canGather() || !Gathering.canServe(region)
+        return region == null || !isMoving(region)
                 ? 0
                 : Objects.requireNonNull(region.growable).unitBytes();
     }
@@ -183,7 +187,7 @@ final class GrowthInPlace {
     /** As {@link Gathering}. An address, or {@code NO_SPACE} if there isn't enough. */
     long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
         final Part region = region();
-        if (region == null || !maker.canGather() || !Gathering.canServe(region)) {
+        if (region == null || !isMoving(region)) {
             return Strategy.NO_SPACE;
         }
         final Gathering gathering = Gathering.of(region, sizeBytes, alignmentBytes);
@@ -242,7 +246,7 @@ final class GrowthInPlace {
             final long heldBytes = region.heldBytes;
             giveBackTail(region, bytes);
             final long restBytes = bytes - (heldBytes - region.heldBytes);
-            if (restBytes > 0 && maker.canGather() && Gathering.canServe(region)) {
+            if (restBytes > 0 && isMoving(region)) {
                 giveBackUnits(region, restBytes);
             }
         }

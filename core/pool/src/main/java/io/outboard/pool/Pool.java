@@ -360,8 +360,8 @@ public final class Pool implements AutoCloseable {
     /**
      * Gives limbo back as far as the policy allows, then regions to the memory source in which nothing is in use, the one
      * taken last first, until the pool holds no more than so much. Of a region that grows in place goes what lies behind its
-     * last block in use, and where the source's memory can move, whole free units from anywhere. While a stream is captured into a graph nothing is given back, since that would
-     * break the capture.
+     * last block in use, and where the source's memory can move, whole free units from anywhere. While a stream is captured into a
+     * graph nothing is given back, since that would break the capture.
      *
      * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
      * @return what it holds now, in bytes; more than asked for if blocks in use stand in the way

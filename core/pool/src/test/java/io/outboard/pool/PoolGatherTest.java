@@ -28,7 +28,11 @@ class PoolGatherTest {
     private final FailingMemorySource source = new FailingMemorySource(DEVICE).moving();
 
     private PoolBuilder builder(final String strategy) {
-        return Pool.over(source)
+        return builder(source, strategy);
+    }
+
+    private static PoolBuilder builder(final FailingMemorySource over, final String strategy) {
+        return Pool.over(over)
                 .strategy(strategy, new StrategyOptions(256, 4096))
                 .firstRegionBytes(UNIT);
     }
@@ -147,10 +151,7 @@ class PoolGatherTest {
     void shouldLoseNothingWhicheverCallOfATrimFails() {
         for (int call = 1; call < 40; call++) {
             final FailingMemorySource failing = new FailingMemorySource(DEVICE).moving();
-            final Pool pool = Pool.over(failing)
-                    .strategy("tlsf", new StrategyOptions(256, 4096))
-                    .firstRegionBytes(UNIT)
-                    .build();
+            final Pool pool = builder(failing, "tlsf").build();
             final List<Long> kept = scatter(pool, 4 * MIB);
             failing.failAt(call, () -> new IllegalStateException("as told"));
             try {
@@ -210,10 +211,7 @@ class PoolGatherTest {
     void shouldLoseNothingWhicheverCallFails() {
         for (int call = 1; call < 90; call++) {
             final FailingMemorySource failing = new FailingMemorySource(DEVICE).moving();
-            final Pool pool = Pool.over(failing)
-                    .strategy("tlsf", new StrategyOptions(256, 4096))
-                    .firstRegionBytes(UNIT)
-                    .build();
+            final Pool pool = builder(failing, "tlsf").build();
             final List<Long> kept = scatter(pool, 4 * MIB);
             failing.failAt(call, () -> new IllegalStateException("as told"));
             try {
