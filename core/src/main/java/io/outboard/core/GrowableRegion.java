@@ -1,23 +1,24 @@
 package io.outboard.core;
 
 /**
- * Addresses that are reserved in one piece, and memory behind a prefix of them that grows and shrinks: a region whose blocks
- * keep their addresses while it grows. The way of the driver's virtual memory calls, which take addresses and memory apart.
+ * Addresses that are reserved in one piece, and memory behind some of them: a region whose blocks keep their addresses while it
+ * grows and shrinks. The way of the driver's virtual memory calls, which take addresses and memory apart.
  *
- * <p>Some can {@linkplain #move} memory to other addresses ({@link MemorySource#canMove}). Then the prefix has holes, and the
- * region more addresses than there is memory for:
+ * <p>Its memory consists of <em>pieces</em>, each of which is behind addresses side by side, and goes back or {@linkplain #move
+ * moves} to other addresses as a whole, which costs as much for a small one as for a large one. Whoever {@linkplain #commit
+ * commits} says how large they are. What they leave behind are holes, and so there may be more addresses than memory:
  *
  * <pre>{@code
- *   | memory |  hole  | memory |  hole  | memory |            addresses            |
- *   0                                          endBytes()             region().sizeBytes()
+ *   |  piece  |piece|  hole  |  piece  | hole |  piece  |            addresses
+ *   0                                               endBytes()       region().sizeBytes()
  * }</pre>
  *
- * <p>While work is recorded that waiting for the device would break, such as a capture into a graph, {@link #move},
- * {@link #giveBack} and {@link #decommit} may do nothing, where the region knows of it: {@link #hasMemory} and {@link #endBytes} say
- * what was done.
+ * <p>While work is recorded that this would break, such as a capture into a graph, {@link #move} and {@link #giveBack} may do nothing,
+ * where the region knows of it: {@link #pieceBytes} says what was done. Neither waits for the device: what isn't finished with the
+ * memory is the caller's to know.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for each unit that gets, loses or moves memory,
- * some tens of microseconds; they are never on the path of an allocation that finds memory.
+ * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for each piece, some tens of microseconds; O(log
+ * pieces) for what only asks. They are never on the path of an allocation that finds memory.
  */
 public interface GrowableRegion extends AutoCloseable {
 
@@ -29,7 +30,7 @@ public interface GrowableRegion extends AutoCloseable {
     Region region();
 
     /**
-     * What {@link #commit} rounds up to.
+     * What the addresses and sizes of pieces are multiples of, counted from the region's first address.
      *
      * @return bytes, a power of two
      */
@@ -43,92 +44,65 @@ public interface GrowableRegion extends AutoCloseable {
     long committedBytes();
 
     /**
-     * Where the last memory ends.
+     * Where the last piece ends.
      *
      * @return bytes from the first address, a multiple of {@link #unitBytes}, {@code 0 <= endBytes <= region().sizeBytes()}
      */
-    default long endBytes() {
-        return committedBytes();
-    }
+    long endBytes();
 
     /**
-     * Whether a unit has memory.
+     * The first piece that begins at an address or behind it.
      *
-     * @param address anywhere in it
-     * @return whether there is memory; false outside of the region
+     * @param address any
+     * @return where the piece begins; {@code region().endAddress()} if there is none
      */
-    default boolean hasMemory(final long address) {
-        return address >= region().address() && address < region().address() + endBytes();
-    }
+    long pieceFrom(long address);
 
     /**
-     * Takes memory away from some units and puts it behind others. What it holds is lost. Waits until the device has finished all work,
-     * once for all.
+     * The size of the piece that begins at an address.
      *
-     * @param from where each begins that is to give its memory; each has memory
-     * @param to where each begins that is to have it; none has memory, and each begins at {@link #endBytes} at the latest once those
-     *     before it have theirs
-     * @param count how many of each, {@code 0 <= count}
+     * @param address any
+     * @return bytes, a multiple of {@link #unitBytes}; 0 if no piece begins there
+     */
+    long pieceBytes(long address);
+
+    /**
+     * Puts memory of the device behind addresses that have none.
+     *
+     * @param address where it is to be, a multiple of {@link #unitBytes} from the first, at {@link #endBytes} at the latest
+     * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
+     * @param pieceBytes size of each piece but the last one, which may be smaller; a multiple of {@link #unitBytes}, {@code 0 <
+     *     pieceBytes}
      * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
-     * @throws UnsupportedOperationException if it can't; nothing changes
-     * @throws RuntimeException if the device fails: then some have moved and others haven't, and memory that can't be put anywhere
-     *     went back to the device; {@link #hasMemory} says where there is some
+     * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing changes
      */
-    default void move(final long[] from, final long[] to, final int count) {
-        throw new UnsupportedOperationException("this region can't move memory");
-    }
+    void commit(long address, long bytes, long pieceBytes);
 
     /**
-     * Gives the memory of some units back to the device: each is a hole then, or beyond {@link #endBytes}. Waits until the device has
-     * finished all work, once for all.
+     * Gives pieces back to the device: their addresses are holes then, or behind {@link #endBytes}.
      *
-     * @param from where each begins; each has memory
+     * @param pieces where each begins
+     * @param count how many, {@code 0 <= count}
+     * @throws IllegalArgumentException if no piece begins at one of these, or one is named twice; nothing changes
+     * @throws IllegalStateException if the region is closed; nothing changes
+     * @throws RuntimeException if the device fails: then some have gone and others haven't
+     */
+    void giveBack(long[] pieces, int count);
+
+    /**
+     * Moves pieces to {@link #endBytes}, one behind the other. What they hold is lost.
+     *
+     * @param pieces where each begins; there are as many addresses behind the last one as they need
      * @param count how many, {@code 0 <= count}
      * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
-     * @throws UnsupportedOperationException if it can't; nothing changes
-     * @throws RuntimeException if the device fails: then some have gone and others haven't, which {@link #hasMemory} says
+     * @throws RuntimeException if the device fails: then some have moved and others haven't, and one that can't be put anywhere
+     *     went back to the device
      */
-    default void giveBack(final long[] from, final int count) {
-        throw new UnsupportedOperationException("this region can't give back memory but at its end");
-    }
+    void move(long[] pieces, int count);
 
-    /**
-     * Puts memory behind a hole, or behind what comes after the last memory.
-     *
-     * @param address where it is to be, a multiple of {@link #unitBytes} from the first; none of it has memory, and it begins at
-     *     {@link #endBytes} at the latest
-     * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
-     * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
-     * @throws IllegalStateException if the region is closed; nothing changes
-     * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing changes
-     * @throws UnsupportedOperationException if it can't move memory either; nothing changes
-     */
-    default void fill(final long address, final long bytes) {
-        throw new UnsupportedOperationException("this region can't move memory");
-    }
-
-    /**
-     * Puts memory behind at least the first so many bytes, but for holes. Nothing happens if they have it.
-     *
-     * @param bytes {@code 0 <= bytes <= region().sizeBytes()}; rounded up to {@link #unitBytes}
-     * @throws IllegalArgumentException if {@code bytes} is outside of its range; nothing changes
-     * @throws IllegalStateException if the region is closed; nothing changes
-     * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing changes
-     */
-    void commit(long bytes);
-
-    /**
-     * Takes all memory away behind the first so many bytes. Waits until the device has finished all work if anything goes.
-     *
-     * @param bytes what must stay, {@code 0 <= bytes}; rounded up to {@link #unitBytes}
-     * @throws IllegalArgumentException if {@code bytes < 0}; nothing changes
-     * @throws IllegalStateException if the region is closed; nothing changes
-     */
-    void decommit(long bytes);
-
-    /** Gives memory and addresses back. Idempotent. */
+    /** Gives memory and addresses back once the device has finished all work. Idempotent. */
     @Override
     void close();
 }

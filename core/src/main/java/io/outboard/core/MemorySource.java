@@ -10,7 +10,7 @@ import java.util.Optional;
  */
 public interface MemorySource extends AutoCloseable {
 
-    /** Of a region whose memory moves: addresses cost nothing, and so it is long before they are used up. */
+    /** Addresses cost nothing, and memory leaves holes where it moves: so it is long before they are used up. */
     int ADDRESSES_FOR_A_BYTE = 16;
 
     /**
@@ -36,39 +36,16 @@ public interface MemorySource extends AutoCloseable {
     /**
      * Reserves addresses for a region that grows in place, where this source can do that. No memory is taken yet.
      *
-     * @param bytes most addresses to reserve, {@code 0 < bytes}; fewer are reserved where the device hasn't so much memory
-     *     in all, whoever holds it
-     * @return the region, to be closed by the caller or with this source, of which nothing is committed; or nothing if this
-     *     source can't, or if not even the unit of committing is within {@code bytes}
-     * @throws IllegalArgumentException if {@code bytes <= 0}; nothing is reserved
-     * @throws IllegalStateException if the source is closed; nothing is reserved
-     */
-    default Optional<GrowableRegion> reserve(final long bytes) {
-        return Optional.empty();
-    }
-
-    /**
-     * The same with more addresses than memory, for a region whose memory {@linkplain GrowableRegion#move moves}: up to
-     * {@link #ADDRESSES_FOR_A_BYTE} times as many.
-     *
-     * @param bytes most memory that it is to have, {@code 0 < bytes}; the unit is chosen by this, or by what the device has if
-     *     that is less
-     * @param addressBytes most addresses to reserve, {@code 0 < addressBytes}
-     * @return the region, or nothing, as for {@link #reserve(long)}; nothing where {@link #canMove} is false
+     * @param bytes most memory that it is to have, {@code 0 < bytes}
+     * @param addressBytes most addresses, {@code 0 < addressBytes}. Up to {@link #ADDRESSES_FOR_A_BYTE} times as many as
+     *     {@code bytes} are reserved, or as all memory of the device, whoever holds it, if that is less
+     * @return the region, to be closed by the caller or with this source, without memory yet; or nothing if this source can't, or
+     *     if not even the unit of committing is within both
      * @throws IllegalArgumentException if an argument is outside of its range; nothing is reserved
      * @throws IllegalStateException if the source is closed; nothing is reserved
      */
-    default Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
+    default Optional<GrowableRegion> reserve(final long bytes, final long addressBytes) {
         return Optional.empty();
-    }
-
-    /**
-     * Whether there are {@linkplain #reserveToMove regions whose memory moves}.
-     *
-     * @return the same at each call
-     */
-    default boolean canMove() {
-        return false;
     }
 
     /**

@@ -1,7 +1,5 @@
 package io.outboard.core;
 
-import java.util.function.LongConsumer;
-
 /**
  * An algorithm that divides one region into blocks, keeping all that it knows in host memory: the model of Bell, Kumar
  * and Gill (2024), section I. It never reads or writes the memory that it hands out.
@@ -222,25 +220,52 @@ public interface Strategy {
     default void makeDo() {}
 
     /**
-     * Retires free memory unit by unit: each retired block is one, at a multiple of its size; what is left of a free block stays
-     * free. For a pool that takes the memory away that is behind these addresses, and needs nobody to be handed them until it
-     * has put some there again. Goes on, in order of address, until there is no more or it is so much. O(blocks + units).
+     * Shows free blocks that are large, as a request finds them. In no order. O(such blocks + lists).
      *
-     * @param unitBytes a power of two, {@code granuleBytes() <= unitBytes}
-     * @param mostBytes stops there, {@code 0 <= mostBytes}; rounded down to the unit
-     * @param within no unit is retired outside of it
-     * @param spared no unit is retired that has an address of this region's
-     * @param retired told what names each retired block, as {@link #retire} answers it; must not call this strategy
-     * @return bytes that were retired; less than there are if the tables can't hold more, and 0 from a strategy that can't do this
-     * @throws IllegalArgumentException if {@code unitBytes} or {@code mostBytes} is outside of its range; nothing changes
+     * @param leastBytes smaller ones aren't shown, {@code granuleBytes() <= leastBytes}
+     * @param visitor sees each block; it must not call this strategy
+     * @throws UnsupportedOperationException where {@link StrategyProvider#canRetireFree} is false
      */
-    default long retireFree(
-            final long unitBytes,
-            final long mostBytes,
-            final Region within,
-            final Region spared,
-            final LongConsumer retired) {
-        return 0;
+    default void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
+        throw new UnsupportedOperationException("this strategy doesn't retire free memory");
+    }
+
+    /**
+     * Retires a part of a free block: what is in front of it and behind stays free. For a pool that takes the memory away that is behind
+     * these addresses, and needs nobody to be handed them until it has put some there again. O(1).
+     *
+     * @param block names the free block: what {@link #forEachFree} called it, if nothing has changed since but that parts of it were
+     *     retired that lie behind this one
+     * @param address where the part begins, a granule's address in the block
+     * @param sizeBytes how much, a multiple of the granule that the block has room for, {@code 0 < sizeBytes}
+     * @return names the retired block, as {@link #retire} does; {@link #NO_SPACE} if the tables can't hold more blocks, and nothing changes
+     * @throws UnsupportedOperationException where {@link StrategyProvider#canRetireFree} is false
+     */
+    default long retireFree(final long block, final long address, final long sizeBytes) {
+        throw new UnsupportedOperationException("this strategy doesn't retire free memory");
+    }
+
+    /**
+     * Divides a retired block. O(1).
+     *
+     * @param retired what {@link #retireFree} answered, not released
+     * @param sizeBytes what it keeps, a multiple of the granule, less than it has, {@code 0 < sizeBytes}
+     * @return names the rest, which is a retired block, too; {@link #NO_SPACE} if the tables can't hold more blocks, and nothing changes
+     * @throws UnsupportedOperationException where {@link StrategyProvider#canRetireFree} is false
+     */
+    default long splitRetired(final long retired, final long sizeBytes) {
+        throw new UnsupportedOperationException("this strategy doesn't retire free memory");
+    }
+
+    /**
+     * Makes one retired block of two. O(1).
+     *
+     * @param retired what {@link #retireFree} answered, not released: it has both then
+     * @param next the same of the block that begins where this one ends: it names nothing any more
+     * @throws UnsupportedOperationException where {@link StrategyProvider#canRetireFree} is false
+     */
+    default void joinRetired(final long retired, final long next) {
+        throw new UnsupportedOperationException("this strategy doesn't retire free memory");
     }
 
     /**

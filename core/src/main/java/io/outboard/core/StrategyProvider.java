@@ -28,7 +28,7 @@ public interface StrategyProvider {
     Strategy create(Region region, StrategyOptions options);
 
     /**
-     * Whether its strategies can do {@link Strategy#retireFree}.
+     * Whether its strategies can do {@link Strategy#retireFree}, and what goes with it.
      *
      * @return false unless overridden
      */

@@ -1,6 +1,6 @@
 package io.outboard.core;
 
-import java.util.BitSet;
+import io.outboard.core.spi.Pieces;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -11,8 +11,7 @@ import java.util.Set;
  * <p>Strategies work on addresses alone, so over a virtual region they run exactly as over device memory. It serves
  * tests, replays of recorded traces, planning (would this program fit into 24 GiB?) and machines without a GPU. Ranges
  * start at 2^40, are aligned to 2 MiB, as the driver's large allocations are, and are never handed out twice, so a stale
- * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; what is committed of them
- * counts as taken.
+ * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; their pieces count as taken.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached,
  * {@link DeviceOutOfMemoryException}.
@@ -23,7 +22,6 @@ public final class VirtualMemorySource implements MemorySource {
     private static final long ALIGNMENT_BYTES = 1L << 21;
 
     private final long limitBytes;
-    private final boolean moves;
     private final Set<Region> out = new HashSet<>();
     private final Set<Growable> growables = new HashSet<>();
     private long nextAddress = FIRST_ADDRESS;
@@ -42,26 +40,10 @@ public final class VirtualMemorySource implements MemorySource {
      * @throws IllegalArgumentException if the limit is outside of its range
      */
     public VirtualMemorySource(final long limitBytes) {
-        this(limitBytes, false);
-    }
-
-    private VirtualMemorySource(final long limitBytes, final boolean moves) {
         if (limitBytes <= 0 || limitBytes > 1L << 62) {
             throw new IllegalArgumentException("limitBytes=" + limitBytes + " must be > 0 and <= 2^62");
         }
         this.limitBytes = limitBytes;
-        this.moves = moves;
-    }
-
-    /**
-     * A source of regions whose memory can move, with up to 16 times as many addresses as the limit is bytes.
-     *
-     * @param limitBytes most bytes out at a time, {@code 0 < limitBytes <= 2^62}
-     * @return the source
-     * @throws IllegalArgumentException if the limit is outside of its range
-     */
-    public static VirtualMemorySource moving(final long limitBytes) {
-        return new VirtualMemorySource(limitBytes, true);
     }
 
     /**
@@ -104,40 +86,26 @@ public final class VirtualMemorySource implements MemorySource {
     }
 
     @Override
-    public Optional<GrowableRegion> reserve(final long bytes) {
-        return reserve(bytes, 1, bytes);
-    }
-
-    @Override
-    public Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
-        if (addressBytes <= 0) {
-            throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
-        }
-        return moves ? reserve(bytes, ADDRESSES_FOR_A_BYTE, addressBytes) : Optional.empty();
-    }
-
-    private synchronized Optional<GrowableRegion> reserve(final long bytes, final int times, final long addressBytes) {
+    public synchronized Optional<GrowableRegion> reserve(final long bytes, final long addressBytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
         }
+        if (addressBytes <= 0) {
+            throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
+        }
         checkOpen();
-        final long addressesLeft =
-                Math.min(Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress, Integer.MAX_VALUE * ALIGNMENT_BYTES);
-        final long mostBytes = Math.min(addressBytes, addressesLeft);
+        final long mostBytes = Math.min(addressBytes, Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress);
         final long memoryBytes = Math.min(bytes, limitBytes);
-        final long sizeBytes = (memoryBytes > mostBytes / times ? mostBytes : memoryBytes * times) & -ALIGNMENT_BYTES;
+        final long sizeBytes = memoryBytes > mostBytes / ADDRESSES_FOR_A_BYTE
+                ? mostBytes & -ALIGNMENT_BYTES
+                : (memoryBytes * ADDRESSES_FOR_A_BYTE) & -ALIGNMENT_BYTES;
         if (sizeBytes <= 0 || memoryBytes < ALIGNMENT_BYTES) {
             return Optional.empty();
         }
-        final Growable growable = new Growable(new Region(nextAddress, sizeBytes), times > 1);
+        final Growable growable = new Growable(new Region(nextAddress, sizeBytes));
         nextAddress += sizeBytes;
         growables.add(growable);
         return Optional.of(growable);
-    }
-
-    @Override
-    public boolean canMove() {
-        return moves;
     }
 
     @Override
@@ -149,7 +117,7 @@ public final class VirtualMemorySource implements MemorySource {
     public synchronized void close() {
         closed = true;
         out.clear();
-        growables.clear();
+        Set.copyOf(growables).forEach(Growable::close);
         takenBytes = 0;
     }
 
@@ -162,20 +130,15 @@ public final class VirtualMemorySource implements MemorySource {
     /** Under the source's lock, since all share its limit. */
     private final class Growable implements GrowableRegion {
 
-        private final Region region;
-        private final boolean isToMove;
+        private final Pieces pieces;
 
-        /** The units that have memory, by their numbers. */
-        private final BitSet units = new BitSet();
-
-        Growable(final Region region, final boolean isToMove) {
-            this.region = region;
-            this.isToMove = isToMove;
+        Growable(final Region region) {
+            pieces = new Pieces(region, ALIGNMENT_BYTES);
         }
 
         @Override
         public Region region() {
-            return region;
+            return pieces.region();
         }
 
         @Override
@@ -186,168 +149,88 @@ public final class VirtualMemorySource implements MemorySource {
         @Override
         public long committedBytes() {
             synchronized (VirtualMemorySource.this) {
-                return growables.contains(this) ? units.cardinality() * ALIGNMENT_BYTES : 0;
+                return pieces.bytes();
             }
         }
 
         @Override
         public long endBytes() {
             synchronized (VirtualMemorySource.this) {
-                return growables.contains(this) ? units.length() * ALIGNMENT_BYTES : 0;
+                return pieces.endBytes();
             }
         }
 
         @Override
-        public boolean hasMemory(final long address) {
+        public long pieceFrom(final long address) {
             synchronized (VirtualMemorySource.this) {
-                return growables.contains(this)
-                        && region.contains(address)
-                        && units.get((int) ((address - region.address()) / ALIGNMENT_BYTES));
+                return pieces.from(address);
             }
         }
 
         @Override
-        public void move(final long[] from, final long[] to, final int count) {
+        public long pieceBytes(final long address) {
             synchronized (VirtualMemorySource.this) {
-                checkMoves();
-                final BitSet after = (BitSet) units.clone();
-                for (int i = 0; i < count; i++) {
-                    takeUnit(after, from[i]);
-                }
-                for (int i = 0; i < count; i++) {
-                    final int unit = unitOf("to", to[i]);
-                    if (units.get(unit) || after.get(unit) || unit > Math.max(units.length(), after.length())) {
-                        throw new IllegalArgumentException("to=" + to[i] + " must be in a hole, or where memory ends");
-                    }
-                    after.set(unit);
-                }
-                units.clear();
-                units.or(after);
+                return pieces.bytesAt(address);
             }
         }
 
         @Override
-        public void giveBack(final long[] from, final int count) {
-            synchronized (VirtualMemorySource.this) {
-                checkMoves();
-                final BitSet after = (BitSet) units.clone();
-                for (int i = 0; i < count; i++) {
-                    takeUnit(after, from[i]);
-                }
-                units.and(after);
-                takenBytes -= count * ALIGNMENT_BYTES;
-            }
-        }
-
-        private void takeUnit(final BitSet after, final long from) {
-            final int unit = unitOf("from", from);
-            if (!after.get(unit)) {
-                throw new IllegalArgumentException("from=" + from + " must have memory");
-            }
-            after.clear(unit);
-        }
-
-        @Override
-        public void fill(final long address, final long bytes) {
-            synchronized (VirtualMemorySource.this) {
-                final int count = countOf(bytes);
-                final int target = targetOf("address", address, bytes);
-                takeOfLimit(bytes);
-                units.set(target, target + count);
-            }
-        }
-
-        private void checkMoves() {
-            checkNotClosed();
-            if (!isToMove) {
-                throw new UnsupportedOperationException("this region can't move memory");
-            }
-        }
-
-        private int countOf(final long bytes) {
-            checkMoves();
-            if (bytes <= 0 || bytes % ALIGNMENT_BYTES != 0) {
-                throw new IllegalArgumentException(
-                        "bytes=" + bytes + " must be > 0 and a multiple of " + ALIGNMENT_BYTES);
-            }
-            return (int) (bytes / ALIGNMENT_BYTES);
-        }
-
-        private int targetOf(final String name, final long address, final long bytes) {
-            final int target = unitOf(name, address);
-            final int taken = units.nextSetBit(target);
-            if (target > units.length()
-                    || bytes > region.endAddress() - address
-                    || (taken >= 0 && taken < target + bytes / ALIGNMENT_BYTES)) {
-                throw new IllegalArgumentException(name + "=" + address
-                        + " must be in a hole, or where memory ends, with room for bytes=" + bytes);
-            }
-            return target;
-        }
-
-        private void takeOfLimit(final long bytes) {
-            if (bytes > limitBytes - takenBytes) {
-                throw DeviceOutOfMemoryException.ofDevice(bytes, limitBytes - takenBytes, limitBytes, "virtual limit");
-            }
-            takenBytes += bytes;
-        }
-
-        private int unitOf(final String name, final long address) {
-            if (!region.contains(address) || (address - region.address()) % ALIGNMENT_BYTES != 0) {
-                throw new IllegalArgumentException(name + "=" + address + " must be in " + region + ", a multiple of "
-                        + ALIGNMENT_BYTES + " from its begin");
-            }
-            return (int) ((address - region.address()) / ALIGNMENT_BYTES);
-        }
-
-        @Override
-        public void commit(final long bytes) {
-            if (bytes < 0 || bytes > region.sizeBytes()) {
-                throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0 and <= " + region.sizeBytes());
-            }
+        public void commit(final long address, final long bytes, final long pieceBytes) {
             synchronized (VirtualMemorySource.this) {
                 checkNotClosed();
-                final long moreBytes = Math.max(roundUp(bytes) - endBytes(), 0);
-                takeOfLimit(moreBytes);
-                units.set(units.length(), units.length() + (int) (moreBytes / ALIGNMENT_BYTES));
+                pieces.checkCommit(address, bytes, pieceBytes);
+                if (bytes > limitBytes - takenBytes) {
+                    throw DeviceOutOfMemoryException.ofDevice(
+                            bytes, limitBytes - takenBytes, limitBytes, "virtual limit");
+                }
+                for (long done = 0; done < bytes; done += pieceBytes) {
+                    pieces.add(address + done, Math.min(pieceBytes, bytes - done), 0);
+                }
+                takenBytes += bytes;
             }
         }
 
         @Override
-        public void decommit(final long bytes) {
-            if (bytes < 0) {
-                throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
-            }
+        public void giveBack(final long[] begins, final int count) {
             synchronized (VirtualMemorySource.this) {
                 checkNotClosed();
-                keep(roundUp(Math.min(bytes, endBytes())));
+                pieces.check(begins, count);
+                for (int i = 0; i < count; i++) {
+                    takenBytes -= pieces.bytesAt(begins[i]);
+                    pieces.remove(begins[i]);
+                }
+            }
+        }
+
+        @Override
+        public void move(final long[] begins, final int count) {
+            synchronized (VirtualMemorySource.this) {
+                checkNotClosed();
+                pieces.checkMove(begins, count);
+                long to = region().address() + pieces.endBytes();
+                for (int i = 0; i < count; i++) {
+                    final long bytes = pieces.bytesAt(begins[i]);
+                    pieces.remove(begins[i]);
+                    pieces.add(to, bytes, 0);
+                    to += bytes;
+                }
             }
         }
 
         @Override
         public void close() {
             synchronized (VirtualMemorySource.this) {
-                if (growables.contains(this)) {
-                    keep(0);
-                    growables.remove(this);
+                if (growables.remove(this)) {
+                    takenBytes -= pieces.bytes();
+                    pieces.all().forEach(pieces::remove);
                 }
             }
-        }
-
-        private void keep(final long bytes) {
-            final long before = committedBytes();
-            units.clear((int) (bytes / ALIGNMENT_BYTES), units.length());
-            takenBytes -= before - committedBytes();
         }
 
         private void checkNotClosed() {
             if (!growables.contains(this)) {
                 throw new IllegalStateException("the growable region is closed");
             }
-        }
-
-        private static long roundUp(final long bytes) {
-            return (bytes + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
         }
     }
 }

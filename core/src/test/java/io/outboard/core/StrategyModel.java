@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongBinaryOperator;
 import java.util.function.LongConsumer;
@@ -18,8 +19,6 @@ import java.util.function.LongConsumer;
  * Everything between them must be free, and each gap one free block: so the map alone says what a walk has to show.
  */
 final class StrategyModel {
-
-    private static final Region NONE = new Region(Long.MAX_VALUE - 1, 1);
 
     /** A strategy may bound its search; among so few free blocks it has to find one that fits, if there is one. */
     private static final int SEARCHED_BLOCKS = 64;
@@ -52,9 +51,16 @@ final class StrategyModel {
         regionAddress = strategy.region().address();
         wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
         blocksAtFirst = Block.of(strategy);
-        final List<Long> first = new ArrayList<>();
-        canRetireFree = strategy.retireFree(granuleBytes, granuleBytes, strategy.region(), NONE, first::add) > 0;
-        first.forEach(strategy::release);
+        canRetireFree = canRetireFree(strategy);
+    }
+
+    private static boolean canRetireFree(final Strategy strategy) {
+        try {
+            strategy.forEachFree(strategy.granuleBytes(), (block, address, sizeBytes) -> {});
+            return true;
+        } catch (final UnsupportedOperationException e) {
+            return false;
+        }
     }
 
     void apply(final Operation operation) {
@@ -197,63 +203,70 @@ final class StrategyModel {
         }
     }
 
+    /** A part of a large free block; then the part is divided, and becomes one again. */
     private void retireFree(final Operation operation) {
-        final long unitBytes = granuleBytes << operation.sizeLog2() % 8;
-        final long mostBytes = operation.pick() % 7 * unitBytes + granuleBytes - 1;
-        final List<Block> before = expectedBlocks();
-        final Block some = before.get(operation.pick() % before.size());
-        final Region spared =
-                new Region(some.address() + operation.slack() % some.sizeBytes(), Math.max(1, some.sizeBytes() / 2));
-        final List<Long> handles = new ArrayList<>();
-
-        final long from = regionAddress + (long) operation.sizeFraction() * granuleBytes;
-        final Region within = operation.slack() % 2 == 0
-                ? strategy.region()
-                : new Region(from, Math.max(granuleBytes, regionAddress + wholeBytes - from - granuleBytes));
-
-        final long bytes = strategy.retireFree(unitBytes, mostBytes, within, spared, handles::add);
-
-        long sum = 0;
-        for (final long handle : handles) {
-            final long address = strategy.retiredAddress(handle);
-            final long sizeBytes = strategy.retiredBytes(handle);
-            assertEquals(unitBytes, sizeBytes);
-            assertEquals(0, address % unitBytes);
-            assertTrue(within.contains(address) && address + sizeBytes <= within.endAddress(), "within");
-            assertTrue(address >= spared.endAddress() || address + sizeBytes <= spared.address(), "spared");
-            assertTrue(
-                    before.stream()
-                            .anyMatch(block -> block.free()
-                                    && address >= block.address()
-                                    && address + sizeBytes <= block.address() + block.sizeBytes()),
-                    "free before");
-            assertFalse(retired.containsValue(handle), () -> "handle=" + handle + " names another block");
-            live.put(address, sizeBytes);
-            retired.put(address, handle);
-            sum += sizeBytes;
-        }
-        assertEquals(sum, bytes, "retireFree");
+        final long leastBytes = (operation.slack() % 4 + 1) * granuleBytes;
+        final List<Block> free = expectedBlocks().stream()
+                .filter(block -> block.free() && block.sizeBytes() >= leastBytes)
+                .toList();
         if (!canRetireFree) {
-            assertEquals(0, bytes, "retireFree");
-        } else if (coalesces) {
-            final long wholeUnits = before.stream()
-                    .filter(block -> block.free())
-                    .mapToLong(block -> unitsIn(block, within, spared, unitBytes))
-                    .sum();
-            assertEquals(Math.min(wholeUnits, mostBytes & -unitBytes), bytes, "all there is");
+            assertThrows(UnsupportedOperationException.class, () -> strategy.forEachFree(leastBytes, (b, a, s) -> {}));
+            return;
+        }
+        final List<Block> shown = new ArrayList<>();
+        final List<Long> names = new ArrayList<>();
+        strategy.forEachFree(leastBytes, (block, address, sizeBytes) -> {
+            shown.add(new Block(address, sizeBytes, true));
+            names.add(block);
+        });
+        if (coalesces) {
+            assertEquals(Set.copyOf(free), Set.copyOf(shown), "large free blocks");
+        }
+        if (shown.isEmpty()) {
+            return;
+        }
+        final int pick = operation.pick() % shown.size();
+        final Block some = shown.get(pick);
+        final long granules = some.sizeBytes() / granuleBytes;
+        final long skipped = operation.sizeFraction() % granules;
+        final long taken = 1 + operation.slack() % (granules - skipped);
+        final long address = some.address() + skipped * granuleBytes;
+
+        final long handle = strategy.retireFree(names.get(pick), address, taken * granuleBytes);
+
+        if (handle == Strategy.NO_SPACE) {
+            return;
+        }
+        assertEquals(address, strategy.retiredAddress(handle));
+        assertEquals(taken * granuleBytes, strategy.retiredBytes(handle));
+        assertFalse(retired.containsValue(handle), () -> "handle=" + handle + " names another block");
+        live.put(address, taken * granuleBytes);
+        retired.put(address, handle);
+        if (taken > 1) {
+            divide(address, handle, (1 + operation.pick() % (taken - 1)) * granuleBytes, operation.slack() % 2 == 0);
         }
     }
 
-    private static long unitsIn(final Block block, final Region within, final Region spared, final long unitBytes) {
-        final long from = Math.max(block.address(), within.address());
-        final long to = Math.min(block.address() + block.sizeBytes(), within.endAddress());
-        return spared.address() >= to || spared.endAddress() <= from
-                ? unitsBetween(from, to, unitBytes)
-                : unitsBetween(from, spared.address(), unitBytes) + unitsBetween(spared.endAddress(), to, unitBytes);
-    }
-
-    private static long unitsBetween(final long from, final long to, final long unitBytes) {
-        return Math.max(0, (to & -unitBytes) - ((from + unitBytes - 1) & -unitBytes));
+    private void divide(final long address, final long handle, final long keptBytes, final boolean join) {
+        final long wholeBytesThere = strategy.retiredBytes(handle);
+        final long rest = strategy.splitRetired(handle, keptBytes);
+        if (rest == Strategy.NO_SPACE) {
+            return;
+        }
+        assertEquals(keptBytes, strategy.retiredBytes(handle));
+        assertEquals(address + keptBytes, strategy.retiredAddress(rest));
+        assertEquals(wholeBytesThere - keptBytes, strategy.retiredBytes(rest));
+        live.put(address, keptBytes);
+        live.put(address + keptBytes, wholeBytesThere - keptBytes);
+        retired.put(address + keptBytes, rest);
+        if (join) {
+            check();
+            strategy.joinRetired(handle, rest);
+            assertEquals(wholeBytesThere, strategy.retiredBytes(handle));
+            live.remove(address + keptBytes);
+            retired.remove(address + keptBytes);
+            live.put(address, wholeBytesThere);
+        }
     }
 
     private void trim(final Operation operation) {

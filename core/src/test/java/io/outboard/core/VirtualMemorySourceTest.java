@@ -1,12 +1,10 @@
 package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -181,118 +179,96 @@ class VirtualMemorySourceTest {
 
     // Growing in place
 
-    private static GrowableRegion reserve(final VirtualMemorySource source, final long bytes) {
-        return source.reserve(bytes).orElseThrow();
-    }
-
-    @Test
-    void shouldReserveNoMoreThanTheLimitInWholeUnits() {
-        final VirtualMemorySource source = new VirtualMemorySource(11 * MIB);
-
-        final GrowableRegion all = reserve(source, 1L << 62);
-        final GrowableRegion some = reserve(source, 5 * MIB);
-
-        assertEquals(10 * MIB, all.region().sizeBytes());
-        assertEquals(4 * MIB, some.region().sizeBytes());
-        assertTrue(some.region().address() >= all.region().endAddress());
-        assertTrue(source.take(1).address() >= some.region().endAddress());
-        assertTrue(source.reserve(2 * MIB - 1).isEmpty());
-        assertEquals(0, all.committedBytes());
-    }
-
     @Test
     void shouldCountWhatIsCommitted() {
         final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
         final GrowableRegion growable = reserve(source, 10 * MIB);
-        source.take(5 * MIB);
+        final long address = growable.region().address();
+        source.take(3 * MIB);
 
-        growable.commit(3 * MIB);
-        growable.commit(1);
+        growable.commit(address, 4 * MIB, 8 * MIB);
 
         assertEquals(4 * MIB, growable.committedBytes());
-        assertEquals(MIB, source.availableBytes());
-        final DeviceOutOfMemoryException thrown =
-                assertThrows(DeviceOutOfMemoryException.class, () -> growable.commit(5 * MIB));
-        assertEquals(2 * MIB, thrown.requestedBytes());
-        assertEquals(MIB, thrown.freeBytes());
+        assertEquals(4 * MIB, growable.endBytes());
+        assertEquals(3 * MIB, source.availableBytes());
+        final DeviceOutOfMemoryException thrown = assertThrows(
+                DeviceOutOfMemoryException.class, () -> growable.commit(address + 4 * MIB, 4 * MIB, 2 * MIB));
+        assertEquals(4 * MIB, thrown.requestedBytes());
+        assertEquals(3 * MIB, thrown.freeBytes());
         assertEquals(4 * MIB, growable.committedBytes());
     }
 
     @Test
-    void shouldShrinkToWholeUnits() {
-        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
-        final GrowableRegion growable = reserve(source, 10 * MIB);
-        growable.commit(10 * MIB);
+    void shouldMakePiecesAsLargeAsTold() {
+        final GrowableRegion growable = reserve(new VirtualMemorySource(20 * MIB), 40 * MIB);
+        final long address = growable.region().address();
 
-        growable.decommit(5 * MIB);
-        assertEquals(6 * MIB, growable.committedBytes());
-        growable.decommit(7 * MIB);
-        assertEquals(6 * MIB, growable.committedBytes());
-        growable.decommit(0);
+        growable.commit(address, 10 * MIB, 4 * MIB);
 
-        assertEquals(0, growable.committedBytes());
-        assertEquals(10 * MIB, source.availableBytes());
+        assertEquals(4 * MIB, growable.pieceBytes(address));
+        assertEquals(0, growable.pieceBytes(address + 2 * MIB));
+        assertEquals(address + 4 * MIB, growable.pieceFrom(address + 1));
+        assertEquals(2 * MIB, growable.pieceBytes(address + 8 * MIB));
+        assertEquals(growable.region().endAddress(), growable.pieceFrom(address + 8 * MIB + 1));
     }
 
     @Test
     void shouldGiveAllBackWhenAGrowableRegionIsClosed() {
         final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
         final GrowableRegion growable = reserve(source, 10 * MIB);
-        growable.commit(10 * MIB);
+        final long address = growable.region().address();
+        growable.commit(address, 10 * MIB, 10 * MIB);
 
         growable.close();
         growable.close();
 
         assertEquals(10 * MIB, source.availableBytes());
         assertEquals(0, growable.committedBytes());
-        assertThrows(IllegalStateException.class, () -> growable.commit(1));
-        assertThrows(IllegalStateException.class, () -> growable.decommit(1));
+        assertThrows(IllegalStateException.class, () -> growable.commit(address, 2 * MIB, 2 * MIB));
+        assertThrows(IllegalStateException.class, () -> growable.giveBack(new long[0], 0));
+        assertThrows(IllegalStateException.class, () -> growable.move(new long[0], 0));
     }
 
     @Test
     void shouldCloseGrowableRegionsWithTheSource() {
         final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
         final GrowableRegion growable = reserve(source, 10 * MIB);
-        growable.commit(10 * MIB);
+        final long address = growable.region().address();
+        growable.commit(address, 10 * MIB, 2 * MIB);
 
         source.close();
         growable.close();
 
         assertEquals(0, source.availableBytes());
-        assertThrows(IllegalStateException.class, () -> growable.commit(1));
-        assertThrows(IllegalStateException.class, () -> source.reserve(10 * MIB));
+        assertThrows(IllegalStateException.class, () -> growable.commit(address, 2 * MIB, 2 * MIB));
+        assertThrows(IllegalStateException.class, () -> source.reserve(10 * MIB, 10 * MIB));
     }
 
     @Test
-    void shouldMoveMemoryIntoHolesAndBehindTheLast() {
-        final VirtualMemorySource source = VirtualMemorySource.moving(10 * MIB);
-        final GrowableRegion growable = reserveToMove(source, 40 * MIB);
+    void shouldMovePiecesBehindTheLast() {
+        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final GrowableRegion growable = reserve(source, 40 * MIB);
         final long address = growable.region().address();
-        growable.commit(10 * MIB);
+        growable.commit(address, 6 * MIB, 2 * MIB);
+        growable.commit(address + 6 * MIB, 4 * MIB, 4 * MIB);
 
-        move(growable, address + 2 * MIB, address + 10 * MIB, 2);
-        assertEquals(14 * MIB, growable.endBytes());
-        move(growable, address + 12 * MIB, address + 4 * MIB, 1);
-        assertTrue(growable.hasMemory(address + 5 * MIB));
-        assertFalse(growable.hasMemory(address + 2 * MIB));
-        assertFalse(growable.hasMemory(address - 1));
+        growable.move(new long[] {address + 6 * MIB, address + 2 * MIB, 0}, 2);
 
-        assertEquals(12 * MIB, growable.endBytes());
         assertEquals(10 * MIB, growable.committedBytes());
+        assertEquals(16 * MIB, growable.endBytes());
+        assertEquals(4 * MIB, growable.pieceBytes(address + 10 * MIB));
+        assertEquals(2 * MIB, growable.pieceBytes(address + 14 * MIB));
+        assertEquals(address + 4 * MIB, growable.pieceFrom(address + 2 * MIB));
+        assertEquals(address + 10 * MIB, growable.pieceFrom(address + 6 * MIB));
         assertEquals(0, source.availableBytes());
-        assertThrows(DeviceOutOfMemoryException.class, () -> growable.commit(13 * MIB));
-        growable.decommit(4 * MIB);
-        assertEquals(2 * MIB, growable.endBytes(), "then comes a hole");
-        assertEquals(2 * MIB, growable.committedBytes());
-        assertEquals(8 * MIB, source.availableBytes());
     }
 
     @Test
-    void shouldGiveBackUnitsFromAnywhere() {
-        final VirtualMemorySource source = VirtualMemorySource.moving(10 * MIB);
-        final GrowableRegion growable = reserveToMove(source, 40 * MIB);
+    void shouldGiveBackPiecesFromAnywhere() {
+        final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
+        final GrowableRegion growable = reserve(source, 40 * MIB);
         final long address = growable.region().address();
-        growable.commit(10 * MIB);
+        growable.commit(address, 10 * MIB, 2 * MIB);
 
         growable.giveBack(new long[] {address, address + 8 * MIB, address + 4 * MIB, 0}, 3);
 
@@ -303,94 +279,86 @@ class VirtualMemorySourceTest {
         assertThrows(IllegalArgumentException.class, () -> growable.giveBack(twice, 2));
         assertThrows(IllegalArgumentException.class, () -> growable.giveBack(new long[] {address}, 1));
         assertEquals(4 * MIB, growable.committedBytes());
-        growable.fill(address + 4 * MIB, 2 * MIB);
-        growable.commit(10 * MIB);
+        growable.commit(address + 4 * MIB, 2 * MIB, 2 * MIB);
+        growable.commit(address + 8 * MIB, 2 * MIB, 2 * MIB);
         assertEquals(8 * MIB, growable.committedBytes());
     }
 
     @Test
-    void shouldRefuseToMoveWhatIsntThereOrToWhereSomethingIs() {
-        final GrowableRegion growable = reserveToMove(VirtualMemorySource.moving(10 * MIB), 40 * MIB);
+    void shouldRefuseToMoveWhatIsntThereOrToWhereNoAddressesAre() {
+        final GrowableRegion growable = reserve(new VirtualMemorySource(10 * MIB), 12 * MIB);
         final long address = growable.region().address();
-        growable.commit(10 * MIB);
-        move(growable, address, address + 10 * MIB, 1);
+        growable.commit(address, 8 * MIB, 2 * MIB);
 
-        assertMoveRefused(growable, "from=" + address, address, address + 12 * MIB, 1);
-        assertMoveRefused(growable, "from=" + (address + MIB), address + MIB, address + 12 * MIB, 1);
-        assertMoveRefused(growable, "from=" + (address + 12 * MIB), address + 10 * MIB, address, 2);
-        assertMoveRefused(growable, "to=" + (address + 2 * MIB), address + 2 * MIB, address, 2);
-        assertMoveRefused(growable, "to=" + (address + 14 * MIB), address + 2 * MIB, address + 14 * MIB, 1);
-        assertMoveRefused(growable, "to=" + (address - 2 * MIB), address + 2 * MIB, address - 2 * MIB, 1);
-        growable.commit(12 * MIB);
-        growable.close();
-        assertThrows(IllegalStateException.class, () -> move(growable, address + 2 * MIB, address, 1));
+        assertMoveRefused(growable, "pieces[0]=" + (address + MIB), address + MIB);
+        assertMoveRefused(growable, "pieces[0]=" + (address + 8 * MIB), address + 8 * MIB);
+        assertMoveRefused(growable, "pieces[1]=" + address, address, address);
+        assertMoveRefused(growable, "count=3", address, address + 2 * MIB, address + 4 * MIB);
+    }
+
+    private static void assertMoveRefused(final GrowableRegion growable, final String named, final long... pieces) {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> growable.move(pieces, pieces.length));
+        assertTrue(String.valueOf(thrown.getMessage()).startsWith(named), thrown::toString);
+        assertEquals(8 * MIB, growable.endBytes());
     }
 
     @Test
-    void shouldHaveSixteenTimesAsManyAddressesIfMemoryMoves() {
-        final VirtualMemorySource moving = VirtualMemorySource.moving(11 * MIB);
-        final GrowableRegion fixed = reserve(new VirtualMemorySource(10 * MIB), 10 * MIB);
-        fixed.commit(2 * MIB);
+    void shouldHaveUpToSixteenTimesAsManyAddressesAsMemory() {
+        final VirtualMemorySource source = new VirtualMemorySource(11 * MIB);
 
-        assertEquals(176 * MIB, reserveToMove(moving, 1L << 62).region().sizeBytes());
+        assertEquals(176 * MIB, reserve(source, 1L << 62).region().sizeBytes());
+        assertEquals(10 * MIB, reserve(source, 11 * MIB).region().sizeBytes());
         assertEquals(
-                22 * MIB,
-                moving.reserveToMove(2 * MIB + 1, 1L << 62)
-                                .orElseThrow()
-                                .region()
-                                .sizeBytes()
-                        * 11
-                        / 16);
-        assertEquals(10 * MIB, reserve(moving, 1L << 62).region().sizeBytes());
-        assertTrue(new VirtualMemorySource().reserveToMove(MIB, MIB).isEmpty());
-        assertTrue(moving.canMove());
-        assertFalse(new VirtualMemorySource().canMove());
-        final long address = fixed.region().address();
-        assertThrows(UnsupportedOperationException.class, () -> move(fixed, address, address + 2 * MIB, 1));
-        assertThrows(UnsupportedOperationException.class, () -> fixed.fill(address + 2 * MIB, 2 * MIB));
+                32 * MIB,
+                source.reserve(2 * MIB, 1L << 62).orElseThrow().region().sizeBytes());
+        assertTrue(source.reserve(2 * MIB - 1, 1L << 62).isEmpty());
+        assertTrue(source.reserve(1L << 62, 2 * MIB - 1).isEmpty());
+        assertThrows(IllegalArgumentException.class, () -> source.reserve(0, 1));
+        assertThrows(IllegalArgumentException.class, () -> source.reserve(1, 0));
     }
 
-    private static GrowableRegion reserveToMove(final VirtualMemorySource source, final long addressBytes) {
-        return source.reserveToMove(1L << 62, addressBytes).orElseThrow();
-    }
-
-    /** So many units side by side to others side by side. */
-    private static void move(final GrowableRegion growable, final long from, final long to, final int count) {
-        growable.move(units(from, count), units(to, count), count);
-    }
-
-    private static long[] units(final long first, final int count) {
-        return LongStream.range(0, count).map(i -> first + i * 2 * MIB).toArray();
-    }
-
-    private static void assertMoveRefused(
-            final GrowableRegion growable, final String named, final long from, final long to, final int count) {
-        final IllegalArgumentException thrown =
-                assertThrows(IllegalArgumentException.class, () -> move(growable, from, to, count));
-        assertTrue(String.valueOf(thrown.getMessage()).startsWith(named), thrown::toString);
-        assertEquals(10 * MIB, growable.committedBytes());
-        assertEquals(12 * MIB, growable.endBytes());
+    private static GrowableRegion reserve(final VirtualMemorySource source, final long addressBytes) {
+        return source.reserve(1L << 62, addressBytes).orElseThrow();
     }
 
     @Test
     void shouldCloseAHugeRegion() {
         final VirtualMemorySource huge = new VirtualMemorySource();
-        final GrowableRegion region = huge.reserve(1L << 52).orElseThrow();
-        region.commit(1L << 51);
-        region.commit((1L << 51) + 2 * MIB);
+        final GrowableRegion region = reserve(huge, 1L << 52);
+        region.commit(region.region().address(), 1L << 51, 1L << 51);
         region.close();
         assertEquals(1L << 62, huge.availableBytes());
     }
 
     @Test
-    void shouldRefuseToGrowOutsideOfARegion() {
-        final VirtualMemorySource source = new VirtualMemorySource();
-        final GrowableRegion growable = reserve(source, 10 * MIB);
+    void shouldRefuseToGrowWhereItCannot() {
+        final GrowableRegion growable = reserve(new VirtualMemorySource(), 10 * MIB);
+        final long address = growable.region().address();
+        growable.commit(address, 4 * MIB, 4 * MIB);
 
-        assertThrows(IllegalArgumentException.class, () -> growable.commit(-1));
-        assertThrows(IllegalArgumentException.class, () -> growable.commit(10 * MIB + 1));
-        assertThrows(IllegalArgumentException.class, () -> growable.decommit(-1));
-        assertThrows(IllegalArgumentException.class, () -> source.reserve(0));
-        assertThrows(IllegalArgumentException.class, () -> source.reserve(-1));
+        assertCommitRefused(growable, "bytes=0", address + 4 * MIB, 0, 2 * MIB);
+        assertCommitRefused(growable, "bytes=" + MIB, address + 4 * MIB, MIB, 2 * MIB);
+        assertCommitRefused(growable, "bytes=" + 12 * MIB, address, 12 * MIB, 2 * MIB);
+        assertCommitRefused(growable, "pieceBytes=0", address + 4 * MIB, 2 * MIB, 0);
+        assertCommitRefused(growable, "pieceBytes=" + MIB, address + 4 * MIB, 2 * MIB, MIB);
+        assertCommitRefused(growable, "address=" + (address - 2 * MIB), address - 2 * MIB, 2 * MIB, 2 * MIB);
+        assertCommitRefused(growable, "address=" + (address + 5 * MIB), address + 5 * MIB, 2 * MIB, 2 * MIB);
+        assertCommitRefused(growable, "address=" + address, address, 2 * MIB, 2 * MIB);
+        assertCommitRefused(growable, "address=" + (address + 2 * MIB), address + 2 * MIB, 2 * MIB, 2 * MIB);
+        assertCommitRefused(growable, "address=" + (address + 6 * MIB), address + 6 * MIB, 2 * MIB, 2 * MIB);
+        assertCommitRefused(growable, "address=" + (address + 4 * MIB), address + 4 * MIB, 8 * MIB, 2 * MIB);
+        assertEquals(4 * MIB, growable.committedBytes());
+    }
+
+    private static void assertCommitRefused(
+            final GrowableRegion growable,
+            final String named,
+            final long address,
+            final long bytes,
+            final long pieceBytes) {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> growable.commit(address, bytes, pieceBytes));
+        assertTrue(String.valueOf(thrown.getMessage()).startsWith(named), thrown::toString);
     }
 }

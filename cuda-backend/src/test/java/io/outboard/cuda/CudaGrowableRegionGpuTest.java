@@ -2,7 +2,6 @@ package io.outboard.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,12 +21,15 @@ import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
 import jcuda.runtime.cudaMemcpyKind;
+import jcuda.runtime.cudaStream_t;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Regions that grow in place on a real device. Needs JDK 22 or newer, and Outboard's classes in their jar, as the GPU bundle
@@ -58,7 +60,7 @@ class CudaGrowableRegionGpuTest {
         usedBefore = source.usedBytes();
         // What other tests left on this thread.
         JCuda.cudaGetLastError();
-        final Optional<GrowableRegion> reserved = source.reserve(1L << 62);
+        final Optional<GrowableRegion> reserved = source.reserve(1L << 62, 1L << 62);
         growable = reserved.orElseThrow();
     }
 
@@ -92,22 +94,28 @@ class CudaGrowableRegionGpuTest {
         assertArrayEquals(expected, actual);
     }
 
+    /** Behind the last memory. */
+    private void grow(final long bytes, final long pieceBytes) {
+        growable.commit(growable.region().address() + growable.endBytes(), bytes, pieceBytes);
+    }
+
     @Test
-    void shouldReserveTheWholeDeviceAndTakeNoMemory() {
-        assertTrue(growable.region().sizeBytes() > source.device().totalBytes() - growable.unitBytes());
+    void shouldReserveAddressesForTheDeviceAndTakeNoMemory() {
+        assertTrue(growable.region().sizeBytes() > 16 * (source.device().totalBytes() - growable.unitBytes()));
         assertEquals(0, growable.region().address() % growable.unitBytes());
         assertUsed(0);
     }
 
     @Test
     void shouldGrowAndShrinkOnTheDevice() {
-        growable.commit(GIB);
+        final long base = growable.region().address();
+        grow(GIB, GIB);
         assertUsed(GIB);
-        growable.commit(3 * GIB);
+        grow(2 * GIB, 64 * MIB);
         assertUsed(3 * GIB);
 
-        growable.decommit(GIB);
-        assertUsed(GIB);
+        growable.giveBack(new long[] {base, base + GIB + 64 * MIB}, 2);
+        assertUsed(2 * GIB - 64 * MIB);
         growable.close();
 
         assertUsed(0);
@@ -116,8 +124,8 @@ class CudaGrowableRegionGpuTest {
     @Test
     void shouldBeOneRangeAcrossBorders() {
         final long address = growable.region().address();
-        for (int piece = 1; piece <= 8; piece++) {
-            growable.commit(piece * growable.unitBytes());
+        for (int piece = 0; piece < 8; piece++) {
+            grow(growable.unitBytes(), growable.unitBytes());
         }
         final long half = 4 * growable.unitBytes();
 
@@ -138,21 +146,21 @@ class CudaGrowableRegionGpuTest {
 
     @Test
     void shouldKeepContentsWhileItGrowsAndShrinks() {
-        growable.commit(1);
         final long address = growable.region().address();
+        grow(growable.unitBytes(), growable.unitBytes());
         set(address, 0x3C, growable.unitBytes());
 
-        growable.commit(2 * GIB);
-        growable.decommit(1);
+        grow(2 * GIB, 2 * GIB);
+        growable.giveBack(new long[] {address + growable.unitBytes()}, 1);
 
         assertHolds(0x3C, address);
         assertHolds(0x3C, address + growable.unitBytes() - PROBE_BYTES);
     }
 
-    /** Unmapping doesn't wait by itself; memory that work still uses would be gone. */
+    /** Else memory that work still uses would be gone. */
     @Test
-    void shouldWaitForTheDeviceBeforeItShrinks() {
-        growable.commit(8 * GIB);
+    void shouldWaitForTheDeviceBeforeItEnds() {
+        grow(8 * GIB, GIB);
         for (int i = 0; i < 20; i++) {
             assertEquals(
                     cudaError.cudaSuccess,
@@ -160,68 +168,86 @@ class CudaGrowableRegionGpuTest {
                             DevicePointers.pointerTo(growable.region().address()), i, 8 * GIB, null));
         }
 
-        growable.decommit(0);
+        growable.close();
 
         assertEquals(cudaError.cudaSuccess, JCuda.cudaDeviceSynchronize());
         assertUsed(0);
     }
 
+    /** A pool knows that nothing uses what it moves: the device may be as busy elsewhere as it likes. */
+    @Test
+    void shouldNotWaitForTheDeviceWhileItMovesOrGivesBack(final TestReporter reporter) {
+        final long base = growable.region().address();
+        grow(8 * GIB, 8 * GIB);
+        grow(64 * MIB, 16 * MIB);
+        assertEquals(cudaError.cudaSuccess, JCuda.cudaDeviceSynchronize());
+        final cudaStream_t stream = new cudaStream_t();
+        assertEquals(cudaError.cudaSuccess, JCuda.cudaStreamCreateWithFlags(stream, JCuda.cudaStreamNonBlocking));
+        for (int i = 0; i < 200; i++) {
+            assertEquals(
+                    cudaError.cudaSuccess, JCuda.cudaMemsetAsync(DevicePointers.pointerTo(base), i, 8 * GIB, stream));
+        }
+        final long begin = System.nanoTime();
+
+        growable.move(new long[] {base + 8 * GIB, base + 8 * GIB + 32 * MIB}, 2);
+        growable.giveBack(new long[] {base + 8 * GIB + 16 * MIB}, 1);
+
+        final long took = System.nanoTime() - begin;
+        assertEquals(cudaError.cudaErrorNotReady, JCuda.cudaStreamQuery(stream), "took " + took + " ns");
+        reporter.publishEntry("two moved, one given back in " + took / 1000 + " us while the device works");
+        assertEquals(cudaError.cudaSuccess, JCuda.cudaStreamDestroy(stream));
+        assertEquals(cudaError.cudaSuccess, JCuda.cudaDeviceSynchronize());
+        assertHolds(199, base + 8 * GIB - PROBE_BYTES);
+    }
+
     @Test
     void shouldSayThatTheDeviceIsFull() {
         final DeviceOutOfMemoryException thrown = assertThrows(
-                DeviceOutOfMemoryException.class,
-                () -> growable.commit(growable.region().sizeBytes()));
+                DeviceOutOfMemoryException.class, () -> grow(source.device().totalBytes() & -GIB, GIB));
 
         assertEquals("CUDA_ERROR_OUT_OF_MEMORY (2)", thrown.reason());
         assertEquals(0, growable.committedBytes());
         assertEquals(cudaError.cudaSuccess, JCuda.cudaGetLastError());
-        growable.commit(GIB);
+        grow(GIB, GIB);
     }
 
-    /** Each of the driver's calls costs about as much for a unit of any size. */
-    @Test
-    void shouldMoveUnits(final TestReporter reporter) {
-        final int count = 256;
-        final GrowableRegion region = source.reserveToMove(1L << 62, 1L << 62).orElseThrow();
-        final long unitBytes = region.unitBytes();
-        final long base = region.region().address();
+    /** Each of the driver's calls costs about as much for a piece of any size. */
+    @ParameterizedTest
+    @ValueSource(longs = {2, 8, 32, 64, 128})
+    void shouldMovePieces(final long pieceMib, final TestReporter reporter) {
+        final int count = 64;
+        final long bytes = pieceMib * MIB;
+        final long base = growable.region().address();
         final long begin = System.nanoTime();
-        region.commit(4 * count * unitBytes);
+        grow(4 * count * bytes, bytes);
         final long committed = System.nanoTime();
-        set(base, 0x77, 4 * count * unitBytes);
+        set(base, 0x77, 4 * count * bytes);
         assertEquals(cudaError.cudaSuccess, JCuda.cudaDeviceSynchronize());
         final long[] every =
-                LongStream.range(0, count).map(i -> base + 2 * i * unitBytes).toArray();
-        final long[] behind = LongStream.range(4 * count, 5 * count)
-                .map(i -> base + i * unitBytes)
-                .toArray();
-        final long[] row = LongStream.range(2 * count, 3 * count)
-                .map(i -> base + i * unitBytes)
-                .toArray();
+                LongStream.range(0, count).map(i -> base + 2 * i * bytes).toArray();
+        final long behind = base + growable.endBytes();
 
-        final long beforeScattered = System.nanoTime();
-        region.move(every, behind, count);
-        final long beforeRow = System.nanoTime();
-        region.move(row, every, count);
-        final long after = System.nanoTime();
+        final long beforeMove = System.nanoTime();
+        growable.move(every, count);
+        final long moved = System.nanoTime();
 
-        final double perUnit = 1e-3 / count;
+        for (int i = 0; i < count; i++) {
+            assertHolds(0x77, every[i] + bytes);
+            assertEquals(0, growable.pieceBytes(every[i]));
+            set(behind + i * bytes, 0x22, bytes);
+        }
+        assertHolds(0x22, behind + 3 * bytes);
+        final long[] some = Arrays.stream(every).map(piece -> piece + bytes).toArray();
+        final long beforeBack = System.nanoTime();
+        growable.giveBack(some, count);
+        final long back = System.nanoTime();
         reporter.publishEntry(String.format(
                 Locale.ROOT,
-                "units of %d MiB, microseconds each: added %.1f, moved from everywhere to a row %.1f, from a row to everywhere %.1f",
-                unitBytes / MIB,
-                (committed - begin) * perUnit / 4,
-                (beforeRow - beforeScattered) * perUnit,
-                (after - beforeRow) * perUnit));
-        for (int i = 0; i < count; i++) {
-            assertHolds(0x77, every[i] + unitBytes);
-            set(every[i], 0x11, unitBytes);
-            set(behind[i], 0x22, unitBytes);
-            assertFalse(region.hasMemory(row[i]));
-        }
-        assertHolds(0x11, every[3]);
-        assertHolds(0x22, behind[3]);
-        region.close();
+                "pieces of %d MiB, microseconds each: added %.1f, moved %.1f, given back %.1f",
+                pieceMib,
+                (committed - begin) * 1e-3 / count / 4,
+                (moved - beforeMove) * 1e-3 / count,
+                (back - beforeBack) * 1e-3 / count));
     }
 
     /** With {@code cudaMalloc} a program could have this block: so it can with a pool. */
@@ -280,7 +306,7 @@ class CudaGrowableRegionGpuTest {
             assertUsed(pool.statistics().heldBytes());
 
             pool.free(second[0]);
-            assertTrue(pool.trimTo(0) <= 64 * MIB);
+            assertTrue(pool.trimTo(0) <= 66 * MIB);
 
             assertUsed(pool.statistics().heldBytes());
             assertHolds(0x5A, first);

@@ -2,7 +2,9 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
@@ -11,7 +13,7 @@ final class FakeVirtualMemory implements VirtualMemoryCalls {
 
     static final long UNIT_BYTES = 2L << 20;
 
-    private record Mapping(long sizeBytes, long handle, boolean accessible) {}
+    private record Mapping(long sizeBytes, long handle, Set<Integer> devices) {}
 
     private final long deviceBytes;
     private final Map<Long, Long> reserved = new TreeMap<>();
@@ -54,12 +56,16 @@ final class FakeVirtualMemory implements VirtualMemoryCalls {
         return mapped.size();
     }
 
-    /** Whether a kernel could use all of the range. */
+    /** Whether a kernel of device 1 could use all of the range. */
     boolean isAccessible(final long address, final long sizeBytes) {
+        return isAccessible(address, sizeBytes, 1);
+    }
+
+    boolean isAccessible(final long address, final long sizeBytes, final int device) {
         long next = address;
         while (next < address + sizeBytes) {
             final Map.Entry<Long, Mapping> mapping = mapped.floorEntry(next);
-            if (mapping == null || !mapping.getValue().accessible) {
+            if (mapping == null || !mapping.getValue().devices.contains(device)) {
                 return false;
             }
             final long end = mapping.getKey() + mapping.getValue().sizeBytes;
@@ -110,7 +116,7 @@ final class FakeVirtualMemory implements VirtualMemoryCalls {
         final boolean whole = created.getOrDefault(handle, 0L) == sizeBytes;
         final int code = enter("map", inside && apart && whole);
         if (code == CudaCalls.SUCCESS) {
-            mapped.put(address, new Mapping(sizeBytes, handle, false));
+            mapped.put(address, new Mapping(sizeBytes, handle, new HashSet<>()));
         }
         return code;
     }
@@ -125,11 +131,16 @@ final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int setAccess(final long address, final long sizeBytes, final int device) {
+    public int setAccess(final long address, final long sizeBytes, final int device, final boolean access) {
         final int code = enter("setAccess", isMapped(address, sizeBytes));
         if (code == CudaCalls.SUCCESS) {
-            mapped.subMap(address, address + sizeBytes)
-                    .replaceAll((at, mapping) -> new Mapping(mapping.sizeBytes, mapping.handle, true));
+            mapped.subMap(address, address + sizeBytes).values().forEach(mapping -> {
+                if (access) {
+                    mapping.devices.add(device);
+                } else {
+                    mapping.devices.remove(device);
+                }
+            });
         }
         return code;
     }

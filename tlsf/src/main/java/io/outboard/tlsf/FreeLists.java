@@ -1,6 +1,7 @@
 package io.outboard.tlsf;
 
 import io.outboard.core.spi.BlockTable;
+import java.util.function.IntConsumer;
 
 /**
  * The free blocks of a region in lists by size, and a bitmap of the lists that hold any. Subclasses say how a size maps
@@ -85,6 +86,18 @@ abstract class FreeLists {
             }
         }
         return BlockTable.NONE;
+    }
+
+    /** Shows the blocks of {@code least} granules or more. O(blocks in lists of such). */
+    final void forEachFrom(final BlockTable table, final long least, final IntConsumer visitor) {
+        for (int list = findNonEmpty(listHolding(least)); list != NO_LIST; list = findNonEmpty(list + 1)) {
+            final int head = table.head(list);
+            for (int block = table.next(head); block != head; block = table.next(block)) {
+                if (Integer.toUnsignedLong(table.size(block)) >= least) {
+                    visitor.accept(block);
+                }
+            }
+        }
     }
 
     /** The largest size of a free block, 0 if there is none. Looks at each block of the last list. */

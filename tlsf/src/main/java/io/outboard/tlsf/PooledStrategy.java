@@ -2,12 +2,12 @@ package io.outboard.tlsf;
 
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
+import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
-import java.util.function.LongConsumer;
 
 /**
  * Object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for everything else: Bell,
@@ -207,13 +207,27 @@ public final class PooledStrategy implements Strategy {
 
     /** Slabs with free slots aren't free blocks: what is in them stays. */
     @Override
-    public long retireFree(
-            final long unitBytes,
-            final long mostBytes,
-            final Region within,
-            final Region spared,
-            final LongConsumer retired) {
-        return backing.retireFree(unitBytes, mostBytes, within, spared, block -> retired.accept(block << 1));
+    public void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
+        backing.forEachFree(leastBytes, visitor);
+    }
+
+    @Override
+    public long retireFree(final long block, final long address, final long sizeBytes) {
+        return nameOf(backing.retireFree(block, address, sizeBytes));
+    }
+
+    @Override
+    public long splitRetired(final long retired, final long sizeBytes) {
+        return nameOf(backing.splitRetired(retired >>> 1, sizeBytes));
+    }
+
+    @Override
+    public void joinRetired(final long retired, final long next) {
+        backing.joinRetired(retired >>> 1, next >>> 1);
+    }
+
+    private static long nameOf(final long retired) {
+        return retired == NO_SPACE ? NO_SPACE : retired << 1;
     }
 
     @Override

@@ -1,9 +1,9 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.BlockTable;
-import java.util.function.LongConsumer;
 
 /**
  * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that
@@ -92,41 +92,41 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     @Override
-    protected final long withdrawFree(
-            final long unitMask,
-            final long most,
-            final long from,
-            final long to,
-            final long sparedStart,
-            final long sparedEnd,
-            final LongConsumer retired) {
-        long done = 0;
-        for (int block = table.after(BlockTable.NONE);
-                block != BlockTable.NONE && done < most;
-                block = table.after(block)) {
-            final long start = start(block);
-            final long end = start + size(block);
-            long first = Math.max(start, from);
-            first += padding(first, unitMask);
-            if (first < sparedEnd && first + unitMask >= sparedStart) {
-                first = sparedEnd + padding(sparedEnd, unitMask);
-            }
-            if (table.isFree(block) && first + unitMask < Math.min(end, to)) {
-                if (!hasRoomForTwo()) {
-                    break;
-                }
-                retired.accept(retired(cut(block, (int) (first - start), (int) unitMask + 1)));
-                done += unitMask + 1;
-            }
-        }
-        return done;
+    protected final void showFree(final long least, final FreeBlockVisitor visitor) {
+        lists.forEachFrom(table, least, block -> visitor.visit(block, start(block), size(block)));
     }
 
-    private boolean hasRoomForTwo() {
+    @Override
+    protected final long withdrawFree(final long block, final long start, final long size) {
+        final int free = (int) block;
+        final long padding = start - start(free);
+        assert table.isFree(free) && padding >= 0 && padding + size <= size(free)
+                : "block=" + block + " must be a free block with room for " + size + " granules at " + start;
+        return hasRoomFor(2) ? retired(cut(free, (int) padding, (int) size)) : NO_SPACE;
+    }
+
+    @Override
+    protected final long splitWithdrawn(final long retired, final long size) {
+        final int block = checkedRetired(retired);
+        assert size < size(block) : "size=" + size + " must be less than " + size(block);
+        return hasRoomFor(1) ? retireEnd(block, (int) size) : NO_SPACE;
+    }
+
+    @Override
+    protected final void joinWithdrawn(final long retired, final long next) {
+        final int block = checkedRetired(retired);
+        final int second = unretired(next);
+        assert table.after(block) == second : "next=" + next + " must be the block behind retired=" + retired;
+        table.setRange(block, table.start(block), table.size(block) + table.size(second));
+        table.join(block, table.after(second));
+        table.discard(second);
+    }
+
+    /** Not by an exception: what has been retired by now is to be told of. */
+    private boolean hasRoomFor(final int blocks) {
         try {
-            return table.makeRoomFor(2);
+            return table.makeRoomFor(blocks);
         } catch (final OutOfMemoryError e) {
-            // What has been retired by now is to be told of.
             return false;
         }
     }

@@ -41,17 +41,15 @@ abstract class TableStrategy extends AbstractStrategy {
 
     @Override
     protected final long endRetired(final long retired) {
-        final int block = checkedRetired(retired);
+        final int block = unretired(retired);
         final long size = size(block);
-        retiredBlocks--;
         makeFree(block);
         return size;
     }
 
     @Override
     protected final void readmit(final long retired) {
-        table.enter(checkedRetired(retired));
-        retiredBlocks--;
+        table.enter(unretired(retired));
     }
 
     @Override
@@ -79,7 +77,14 @@ abstract class TableStrategy extends AbstractStrategy {
         return retired(tail);
     }
 
-    private int checkedRetired(final long retired) {
+    /** It is a retired block no more. */
+    final int unretired(final long retired) {
+        final int block = checkedRetired(retired);
+        retiredBlocks--;
+        return block;
+    }
+
+    final int checkedRetired(final long retired) {
         final int block = (int) retired;
         assert block == retired && retiredBlocks > 0 && !table.isFree(block) && table.find(table.start(block)) != block
                 : "retired=" + retired + " must name a retired block";

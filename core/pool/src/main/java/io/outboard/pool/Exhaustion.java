@@ -117,7 +117,7 @@ final class Exhaustion {
     }
 
     private long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
-        return growth.gatherAndPlace(sizeBytes, alignmentBytes, recycler::isCapturing);
+        return growth.gatherAndPlace(sizeBytes, alignmentBytes);
     }
 
     private long askHandlers(final Lane home, final long sizeBytes, final long alignmentBytes) {
@@ -172,12 +172,12 @@ final class Exhaustion {
                 : lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
             final PoolStatistics now = pool.statistics();
-            final long unitBytes = growth.movingUnitBytes();
+            final long movableBytes = growth.movableBytes();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(
                     sizeBytes,
                     now.freeBytes(),
                     pool::largestFreeBlockBytes,
-                    now + (unitBytes == 0 ? "" : ", which moves in whole units of " + unitBytes + " bytes"),
+                    now + (movableBytes < 0 ? "" : ", of which " + movableBytes + " bytes in pieces that can move"),
                     () -> pool.largestHolders().toString());
             events.outOfMemory(thrown, now);
             last = new WeakReference<>(thrown);

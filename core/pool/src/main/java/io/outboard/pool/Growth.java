@@ -81,25 +81,28 @@ final class Growth {
     }
 
     /** Places a request in memory that is gathered for it, if there is enough, the source can, and no stream is captured. */
-    long gatherAndPlace(final long sizeBytes, final long alignmentBytes, final BooleanSupplier isCapturing) {
+    long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
         if (inPlace == null) {
             return Strategy.NO_SPACE;
         }
         StackReserve.claimMore();
         regionLock.lock();
         try {
-            // Asked now: to get the lock may have taken long.
-            return ended || isCapturing.getAsBoolean()
-                    ? Strategy.NO_SPACE
-                    : inPlace.gatherAndPlace(sizeBytes, alignmentBytes);
+            return ended ? Strategy.NO_SPACE : inPlace.gatherAndPlace(sizeBytes, alignmentBytes);
         } finally {
             regionLock.unlock();
         }
     }
 
-    /** What memory moves in to where a request needs it, in bytes; 0 if it doesn't. */
-    long movingUnitBytes() {
-        return inPlace == null ? 0 : inPlace.movingUnitBytes();
+    /** How much is free that could move to where a request needs it; negative if memory doesn't. */
+    long movableBytes() {
+        StackReserve.claimMore();
+        regionLock.lock();
+        try {
+            return inPlace == null || ended ? -1 : inPlace.movableBytes();
+        } finally {
+            regionLock.unlock();
+        }
     }
 
     /** Grows in place so that blocks may end there, if limit and device allow. */

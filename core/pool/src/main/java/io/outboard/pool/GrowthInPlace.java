@@ -1,21 +1,29 @@
 package io.outboard.pool;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Growth of a pool's first region, if the source has such that grow. Its strategy divides all of its addresses, but a block that
- * ends beyond what is committed goes back to the strategy before the main lane's lock is released. So whenever that lock is
- * free, no block in use lies there, nobody can be handed memory that isn't mapped, and none needs to wait for another's mapping:
+ * ends beyond the last memory goes back to the strategy before the main lane's lock is released, and where memory has gone
+ * elsewhere there are {@link Holes}. So whenever that lock is free, no block in use lies there, nobody can be handed memory that
+ * isn't mapped, and none needs to wait for another's mapping:
  *
  * <pre>{@code
- *   |  used  | free |  used  |        free        |
- *   |            backed          |    addresses   |
- *   used.address()           backedEnd    used.endAddress()
+ *   |  used  | free |  used  | hole | used |   free   |
+ *   |                   backed                   |    addresses   |
+ *   used.address()                           backedEnd    used.endAddress()
  * }</pre>
+ *
+ * <p>Where a strategy can retire free memory, that moves: pieces that lie wholly in free blocks go behind the last memory, where a
+ * large block is to be. A block of some size has pieces of its own, so that all of it can move once it is free.
  *
  * <p>The region lock is held; the main lane's lock isn't, since the source works meanwhile.
  */
@@ -27,6 +35,11 @@ final class GrowthInPlace {
     private final RegionMaker maker;
     private final long firstRegionBytes;
     private final long limitBytes;
+    private final DeviceWork work;
+
+    /** Whether free memory may still be worked on. */
+    private final boolean waits;
+
     private final Lanes lanes;
     private final Lane main;
     private final PoolEvents events;
@@ -34,6 +47,8 @@ final class GrowthInPlace {
     GrowthInPlace(final PoolBuilder builder, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
         firstRegionBytes = builder.firstRegionBytes;
         limitBytes = builder.limitBytes;
+        work = builder.work;
+        waits = builder.policy == ReusePolicy.IMMEDIATE && work != DeviceWork.NONE;
         this.maker = maker;
         this.lanes = lanes;
         this.events = events;
@@ -51,7 +66,12 @@ final class GrowthInPlace {
 
     /** By how much it grows if no more is needed, in bytes. */
     long stepBytes() {
-        return InPlaceGrowth.stepBytes(lanes.heldBytes(), firstRegionBytes);
+        final Part region = region();
+        return region == null ? firstRegionBytes : sizesOf(region).stepBytes(lanes.heldBytes(), firstRegionBytes);
+    }
+
+    private static PieceSizes sizesOf(final Part region) {
+        return PieceSizes.of(Objects.requireNonNull(region.growable));
     }
 
     void reserve() {
@@ -82,14 +102,14 @@ final class GrowthInPlace {
             if (placed > Strategy.NO_SPACE) {
                 return placed;
             }
-            if (placed == Strategy.NO_SPACE || hasManyHoles(region)) {
-                // Addresses come to an end.
+            if (placed == Strategy.NO_SPACE || isScarceOfAddresses(region)) {
                 final long filled = fillAndPlace(region, sizeBytes, alignmentBytes);
                 if (filled > Strategy.NO_SPACE || placed == Strategy.NO_SPACE) {
                     return filled;
                 }
             }
-            // Others may take what is committed here before this thread does: then once more, for the end that is next.
+            // Others may take what is committed here before this thread does: then once more, for the end
+            // that is next.
             if (!commit(region, ~placed)) {
                 final long tried = place(region, true, sizeBytes, alignmentBytes);
                 // No whole region either: the device has no more.
@@ -98,20 +118,9 @@ final class GrowthInPlace {
         }
     }
 
-    private static boolean hasManyHoles(final Part region) {
-        final GrowableRegion growable = Objects.requireNonNull(region.growable);
-        return region.holes.count() * growable.unitBytes() > growable.committedBytes() / 2;
-    }
-
-    /** Puts memory of the device into holes so that there is room between others. An address or {@code NO_SPACE}. */
-    private long fillAndPlace(final Part region, final long sizeBytes, final long alignmentBytes) {
-        if (region.holes.count() == 0) {
-            return Strategy.NO_SPACE;
-        }
-        final Gathering filling = Gathering.onlyIntoHoles(region, sizeBytes, alignmentBytes);
-        return gather(region, filling, sizeBytes, Strategy.NO_SPACE)
-                ? place(region, true, sizeBytes, alignmentBytes)
-                : Strategy.NO_SPACE;
+    /** Then memory is put into holes first. */
+    private static boolean isScarceOfAddresses(final Part region) {
+        return region.holes.count() > 0 && region.memoryEnd() - region.taken.address() > region.taken.sizeBytes() / 2;
     }
 
     private long place(final Part region, final boolean onlyBacked, final long sizeBytes, final long alignmentBytes) {
@@ -162,8 +171,8 @@ final class GrowthInPlace {
         final long mostBytes = limitBytes - (lanes.heldBytes() - region.heldBytes);
         final long endBytes = growable.endBytes();
         try {
-            return new InPlaceGrowth(growable, firstRegionBytes)
-                    .commit(end - region.taken.address(), mostBytes, maker.availableBytes());
+            return new InPlaceGrowth(growable, firstRegionBytes, isMoving(region), maker::availableBytes)
+                    .commit(end - region.taken.address(), mostBytes);
         } finally {
             if (growable.endBytes() > endBytes) {
                 event.commit(part(region, endBytes, growable.endBytes()));
@@ -173,24 +182,32 @@ final class GrowthInPlace {
     }
 
     private boolean isMoving(final Part region) {
-        return maker.canGather() && Gathering.canServe(region);
+        final long unitBytes = Objects.requireNonNull(region.growable).unitBytes();
+        return maker.canGather()
+                && region.strategy.granuleBytes() <= unitBytes
+                && (region.taken.address() & (unitBytes - 1)) == 0;
     }
 
-    /** What memory moves in, in bytes; 0 if it doesn't. */
-    long movingUnitBytes() {
+    /** How much is free in whole pieces, which could move; negative if memory doesn't. */
+    long movableBytes() {
         final Part region = region();
-        return region == null || !isMoving(region)
-                ? 0
-                : Objects.requireNonNull(region.growable).unitBytes();
+        if (region == null || !isMoving(region)) {
+            return -1;
+        }
+        main.lock();
+        try {
+            return new FreePieces(region, 0, 0).bytes();
+        } finally {
+            main.taken = false;
+        }
     }
 
-    /** As {@link Gathering}. An address, or {@code NO_SPACE} if there isn't enough. */
+    /** Memory for a block that no free block has room for, though all of them together have. An address, or {@code NO_SPACE}. */
     long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
         final Part region = region();
         if (region == null || !isMoving(region)) {
             return Strategy.NO_SPACE;
         }
-        final Gathering gathering = Gathering.of(region, sizeBytes, alignmentBytes);
         // Others may take what was gathered here before this thread does: then once more.
         for (int tries = 0; tries <= MOST_GATHERINGS; tries++) {
             final long placed = place(region, false, sizeBytes, alignmentBytes);
@@ -202,122 +219,271 @@ final class GrowthInPlace {
             if (around >= 0) {
                 return around;
             }
-            if (tries == MOST_GATHERINGS || !gather(region, gathering, sizeBytes, placed)) {
+            final boolean fills = placed == Strategy.NO_SPACE || isScarceOfAddresses(region);
+            if (fills && refill(region, sizeBytes, alignmentBytes)) {
+                continue;
+            }
+            if (placed == Strategy.NO_SPACE || !gather(region, sizeBytes, ~placed)) {
                 break;
             }
         }
         return Strategy.NO_SPACE;
     }
 
-    /** For a block that would end there if memory were behind it, as far as there are addresses. */
-    private boolean gather(final Part region, final Gathering gathering, final long sizeBytes, final long placed) {
-        final long unusedBytes = Math.min(limitBytes - lanes.heldBytes(), maker.availableBytes());
-        final long freeBytes = lanes.heldBytes() - lanes.usedBytes() - lanes.limboBytes();
+    /** What limit and device still allow. */
+    private long unusedBytes(final Part region) {
+        final long unitBytes = Objects.requireNonNull(region.growable).unitBytes();
+        return Math.max(0, Math.min(limitBytes - lanes.heldBytes(), maker.availableBytes())) & -unitBytes;
+    }
+
+    /** While a stream is captured, nothing moves; and who isn't sure that nothing works on free memory waits. */
+    private boolean mayMove() {
+        return !work.isCapturing() && (!waits || work.synchronize());
+    }
+
+    /**
+     * Puts memory behind the last one until a block can end there: of the device, and what it hasn't of free blocks.
+     *
+     * @param sizeBytes of the block
+     * @return false if there isn't enough
+     */
+    private boolean gather(final Part region, final long sizeBytes, final long end) {
+        // The device may have less than it says.
+        return gather(region, sizeBytes, end, unusedBytes(region)) || gather(region, sizeBytes, end, 0);
+    }
+
+    private boolean gather(final Part region, final long sizeBytes, final long end, final long unusedBytes) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        final long unitBytes = growable.unitBytes();
+        final long memoryEnd = region.taken.address() + growable.endBytes();
+        final long missingBytes = (end - memoryEnd + unitBytes - 1) & -unitBytes;
         final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
+        final long heldBytes = region.heldBytes;
+        final FreePieces pieces;
+        long newBytes = -1;
         main.lock();
         try {
-            if (!gathering.begin(placed == Strategy.NO_SPACE ? Long.MAX_VALUE : ~placed, freeBytes, unusedBytes)) {
+            pieces = new FreePieces(region, tailOf(region, memoryEnd), Long.MAX_VALUE);
+            final long movingBytes = pieces.retire(Math.max(0, missingBytes - unusedBytes), FreePieces.LARGEST_FIRST);
+            newBytes = Math.max(0, missingBytes - movingBytes);
+            if (newBytes > unusedBytes || memoryEnd + newBytes + movingBytes > region.taken.endAddress()) {
+                pieces.settle();
                 return false;
             }
         } finally {
             main.taken = false;
         }
-        final long heldBytes = region.heldBytes;
+        long movedBytes = 0;
         try {
-            return gathering.move();
-        } finally {
-            long movedBytes = 0;
-            main.lock();
-            try {
-                movedBytes = gathering.end();
-            } finally {
-                main.taken = false;
-                backed(region);
+            if (pieces.count() > 0 && !mayMove()) {
+                return false;
             }
+            if (newBytes > 0) {
+                growable.commit(memoryEnd, newBytes, sizesOf(region).most());
+            }
+            growable.move(pieces.addresses(), pieces.count());
+            return true;
+        } catch (final DeviceOutOfMemoryException e) {
+            return false;
+        } finally {
+            movedBytes = settle(region, pieces);
             lanes.moved(movedBytes);
             event.commit(sizeBytes, movedBytes, region.heldBytes - heldBytes);
         }
     }
 
-    /** Gives so much memory back, as far as it is free: behind the last block in use, and then in whole units from anywhere. */
-    void giveBack(final long bytes) {
-        final Part region = region();
-        if (region != null) {
-            final long heldBytes = region.heldBytes;
-            giveBackTail(region, bytes);
-            final long restBytes = bytes - (heldBytes - region.heldBytes);
-            if (restBytes > 0 && isMoving(region)) {
-                giveBackUnits(region, restBytes);
+    /** Where the free block begins that memory ends with: a block that is larger than that is to begin there. */
+    private static long tailOf(final Part region, final long memoryEnd) {
+        final long[] tail = {memoryEnd};
+        final long unitBytes = Objects.requireNonNull(region.growable).unitBytes();
+        region.strategy.forEachFree(unitBytes, (block, address, sizeBytes) -> {
+            if (address < memoryEnd && address + sizeBytes >= memoryEnd) {
+                tail[0] = address;
             }
-        }
+        });
+        return tail[0];
     }
 
-    private void giveBackTail(final Part region, final long bytes) {
-        final GrowableRegion growable = Objects.requireNonNull(region.growable);
-        final long unitBytes = growable.unitBytes();
-        final long usedEnd = withdrawUnused(region);
-        long end = region.taken.address() + growable.endBytes();
-        final long heldBytes = region.heldBytes;
-        for (long left = bytes; left > 0 && end - unitBytes >= usedEnd; ) {
-            end -= unitBytes;
-            left -= growable.hasMemory(end) ? unitBytes : 0;
-        }
-        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+    private long settle(final Part region, final FreePieces pieces) {
+        main.lock();
         try {
-            growable.decommit(end - region.taken.address());
+            return pieces.settle();
         } finally {
-            final long givenBytes = heldBytes - growable.committedBytes();
-            if (givenBytes > 0) {
-                event.commit(new Region(region.taken.address() + growable.endBytes(), givenBytes));
-            }
+            main.taken = false;
             backed(region);
         }
     }
 
-    private void giveBackUnits(final Part region, final long bytes) {
+    /** Addresses come to an end. An address or {@code NO_SPACE}. */
+    private long fillAndPlace(final Part region, final long sizeBytes, final long alignmentBytes) {
+        return isMoving(region) && fill(region, sizeBytes, alignmentBytes, false, unusedBytes(region))
+                ? place(region, true, sizeBytes, alignmentBytes)
+                : Strategy.NO_SPACE;
+    }
+
+    private boolean refill(final Part region, final long sizeBytes, final long alignmentBytes) {
+        // The device may have less than it says.
+        return fill(region, sizeBytes, alignmentBytes, true, unusedBytes(region))
+                || fill(region, sizeBytes, alignmentBytes, true, 0);
+    }
+
+    /**
+     * Puts memory into holes so that there is room between others. It isn't moved there, since no piece would fit: what is missing
+     * on the device goes back to it before.
+     */
+    private boolean fill(
+            final Part region,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final boolean gives,
+            final long unusedBytes) {
         final GrowableRegion growable = Objects.requireNonNull(region.growable);
         final long unitBytes = growable.unitBytes();
-        if (growable.committedBytes() == 0) {
-            return;
-        }
-        final long units = Math.min((bytes + unitBytes - 1) / unitBytes, growable.committedBytes() / unitBytes);
-        final RetiredUnits retired = new RetiredUnits(region, units, 0);
+        final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
+        final long heldBytes = region.heldBytes;
+        final FreePieces pieces;
+        final List<Region> holes;
         main.lock();
         try {
-            if (retired.add(new Region(region.taken.endAddress(), unitBytes)) == 0) {
-                return;
+            if (region.holes.count() == 0) {
+                return false;
+            }
+            final long address = new HoleSearch(region, sizeBytes, alignmentBytes)
+                    .find(region.taken.address() + growable.endBytes());
+            if (address == HoleSearch.NOWHERE) {
+                return false;
+            }
+            final long from = address & -unitBytes;
+            final long to = (address + sizeBytes + unitBytes - 1) & -unitBytes;
+            holes = region.holes.separated(from, to);
+            final long missingBytes =
+                    holes.stream().mapToLong(Region::sizeBytes).sum();
+            pieces = new FreePieces(region, from, to);
+            final long givenBytes =
+                    pieces.retire(gives ? Math.max(0, missingBytes - unusedBytes) : 0, FreePieces.LARGEST_FIRST);
+            if (holes.isEmpty() || missingBytes - givenBytes > unusedBytes) {
+                pieces.settle();
+                return false;
             }
         } finally {
             main.taken = false;
         }
-        final int count = retired.count();
+        int filled = 0;
         try {
-            growable.giveBack(retired.addresses(), count);
+            if (pieces.count() > 0) {
+                if (!mayMove()) {
+                    return false;
+                }
+                growable.giveBack(pieces.addresses(), pieces.count());
+            }
+            for (final Region hole : holes) {
+                growable.commit(
+                        hole.address(), hole.sizeBytes(), sizesOf(region).most());
+                filled++;
+            }
+            return true;
+        } catch (final DeviceOutOfMemoryException e) {
+            return false;
         } finally {
             main.lock();
             try {
-                retired.settle();
+                for (final Region hole : holes.subList(0, filled)) {
+                    region.holes.fill(hole.address());
+                }
             } finally {
                 main.taken = false;
-                backed(region);
             }
-            tellGivenBack(growable, retired.addresses(), count);
+            final long movedBytes = settle(region, pieces);
+            lanes.moved(movedBytes);
+            event.commit(sizeBytes, movedBytes, region.heldBytes - heldBytes);
         }
     }
 
-    /** An event for each row of units. */
-    private void tellGivenBack(final GrowableRegion growable, final long[] addresses, final int count) {
-        final long unitBytes = growable.unitBytes();
-        for (int i = 0, end; i < count; i = end) {
-            end = i + 1;
-            if (!growable.hasMemory(addresses[i])) {
-                while (end < count
-                        && addresses[end] == addresses[end - 1] + unitBytes
-                        && !growable.hasMemory(addresses[end])) {
-                    end++;
-                }
-                events.beginRegionGivenBack().commit(new Region(addresses[i], (end - i) * unitBytes));
+    /** Gives so much memory back, as far as it is free: whole pieces, the last ones first. */
+    void giveBack(final long bytes) {
+        final Part region = region();
+        if (region != null) {
+            if (isMoving(region)) {
+                giveBackFree(region, bytes);
+            } else {
+                giveBackTail(region, bytes);
             }
+        }
+    }
+
+    private void giveBackFree(final Part region, final long bytes) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        final FreePieces pieces;
+        main.lock();
+        try {
+            pieces = new FreePieces(region, 0, 0);
+            pieces.retire(bytes, FreePieces.LAST_FIRST);
+        } finally {
+            main.taken = false;
+        }
+        final long[] addresses = pieces.addresses();
+        final long[] sizes = sizesOf(growable, addresses);
+        try {
+            if (addresses.length > 0 && mayMove()) {
+                growable.giveBack(addresses, addresses.length);
+            }
+        } finally {
+            settle(region, pieces);
+            tellGivenBack(growable, addresses, sizes);
+        }
+    }
+
+    /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
+    private void giveBackTail(final Part region, final long bytes) {
+        final GrowableRegion growable = Objects.requireNonNull(region.growable);
+        final long usedEnd = withdrawUnused(region);
+        final long[] all = LongStream.iterate(
+                        growable.pieceFrom(usedEnd),
+                        piece -> piece < region.taken.endAddress(),
+                        piece -> growable.pieceFrom(piece + 1))
+                .toArray();
+        int first = all.length;
+        for (long left = bytes; first > 0 && left > 0; left -= growable.pieceBytes(all[first])) {
+            first--;
+        }
+        final long[] addresses = Arrays.copyOfRange(all, first, all.length);
+        final long[] sizes = sizesOf(growable, addresses);
+        try {
+            if (addresses.length > 0 && mayMove()) {
+                growable.giveBack(addresses, addresses.length);
+            }
+        } finally {
+            backed(region);
+            tellGivenBack(growable, addresses, sizes);
+        }
+    }
+
+    private static long[] sizesOf(final GrowableRegion growable, final long[] pieces) {
+        return Arrays.stream(pieces).map(growable::pieceBytes).toArray();
+    }
+
+    /** An event for each row of pieces, which come in order of address, one way or the other. */
+    private void tellGivenBack(final GrowableRegion growable, final long[] pieces, final long[] sizes) {
+        long begin = 0;
+        long end = 0;
+        for (int i = 0; i < pieces.length; i++) {
+            if (growable.pieceBytes(pieces[i]) == 0) {
+                final long pieceEnd = pieces[i] + sizes[i];
+                if (pieceEnd != begin && pieces[i] != end) {
+                    tellGivenBack(begin, end);
+                    begin = pieces[i];
+                    end = pieceEnd;
+                }
+                begin = Math.min(begin, pieces[i]);
+                end = Math.max(end, pieceEnd);
+            }
+        }
+        tellGivenBack(begin, end);
+    }
+
+    private void tellGivenBack(final long begin, final long end) {
+        if (end > begin) {
+            events.beginRegionGivenBack().commit(new Region(begin, end - begin));
         }
     }
 

@@ -1,14 +1,16 @@
 package io.outboard.pool;
 
+import io.outboard.core.Region;
 import io.outboard.core.Strategy;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import java.util.function.LongConsumer;
 
 /**
- * Addresses of a region whose memory has moved elsewhere. To the strategy each is a retired block, so nobody is handed them, and
- * what finds memory needn't know of them.
+ * Addresses of a region whose memory has gone elsewhere. To the strategy each is a retired block, so nobody is handed them, and
+ * what finds memory needn't know of them. Holes side by side are one, so there are no more of them than blocks.
  *
  * <p>The main lane's lock is held.
  */
@@ -17,55 +19,102 @@ final class Holes {
     /** Of a strategy's blocks: each hole is one, and the others are needed. */
     private static final int SHARE = 4;
 
+    private static final class Hole {
+
+        /** What names it. */
+        final long block;
+
+        long bytes;
+
+        Hole(final long block, final long bytes) {
+            this.block = block;
+            this.bytes = bytes;
+        }
+    }
+
     private final Strategy strategy;
     private final int most;
-
-    /** What names them, by where they begin. */
-    private final NavigableMap<Long, Long> retired = new TreeMap<>();
+    private final NavigableMap<Long, Hole> holes = new TreeMap<>();
 
     Holes(final Strategy strategy, final int mostBlocks) {
         this.strategy = strategy;
         most = mostBlocks / SHARE;
     }
 
-    /** How many more there may be, if so many have memory again. */
-    int room(final int filled) {
-        return Math.max(0, most - retired.size() + filled);
+    /** How many more there may be. */
+    int room() {
+        return Math.max(0, most - holes.size());
     }
 
     int count() {
-        return retired.size();
+        return holes.size();
     }
 
     boolean startAt(final long address) {
-        return !retired.isEmpty() && retired.containsKey(address);
-    }
-
-    /** Those that begin from there to there, in order of address. */
-    void forEachIn(final long from, final long to, final LongConsumer visitor) {
-        retired.subMap(from, to).keySet().forEach(visitor::accept);
+        return !holes.isEmpty() && holes.containsKey(address);
     }
 
     /** From now on a retired block is one. */
-    void add(final long address, final long block) {
-        retired.put(address, block);
+    void add(final long address, final long block, final long bytes) {
+        final Map.Entry<Long, Hole> before = holes.lowerEntry(address);
+        Hole hole = new Hole(block, bytes);
+        if (before != null && before.getKey() + before.getValue().bytes == address) {
+            hole = before.getValue();
+            strategy.joinRetired(hole.block, block);
+            hole.bytes += bytes;
+        } else {
+            holes.put(address, hole);
+        }
+        final Hole after = holes.remove(address + bytes);
+        if (after != null) {
+            strategy.joinRetired(hole.block, after.block);
+            hole.bytes += after.bytes;
+        }
+    }
+
+    /** Those between two addresses, none of which reaches further from now on; none if the tables are full. */
+    List<Region> separated(final long from, final long to) {
+        final List<Region> separated = new ArrayList<>();
+        if (splitAt(from) && splitAt(to)) {
+            holes.subMap(from, to).forEach((address, hole) -> separated.add(new Region(address, hole.bytes)));
+        }
+        return separated;
+    }
+
+    private boolean splitAt(final long address) {
+        final Map.Entry<Long, Hole> holder = holes.lowerEntry(address);
+        if (holder == null || holder.getKey() + holder.getValue().bytes <= address) {
+            return true;
+        }
+        final Hole hole = holder.getValue();
+        final long keptBytes = address - holder.getKey();
+        final long rest = strategy.splitRetired(hole.block, keptBytes);
+        if (rest == Strategy.NO_SPACE) {
+            return false;
+        }
+        try {
+            holes.put(address, new Hole(rest, hole.bytes - keptBytes));
+        } catch (final OutOfMemoryError e) {
+            strategy.joinRetired(hole.block, rest);
+            throw e;
+        }
+        hole.bytes = keptBytes;
+        return true;
     }
 
     /** Memory is behind it again: it is free. */
+    @SuppressWarnings("NullAway") // The caller knows that one begins there.
     void fill(final long address) {
-        final Long block = retired.remove(address);
-        if (block != null) {
-            strategy.release(block);
-        }
+        strategy.release(holes.remove(address).block);
     }
 
     /** Those that begin there or behind aren't needed any more, since no memory is behind them. */
     void endAt(final long address) {
-        for (Map.Entry<Long, Long> last = retired.lastEntry();
+        for (Map.Entry<Long, Hole> last = holes.lastEntry();
                 last != null && last.getKey() >= address;
-                last = retired.lastEntry()) {
-            retired.remove(last.getKey());
-            strategy.release(last.getValue());
+                last = holes.lastEntry()) {
+            holes.remove(last.getKey());
+            strategy.release(last.getValue().block);
         }
     }
 }

@@ -2,48 +2,55 @@ package io.outboard.pool;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
+import java.util.function.LongSupplier;
 
 /**
- * By how much a region grows in place, and shrinks. The region lock is held.
+ * By how much a region grows in place, and in which pieces. The region lock is held.
  *
  * @param region what grows
- * @param firstBytes the least that it grows by, if limit and device allow that
+ * @param firstBytes what it has at least, if limit and device allow that
+ * @param moves whether its pieces are to move
+ * @param availableBytes asks what the device says that it has, which costs as much as a small piece
  */
-record InPlaceGrowth(GrowableRegion region, long firstBytes) {
+record InPlaceGrowth(GrowableRegion region, long firstBytes, boolean moves, LongSupplier availableBytes) {
 
-    /** A region grows by such a part of what it has: little that isn't needed, and not often. */
-    private static final long SHARE = 64;
-
-    /** By how much a region grows that has so much, if no more is needed. */
-    static long stepBytes(final long committedBytes, final long firstBytes) {
-        return Math.max(firstBytes, committedBytes / SHARE);
-    }
-
-    /**
-     * Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that.
-     *
-     * @param availableBytes what the device says that it has
-     */
-    boolean commit(final long leastEnd, final long limitBytes, final long availableBytes) {
-        final long committedBytes = region.committedBytes();
+    /** Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that. */
+    boolean commit(final long leastEnd, final long limitBytes) {
+        final long unitBytes = region.unitBytes();
         final long end = region.endBytes();
         if (leastEnd <= end) {
             return true;
         }
-        final long moreBytes = (limitBytes & -region.unitBytes()) - committedBytes;
+        final long committedBytes = region.committedBytes();
+        final long moreBytes = (limitBytes & -unitBytes) - committedBytes;
         final long mostEnd = Math.min(region.region().sizeBytes() - end, moreBytes) + end;
         if (leastEnd > mostEnd) {
             return false;
         }
-        final long goodEnd = Math.min(Math.max(leastEnd, end + stepBytes(committedBytes, firstBytes)), mostEnd);
-        // What the device says that it doesn't have isn't tried: some regions make a call for each unit.
-        return (goodEnd - end <= availableBytes && tryCommit(goodEnd))
-                || (goodEnd > leastEnd && leastEnd - end <= availableBytes && tryCommit(leastEnd));
+        final PieceSizes sizes = PieceSizes.of(region);
+        final long roundedEnd = Math.min((leastEnd + unitBytes - 1) & -unitBytes, mostEnd);
+        final long stepEnd = Math.min(end + sizes.stepBytes(committedBytes, firstBytes), mostEnd) & -unitBytes;
+        final long missingBytes = roundedEnd - end;
+        if (missingBytes > sizes.most() && missingBytes > availableBytes.getAsLong()) {
+            return false;
+        }
+        if (!moves) {
+            return tryCommit(end, Math.max(roundedEnd, stepEnd), sizes.most())
+                    || tryCommit(end, roundedEnd, sizes.most());
+        }
+        if (leastEnd - end < sizes.small() || committedBytes + missingBytes < firstBytes) {
+            return tryCommit(end, Math.max(roundedEnd, stepEnd), sizes.small())
+                    || tryCommit(end, roundedEnd, sizes.small());
+        }
+        // Its last unit is for its neighbour, too, which would keep the whole piece here.
+        final long ownEnd = leastEnd & -unitBytes;
+        return (ownEnd <= end || tryCommit(end, ownEnd, sizes.most()))
+                && (ownEnd == roundedEnd || tryCommit(Math.max(end, ownEnd), roundedEnd, unitBytes));
     }
 
-    private boolean tryCommit(final long end) {
+    private boolean tryCommit(final long from, final long to, final long pieceBytes) {
         try {
-            region.commit(end);
+            region.commit(region.region().address() + from, to - from, pieceBytes);
             return true;
         } catch (final DeviceOutOfMemoryException e) {
             return false;

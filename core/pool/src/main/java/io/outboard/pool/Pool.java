@@ -31,17 +31,18 @@ import org.jspecify.annotations.Nullable;
  * so on down to that. A block never spans regions.
  *
  * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): one region has
- * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind a prefix of it,
- * by a 64th of what is there or {@link PoolBuilder#firstRegionBytes}, or what the request needs if the device has no
- * more. A strategy that prefers low addresses keeps that prefix short; one that goes round all addresses, as next fit does,
- * works as well but has more committed. Whole regions follow only if addresses or the strategy's tables run out.
+ * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind it piece by piece:
+ * what a large request needs, of its own, and for small ones a 64th of what is there, {@link PoolBuilder#firstRegionBytes} at first.
+ * A strategy that prefers low addresses keeps that short; one that goes round all addresses, as next fit does, works as well but has
+ * more committed. Whole regions follow only if addresses or the strategy's tables run out.
  *
- * <p>Gathering, where the source's memory can move as well ({@link MemorySource#canMove}; with {@code tlsf}, {@code segregated-fit}
- * and {@code pooled}): the region has 16 times as many addresses, and a request for which there is room in all but in no one place
- * is served from whole units of free blocks, which move to addresses side by side: after the wait for the device, and before
- * handlers are asked unless the policy isn't {@link ReusePolicy#STRICT} and something is in limbo. So <em>fragmented</em> is what
- * lies within units alone. Such a request looks at all blocks, also in vain, and waits for the device; nothing moves while a stream
- * is captured.
+ * <p>Memory that moves, where the strategy can give up free memory as well ({@link StrategyProvider#canRetireFree}: {@code tlsf}, {@code
+ * segregated-fit} and {@code pooled}): the region has 16 times as many addresses as memory, and when limit or device allow no more,
+ * a request for which there is room in all but in no one place is served from whole pieces in free blocks, which move to addresses
+ * side by side: after the wait for what is in limbo, and before handlers are asked unless the policy isn't {@link
+ * ReusePolicy#STRICT} and something is in limbo. So <em>fragmented</em> is what lies within pieces alone. That takes some 40
+ * microseconds a piece, of which a block of some size has its own. It waits for the device with {@link ReusePolicy#IMMEDIATE}
+ * alone, whose free memory may still be worked on; and nothing moves while a stream is captured.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add some ten more. No garbage on the way of a request that

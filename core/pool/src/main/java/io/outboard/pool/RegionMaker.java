@@ -45,7 +45,7 @@ final class RegionMaker {
 
     /** Whether memory of free blocks can move to where a larger one is to be. */
     boolean canGather() {
-        return source.canMove() && provider.canRetireFree();
+        return provider.canRetireFree();
     }
 
     /** What the device says that it still has. */
@@ -109,10 +109,10 @@ final class RegionMaker {
     /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
     @Nullable
     Part reserve(final long limitBytes) {
-        final Optional<GrowableRegion> reserved = canGather()
-                ? source.reserveToMove(limitBytes, mostBytes(Long.MAX_VALUE))
-                        .or(() -> source.reserve(mostBytes(limitBytes)))
-                : source.reserve(mostBytes(limitBytes));
+        final long mostBytes = mostBytes(limitBytes);
+        // Without moving, no hole comes to be that more addresses would be for.
+        final Optional<GrowableRegion> reserved =
+                source.reserve(limitBytes, canGather() ? mostBytes(Long.MAX_VALUE) : mostBytes);
         if (reserved.isEmpty()) {
             return null;
         }

@@ -18,10 +18,9 @@ public final class FailingMemorySource implements MemorySource {
     private final VirtualMemorySource source;
     private final long shiftBytes;
     private boolean growsInPlace;
-    private boolean moves;
     private long calls;
     private long takes;
-    private long unitsMoved;
+    private long piecesMoved;
     private int regionsOut;
 
     /** Of regions that grow in place, the addresses that have memory: where each unit begins. */
@@ -46,7 +45,7 @@ public final class FailingMemorySource implements MemorySource {
      * @param shiftBytes regions start so far after a multiple of 2 MiB
      */
     public FailingMemorySource(final long limitBytes, final long shiftBytes) {
-        source = VirtualMemorySource.moving(limitBytes);
+        source = new VirtualMemorySource(limitBytes);
         this.shiftBytes = shiftBytes;
     }
 
@@ -58,16 +57,6 @@ public final class FailingMemorySource implements MemorySource {
     public FailingMemorySource growingInPlace() {
         growsInPlace = true;
         return this;
-    }
-
-    /**
-     * Offers such whose memory can move.
-     *
-     * @return this source
-     */
-    public FailingMemorySource moving() {
-        moves = true;
-        return growingInPlace();
     }
 
     /**
@@ -119,10 +108,10 @@ public final class FailingMemorySource implements MemorySource {
     /**
      * How much memory was moved.
      *
-     * @return units, those that failed included
+     * @return pieces, those that failed included
      */
     public synchronized long moves() {
-        return unitsMoved;
+        return piecesMoved;
     }
 
     /**
@@ -151,27 +140,14 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     @Override
-    public synchronized Optional<GrowableRegion> reserve(final long bytes) {
+    public synchronized Optional<GrowableRegion> reserve(final long bytes, final long addressBytes) {
         if (!growsInPlace) {
             return Optional.empty();
         }
         call();
-        final Optional<GrowableRegion> reserved = source.reserve(bytes);
+        final Optional<GrowableRegion> reserved = source.reserve(bytes, addressBytes);
         regionsOut++;
         return Optional.of(new Failing(reserved.orElseThrow()));
-    }
-
-    @Override
-    public synchronized Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
-        call();
-        final Optional<GrowableRegion> reserved = source.reserveToMove(bytes, addressBytes);
-        regionsOut++;
-        return Optional.of(new Failing(reserved.orElseThrow()));
-    }
-
-    @Override
-    public boolean canMove() {
-        return moves;
     }
 
     @Override
@@ -219,31 +195,48 @@ public final class FailingMemorySource implements MemorySource {
         }
 
         @Override
-        public boolean hasMemory(final long address) {
-            return inner.hasMemory(address);
+        public long pieceFrom(final long address) {
+            return inner.pieceFrom(address);
+        }
+
+        @Override
+        public long pieceBytes(final long address) {
+            return inner.pieceBytes(address);
+        }
+
+        @Override
+        public void commit(final long address, final long bytes, final long pieceBytes) {
+            synchronized (FailingMemorySource.this) {
+                call();
+                inner.commit(address, bytes, pieceBytes);
+                change(address, bytes, true);
+            }
         }
 
         /** One by one: each may be the call that fails. */
         @Override
-        public void move(final long[] from, final long[] to, final int count) {
+        public void giveBack(final long[] pieces, final int count) {
             synchronized (FailingMemorySource.this) {
                 for (int i = 0; i < count; i++) {
-                    unitsMoved++;
                     call();
-                    inner.move(new long[] {from[i]}, new long[] {to[i]}, 1);
-                    change(from[i], UNIT_BYTES, false);
-                    change(to[i], UNIT_BYTES, true);
+                    final long bytes = inner.pieceBytes(pieces[i]);
+                    inner.giveBack(new long[] {pieces[i]}, 1);
+                    change(pieces[i], bytes, false);
                 }
             }
         }
 
         @Override
-        public void giveBack(final long[] from, final int count) {
+        public void move(final long[] pieces, final int count) {
             synchronized (FailingMemorySource.this) {
                 for (int i = 0; i < count; i++) {
+                    piecesMoved++;
                     call();
-                    inner.giveBack(new long[] {from[i]}, 1);
-                    change(from[i], UNIT_BYTES, false);
+                    final long to = region().address() + inner.endBytes();
+                    final long bytes = inner.pieceBytes(pieces[i]);
+                    inner.move(new long[] {pieces[i]}, 1);
+                    change(pieces[i], bytes, false);
+                    change(to, bytes, true);
                 }
             }
         }
@@ -255,35 +248,6 @@ public final class FailingMemorySource implements MemorySource {
                 } else {
                     units.remove(unit);
                 }
-            }
-        }
-
-        @Override
-        public void fill(final long address, final long bytes) {
-            synchronized (FailingMemorySource.this) {
-                call();
-                inner.fill(address, bytes);
-                change(address, bytes, true);
-            }
-        }
-
-        @Override
-        public void commit(final long bytes) {
-            synchronized (FailingMemorySource.this) {
-                call();
-                final long before = inner.endBytes();
-                inner.commit(bytes);
-                change(region().address() + before, inner.endBytes() - before, true);
-            }
-        }
-
-        @Override
-        public void decommit(final long bytes) {
-            synchronized (FailingMemorySource.this) {
-                call();
-                final long before = inner.endBytes();
-                inner.decommit(bytes);
-                change(region().address() + inner.endBytes(), before - inner.endBytes(), false);
             }
         }
 

@@ -129,7 +129,7 @@ class PoolEventsTest {
     /** Blocks of two units each, with a free one in two places and one unit of the device left. */
     @Test
     void shouldRecordWhatMovesAndWhatGoesFromTheMiddle() throws IOException {
-        source.moving();
+        source.growingInPlace();
         final long[] blocks = new long[6];
 
         final List<RecordedEvent> events = record(false, () -> {

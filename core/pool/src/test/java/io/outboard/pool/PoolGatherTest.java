@@ -25,7 +25,7 @@ class PoolGatherTest {
     private static final long UNIT = 2 * MIB;
     private static final long DEVICE = 256 * MIB;
 
-    private final FailingMemorySource source = new FailingMemorySource(DEVICE).moving();
+    private final FailingMemorySource source = new FailingMemorySource(DEVICE).growingInPlace();
 
     private PoolBuilder builder(final String strategy) {
         return builder(source, strategy);
@@ -117,7 +117,7 @@ class PoolGatherTest {
 
         assertTrue(thrown.freeBytes() > DEVICE / 2 - 3 * MIB, thrown.toString());
         assertTrue(
-                String.valueOf(thrown.getMessage()).contains(" bytes, which moves in whole units of 2097152 bytes"),
+                String.valueOf(thrown.getMessage()).contains(" bytes, of which 92274688 bytes in pieces that can move"),
                 thrown.toString());
         assertEquals(before.heldBytes(), pool.statistics().heldBytes());
         assertEquals(before.usedBytes(), pool.statistics().usedBytes());
@@ -150,7 +150,7 @@ class PoolGatherTest {
     @Test
     void shouldLoseNothingWhicheverCallOfATrimFails() {
         for (int call = 1; call < 40; call++) {
-            final FailingMemorySource failing = new FailingMemorySource(DEVICE).moving();
+            final FailingMemorySource failing = new FailingMemorySource(DEVICE).growingInPlace();
             final Pool pool = builder(failing, "tlsf").build();
             final List<Long> kept = scatter(pool, 4 * MIB);
             failing.failAt(call, () -> new IllegalStateException("as told"));
@@ -210,7 +210,7 @@ class PoolGatherTest {
     @Test
     void shouldLoseNothingWhicheverCallFails() {
         for (int call = 1; call < 90; call++) {
-            final FailingMemorySource failing = new FailingMemorySource(DEVICE).moving();
+            final FailingMemorySource failing = new FailingMemorySource(DEVICE).growingInPlace();
             final Pool pool = builder(failing, "tlsf").build();
             final List<Long> kept = scatter(pool, 4 * MIB);
             failing.failAt(call, () -> new IllegalStateException("as told"));

@@ -45,7 +45,7 @@ class PoolGrowthInPlaceTest {
             held.add(heldMiB(pool));
         }
 
-        assertEquals(List.of(4L, 8L, 12L, 12L, 16L, 20L), held);
+        assertEquals(List.of(4L, 6L, 10L, 12L, 16L, 18L), held);
         for (int i = 0; i < 6; i++) {
             assertEquals(addresses.get(0) + 3 * MIB * i, addresses.get(i));
             assertEquals(3 * MIB, pool.sizeOf(addresses.get(i)));
@@ -108,14 +108,14 @@ class PoolGrowthInPlaceTest {
                 .limitBytes(8 * MIB)
                 .reuse(ReusePolicy.TRACKED, new Unfinished())
                 .build();
-        final long hole = pool.allocate(5 * MIB);
+        final long hole = pool.allocate(2 * MIB);
         final long wall = pool.allocate(256);
         final long last = pool.allocate(MIB / 2);
         assertEquals(6, heldMiB(pool));
         pool.free(hole);
         pool.free(last);
 
-        final long block = pool.allocate(2 * MIB + MIB / 2 + MIB / 8);
+        final long block = pool.allocate(6 * MIB - MIB / 4);
 
         assertEquals(wall + 256, block);
         assertEquals(8, heldMiB(pool));
@@ -133,7 +133,7 @@ class PoolGrowthInPlaceTest {
 
         shared.giveBack(others);
         pool.allocate(6 * MIB);
-        assertEquals(42, heldMiB(pool));
+        assertEquals(32, heldMiB(pool));
     }
 
     /** The tail that can't be committed fits best, so a strategy would choose it again and again. */
@@ -288,11 +288,11 @@ class PoolGrowthInPlaceTest {
         final long block = pool.allocate(MIB);
         shared.take(shared.availableBytes());
 
-        assertFalse(pool.extend(block, 3 * MIB));
+        assertFalse(pool.extend(block, 5 * MIB));
 
         assertEquals(MIB, pool.sizeOf(block));
         assertEquals(MIB, pool.statistics().usedBytes());
-        assertTrue(pool.extend(block, 2 * MIB));
+        assertTrue(pool.extend(block, 4 * MIB));
     }
 
     // Shrinking
@@ -309,11 +309,14 @@ class PoolGrowthInPlaceTest {
         pool.free(blocks.get(7));
 
         assertEquals(28 * MIB, pool.trimTo(28 * MIB));
-        assertEquals(24 * MIB, pool.trimTo(0), "six blocks' addresses");
-
-        assertEquals(GIB - 24 * MIB, source.availableBytes());
+        assertEquals(24 * MIB, pool.trimTo(24 * MIB));
         assertEquals(blocks.get(0), pool.allocate(4 * MIB));
+        pool.free(blocks.get(0));
+        assertEquals(20 * MIB, pool.trimTo(0), "five blocks are in use");
+
+        assertEquals(GIB - 20 * MIB, source.availableBytes());
         assertEquals(blocks.get(6), pool.allocate(4 * MIB));
+        assertEquals(blocks.get(7), pool.allocate(4 * MIB));
         assertEquals(28, heldMiB(pool));
     }
 
@@ -374,7 +377,8 @@ class PoolGrowthInPlaceTest {
     @Test
     void shouldPlaceByLargeGranules() {
         final FailingMemorySource large = new FailingMemorySource(1L << 40).growingInPlace();
-        final long shift = large.reserve(2 * MIB).orElseThrow().region().sizeBytes();
+        final long shift =
+                large.reserve(2 * MIB, 1L << 40).orElseThrow().region().sizeBytes();
         final Pool pool = Pool.over(large)
                 .strategy("tlsf", new StrategyOptions(64 * MIB, 1024))
                 .build();

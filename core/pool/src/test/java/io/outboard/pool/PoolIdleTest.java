@@ -16,7 +16,7 @@ class PoolIdleTest {
     private static final long MIB = 1L << 20;
     private static final long UNIT = 2 * MIB;
 
-    private final FailingMemorySource source = new FailingMemorySource(256 * MIB).moving();
+    private final FailingMemorySource source = new FailingMemorySource(256 * MIB).growingInPlace();
 
     private Pool pool(final long keptBytes) {
         // Its own thread doesn't come to anything within the test.

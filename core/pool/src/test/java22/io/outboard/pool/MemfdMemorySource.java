@@ -4,11 +4,13 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
+import io.outboard.core.spi.Pieces;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -29,8 +31,6 @@ import java.util.Set;
 final class MemfdMemorySource implements MemorySource {
 
     static final long UNIT_BYTES = 1L << 21;
-
-    private static final int NO_SLOT = -1;
 
     private final long limitBytes;
     private final Memfd memory;
@@ -84,7 +84,7 @@ final class MemfdMemorySource implements MemorySource {
         checkFree(sizeBytes);
         final Growable growable = new Growable(roundUp(sizeBytes));
         growables.add(growable);
-        growable.commit(sizeBytes);
+        growable.commit(growable.region.address(), roundUp(sizeBytes), roundUp(sizeBytes));
         final Region region = new Region(growable.region.address(), sizeBytes);
         out.put(region, growable);
         return region;
@@ -100,7 +100,7 @@ final class MemfdMemorySource implements MemorySource {
     }
 
     @Override
-    public synchronized Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
+    public synchronized Optional<GrowableRegion> reserve(final long bytes, final long addressBytes) {
         if (bytes <= 0 || addressBytes <= 0) {
             throw new IllegalArgumentException("bytes=" + bytes + ", addressBytes=" + addressBytes + " must be > 0");
         }
@@ -113,11 +113,6 @@ final class MemfdMemorySource implements MemorySource {
         final Growable growable = new Growable(sizeBytes);
         growables.add(growable);
         return Optional.of(growable);
-    }
-
-    @Override
-    public boolean canMove() {
-        return true;
     }
 
     @Override
@@ -158,18 +153,17 @@ final class MemfdMemorySource implements MemorySource {
         private final long reservedBytes;
         private final Region region;
 
-        /** The units that have memory, by their numbers, and which slot each has. */
-        private final BitSet units = new BitSet();
+        private final Pieces pieces;
 
-        private final int[] slots;
+        /** By piece, which of the source's slots its units have. */
+        private final Map<Long, int[]> slots = new HashMap<>();
 
         Growable(final long sizeBytes) {
             // Pages are aligned to less than units are.
             reservedBytes = sizeBytes + UNIT_BYTES;
             reserved = memory.reserve(reservedBytes);
             region = new Region(roundUp(reserved), sizeBytes);
-            slots = new int[(int) (sizeBytes / UNIT_BYTES)];
-            Arrays.fill(slots, NO_SLOT);
+            pieces = new Pieces(region, UNIT_BYTES);
         }
 
         @Override
@@ -185,112 +179,81 @@ final class MemfdMemorySource implements MemorySource {
         @Override
         public long committedBytes() {
             synchronized (MemfdMemorySource.this) {
-                return units.cardinality() * UNIT_BYTES;
+                return pieces.bytes();
             }
         }
 
         @Override
         public long endBytes() {
             synchronized (MemfdMemorySource.this) {
-                return units.length() * UNIT_BYTES;
+                return pieces.endBytes();
             }
         }
 
         @Override
-        public boolean hasMemory(final long address) {
+        public long pieceFrom(final long address) {
             synchronized (MemfdMemorySource.this) {
-                return region.contains(address) && units.get((int) ((address - region.address()) / UNIT_BYTES));
+                return pieces.from(address);
+            }
+        }
+
+        @Override
+        public long pieceBytes(final long address) {
+            synchronized (MemfdMemorySource.this) {
+                return pieces.bytesAt(address);
             }
         }
 
         boolean hasMemory(final long address, final long sizeBytes) {
-            final int first = (int) ((address - region.address()) / UNIT_BYTES);
-            final long end = roundUp(address + sizeBytes - region.address()) / UNIT_BYTES;
-            return units.nextClearBit(first) >= end;
+            long end = region.address();
+            for (final long piece : pieces.all()) {
+                end = piece > end ? piece : end;
+                if (piece <= address) {
+                    end = piece + pieces.bytesAt(piece);
+                } else if (piece == end && end > address) {
+                    end += pieces.bytesAt(piece);
+                } else {
+                    break;
+                }
+            }
+            return end >= address + sizeBytes;
         }
 
         @Override
-        public void move(final long[] from, final long[] to, final int count) {
-            synchronized (MemfdMemorySource.this) {
-                final BitSet after = without(from, count);
-                for (int i = 0; i < count; i++) {
-                    final int unit = unitOf("to", to[i]);
-                    if (units.get(unit) || after.get(unit) || unit > Math.max(units.length(), after.length())) {
-                        throw new IllegalArgumentException("to=" + to[i] + " must be in a hole, or where memory ends");
-                    }
-                    after.set(unit);
-                }
-                for (int i = 0; i < count; i++) {
-                    put(unitOf("to", to[i]), takeAway(unitOf("from", from[i])));
-                }
-                unitsMoved += count;
-            }
-        }
-
-        @Override
-        public void giveBack(final long[] from, final int count) {
-            synchronized (MemfdMemorySource.this) {
-                without(from, count);
-                for (int i = 0; i < count; i++) {
-                    drop(unitOf("from", from[i]));
-                }
-            }
-        }
-
-        /** The units that have memory once so many haven't any more, which is to say that each has some now. */
-        private BitSet without(final long[] from, final int count) {
-            checkNotClosed();
-            final BitSet after = (BitSet) units.clone();
-            for (int i = 0; i < count; i++) {
-                final int unit = unitOf("from", from[i]);
-                if (!after.get(unit)) {
-                    throw new IllegalArgumentException("from=" + from[i] + " must have memory");
-                }
-                after.clear(unit);
-            }
-            return after;
-        }
-
-        @Override
-        public void fill(final long address, final long bytes) {
+        public void commit(final long address, final long bytes, final long pieceBytes) {
             synchronized (MemfdMemorySource.this) {
                 checkNotClosed();
-                final int first = unitOf("address", address);
-                if (bytes <= 0 || bytes % UNIT_BYTES != 0 || bytes > region.endAddress() - address) {
-                    throw new IllegalArgumentException(
-                            "bytes=" + bytes + " must be > 0, units, and within the addresses behind " + address);
-                }
-                final int end = first + (int) (bytes / UNIT_BYTES);
-                final int taken = units.nextSetBit(first);
-                if (first > units.length() || (taken >= 0 && taken < end)) {
-                    throw new IllegalArgumentException(
-                            "address=" + address + " must be in a hole, or where memory ends");
-                }
+                pieces.checkCommit(address, bytes, pieceBytes);
                 checkFree(bytes);
-                putNew(first, end);
+                for (long done = 0; done < bytes; done += pieceBytes) {
+                    putNew(address + done, Math.min(pieceBytes, bytes - done));
+                }
             }
         }
 
         @Override
-        public void commit(final long bytes) {
-            if (bytes < 0 || bytes > region.sizeBytes()) {
-                throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0 and <= " + region.sizeBytes());
-            }
+        public void giveBack(final long[] begins, final int count) {
             synchronized (MemfdMemorySource.this) {
                 checkNotClosed();
-                checkFree(Math.max(roundUp(bytes) - endBytes(), 0));
-                putNew(units.length(), (int) (roundUp(bytes) / UNIT_BYTES));
+                pieces.check(begins, count);
+                for (int i = 0; i < count; i++) {
+                    drop(begins[i]);
+                }
             }
         }
 
         @Override
-        public void decommit(final long bytes) {
-            if (bytes < 0) {
-                throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
-            }
+        public void move(final long[] begins, final int count) {
             synchronized (MemfdMemorySource.this) {
                 checkNotClosed();
-                keep(roundUp(Math.min(bytes, endBytes())));
+                pieces.checkMove(begins, count);
+                long to = region.address() + pieces.endBytes();
+                for (int i = 0; i < count; i++) {
+                    final int[] moved = takeAway(begins[i]);
+                    put(to, moved);
+                    to += moved.length * UNIT_BYTES;
+                    unitsMoved += moved.length;
+                }
             }
         }
 
@@ -298,7 +261,7 @@ final class MemfdMemorySource implements MemorySource {
         public void close() {
             synchronized (MemfdMemorySource.this) {
                 if (growables.contains(this)) {
-                    keep(0);
+                    pieces.all().forEach(this::drop);
                     growables.remove(this);
                     memory.freeAddresses(reserved, reservedBytes);
                 }
@@ -311,51 +274,31 @@ final class MemfdMemorySource implements MemorySource {
             }
         }
 
-        private void keep(final long bytes) {
-            final int first = (int) (bytes / UNIT_BYTES);
-            for (int unit = units.nextSetBit(first); unit >= 0; unit = units.nextSetBit(unit + 1)) {
-                drop(unit);
+        private void putNew(final long address, final long bytes) {
+            final int[] taken = freeSlots.stream().limit(bytes / UNIT_BYTES).toArray();
+            Arrays.stream(taken).forEach(freeSlots::clear);
+            put(address, taken);
+        }
+
+        private void drop(final long piece) {
+            for (final int slot : takeAway(piece)) {
+                memory.freePages(slot * UNIT_BYTES, UNIT_BYTES);
+                freeSlots.set(slot);
             }
         }
 
-        private void putNew(final int first, final int end) {
-            for (int unit = first; unit < end; unit++) {
-                final int slot = freeSlots.nextSetBit(0);
-                freeSlots.clear(slot);
-                put(unit, slot);
+        private void put(final long address, final int[] taken) {
+            for (int i = 0; i < taken.length; i++) {
+                memory.map(address + i * UNIT_BYTES, UNIT_BYTES, taken[i] * UNIT_BYTES);
             }
+            pieces.add(address, taken.length * UNIT_BYTES, 0);
+            slots.put(address, taken);
         }
 
-        private void drop(final int unit) {
-            final int slot = takeAway(unit);
-            memory.freePages(slot * UNIT_BYTES, UNIT_BYTES);
-            freeSlots.set(slot);
-        }
-
-        private void put(final int unit, final int slot) {
-            memory.map(addressOf(unit), UNIT_BYTES, slot * UNIT_BYTES);
-            units.set(unit);
-            slots[unit] = slot;
-        }
-
-        private int takeAway(final int unit) {
-            final int slot = slots[unit];
-            memory.unmap(addressOf(unit), UNIT_BYTES);
-            units.clear(unit);
-            slots[unit] = NO_SLOT;
-            return slot;
-        }
-
-        private long addressOf(final int unit) {
-            return region.address() + unit * UNIT_BYTES;
-        }
-
-        private int unitOf(final String name, final long address) {
-            if (!region.contains(address) || (address - region.address()) % UNIT_BYTES != 0) {
-                throw new IllegalArgumentException(name + "=" + address + " must be in " + region + ", a multiple of "
-                        + UNIT_BYTES + " from its begin");
-            }
-            return (int) ((address - region.address()) / UNIT_BYTES);
+        private int[] takeAway(final long piece) {
+            memory.unmap(piece, pieces.bytesAt(piece));
+            pieces.remove(piece);
+            return Objects.requireNonNull(slots.remove(piece));
         }
     }
 }

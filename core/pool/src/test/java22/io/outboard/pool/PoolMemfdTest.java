@@ -1,7 +1,6 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -267,16 +266,16 @@ class PoolMemfdTest {
     /** What the other tests rely on: pages move with their bytes, and go with them. */
     @Test
     void shouldMovePagesAndGiveThemBack() {
-        final GrowableRegion region = source.reserveToMove(DEVICE, 4 * DEVICE).orElseThrow();
+        final GrowableRegion region = source.reserve(DEVICE, 4 * DEVICE).orElseThrow();
         final long first = region.region().address();
-        region.commit(4 * UNIT);
+        region.commit(first, 4 * UNIT, UNIT);
         assertEquals(0, source.heldBytes());
         for (long offset = 0; offset < 4 * UNIT; offset += 4 * KIB) {
             Memfd.write(first + offset, first + offset);
         }
         assertEquals(4 * UNIT, source.heldBytes());
 
-        region.move(new long[] {first, first + 2 * UNIT}, new long[] {first + 4 * UNIT, first + 5 * UNIT}, 2);
+        region.move(new long[] {first, first + 2 * UNIT}, 2);
 
         assertEquals(first, Memfd.read(first + 4 * UNIT));
         assertEquals(first + 3 * UNIT - 4 * KIB, Memfd.read(first + 6 * UNIT - 4 * KIB));
@@ -288,9 +287,9 @@ class PoolMemfdTest {
         assertEquals(first + 3 * UNIT, Memfd.read(first + 3 * UNIT));
         assertEquals(2 * UNIT, source.heldBytes());
         assertEquals(5 * UNIT, region.endBytes());
-        assertFalse(region.hasMemory(first + UNIT));
+        assertEquals(0, region.pieceBytes(first + UNIT));
 
-        region.fill(first, 2 * UNIT);
+        region.commit(first, 2 * UNIT, 2 * UNIT);
 
         assertEquals(0, Memfd.read(first));
         assertTrue(source.heldBytes() > 2 * UNIT && source.heldBytes() <= 3 * UNIT, "pages may be larger");
@@ -302,22 +301,20 @@ class PoolMemfdTest {
 
     @Test
     void shouldRefuseWhatARegionMayNotDo() {
-        final GrowableRegion region = source.reserveToMove(DEVICE, 4 * DEVICE).orElseThrow();
+        final GrowableRegion region = source.reserve(DEVICE, 4 * DEVICE).orElseThrow();
         final long first = region.region().address();
-        region.commit(2 * UNIT);
+        region.commit(first, 2 * UNIT, 2 * UNIT);
 
-        final long[] unit = {first + UNIT};
+        final long[] inside = {first + UNIT};
         final long[] hole = {first + 3 * UNIT};
         final long[] twice = {first, first};
-        assertThrows(IllegalArgumentException.class, () -> region.move(unit, hole, 1));
-        assertThrows(IllegalArgumentException.class, () -> region.move(hole, unit, 1));
-        assertThrows(IllegalArgumentException.class, () -> region.move(unit, new long[] {first}, 1));
+        assertThrows(IllegalArgumentException.class, () -> region.move(inside, 1));
+        assertThrows(IllegalArgumentException.class, () -> region.move(hole, 1));
         assertThrows(IllegalArgumentException.class, () -> region.giveBack(hole, 1));
         assertThrows(IllegalArgumentException.class, () -> region.giveBack(twice, 2));
-        assertThrows(IllegalArgumentException.class, () -> region.fill(first + UNIT, UNIT));
-        assertThrows(IllegalArgumentException.class, () -> region.fill(first + 3 * UNIT, UNIT));
-        assertThrows(DeviceOutOfMemoryException.class, () -> region.fill(first + 2 * UNIT, DEVICE));
-        assertThrows(DeviceOutOfMemoryException.class, () -> region.commit(2 * DEVICE));
+        assertThrows(IllegalArgumentException.class, () -> region.commit(first + UNIT, UNIT, UNIT));
+        assertThrows(IllegalArgumentException.class, () -> region.commit(first + 3 * UNIT, UNIT, UNIT));
+        assertThrows(DeviceOutOfMemoryException.class, () -> region.commit(first + 2 * UNIT, DEVICE, UNIT));
 
         assertEquals(2 * UNIT, region.committedBytes());
         assertEquals(2 * UNIT, region.endBytes());

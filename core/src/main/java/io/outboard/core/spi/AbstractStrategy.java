@@ -1,11 +1,11 @@
 package io.outboard.core.spi;
 
 import io.outboard.core.BlockVisitor;
+import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
-import java.util.function.LongConsumer;
 
 /**
  * What strategies have in common: one region counted in granules, checks of arguments, bytes and addresses turned into
@@ -144,27 +144,50 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     /**
-     * Retires free memory unit by unit, as {@link Strategy#retireFree} tells; nothing here. {@link #padding} tells where units
-     * begin.
+     * Shows large free blocks; nobody asks where that can't be done.
      *
-     * @param unitMask a unit's address, counted in granules, has none of these bits
-     * @param most granules, a multiple of the unit
-     * @param from no unit before that is retired
-     * @param to where units end at the latest
-     * @param sparedStart no unit is retired that has a granule of these
-     * @param sparedEnd where these end
-     * @param retired told what names each retired block, as {@link #withdraw} answers it
-     * @return granules that were retired
+     * @param least smaller ones aren't shown, in granules
+     * @param visitor told of each: what names it, where it starts, and its size, both in granules
      */
-    protected long withdrawFree(
-            final long unitMask,
-            final long most,
-            final long from,
-            final long to,
-            final long sparedStart,
-            final long sparedEnd,
-            final LongConsumer retired) {
-        return 0;
+    protected void showFree(final long least, final FreeBlockVisitor visitor) {
+        throw cannotRetireFree();
+    }
+
+    /**
+     * Retires a part of a free block; nobody asks where that can't be done.
+     *
+     * @param block what names it
+     * @param start where the part starts, in granules
+     * @param size its size in granules
+     * @return names it, as {@link #withdraw} does; {@link #NO_SPACE} if the tables are full
+     */
+    protected long withdrawFree(final long block, final long start, final long size) {
+        throw cannotRetireFree();
+    }
+
+    /**
+     * Divides a retired block; nobody asks where that can't be done.
+     *
+     * @param retired what {@link #withdrawFree} answered
+     * @param size what it keeps, in granules
+     * @return names the rest; {@link #NO_SPACE} if the tables are full
+     */
+    protected long splitWithdrawn(final long retired, final long size) {
+        throw cannotRetireFree();
+    }
+
+    /**
+     * Makes one retired block of two; nobody asks where that can't be done.
+     *
+     * @param retired what {@link #withdrawFree} answered
+     * @param next the same of the one behind
+     */
+    protected void joinWithdrawn(final long retired, final long next) {
+        throw cannotRetireFree();
+    }
+
+    private static UnsupportedOperationException cannotRetireFree() {
+        return new UnsupportedOperationException("this strategy doesn't retire free memory");
     }
 
     /**
@@ -329,30 +352,40 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     @Override
-    public final long retireFree(
-            final long unitBytes,
-            final long mostBytes,
-            final Region within,
-            final Region spared,
-            final LongConsumer retired) {
-        Arguments.checkUnit(unitBytes, granuleMask + 1);
-        if (mostBytes < 0) {
-            throw new IllegalArgumentException("mostBytes=" + mostBytes + " must be >= 0");
+    public final void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
+        if (leastBytes <= granuleMask) {
+            throw new IllegalArgumentException("leastBytes=" + leastBytes + " must be >= " + granuleBytes());
         }
-        final long from = Math.max(0, (within.address() - regionAddress + granuleMask) >> granuleLog2);
-        final long to = Math.min(granules(), (within.endAddress() - regionAddress) >> granuleLog2);
-        final long sparedStart = (spared.address() - regionAddress) >> granuleLog2;
-        final long sparedEnd = (spared.endAddress() - regionAddress + granuleMask) >> granuleLog2;
-        final long size = withdrawFree(
-                (unitBytes >>> granuleLog2) - 1,
-                (mostBytes & -unitBytes) >>> granuleLog2,
-                from,
-                to,
-                sparedStart,
-                sparedEnd,
-                retired);
-        freeGranules -= size;
-        return bytes(size);
+        showFree(
+                ((leastBytes - 1) >>> granuleLog2) + 1,
+                (block, start, size) -> visitor.visit(block, regionAddress + bytes(start), bytes(size)));
+    }
+
+    @Override
+    public final long retireFree(final long block, final long address, final long sizeBytes) {
+        checkWhole(sizeBytes);
+        final long size = sizeBytes >>> granuleLog2;
+        final long retired = withdrawFree(block, Integer.toUnsignedLong(startOf(address)), size);
+        freeGranules -= retired == NO_SPACE ? 0 : size;
+        return retired;
+    }
+
+    @Override
+    public final long splitRetired(final long retired, final long sizeBytes) {
+        checkWhole(sizeBytes);
+        return splitWithdrawn(retired, sizeBytes >>> granuleLog2);
+    }
+
+    @Override
+    public final void joinRetired(final long retired, final long next) {
+        joinWithdrawn(retired, next);
+    }
+
+    private void checkWhole(final long sizeBytes) {
+        if (sizeBytes <= 0 || (sizeBytes & granuleMask) != 0) {
+            throw new IllegalArgumentException(
+                    "sizeBytes=" + sizeBytes + " must be > 0 and a multiple of " + granuleBytes());
+        }
     }
 
     @Override

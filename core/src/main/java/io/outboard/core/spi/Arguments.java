@@ -47,20 +47,6 @@ public final class Arguments {
     }
 
     /**
-     * Checks a unit that free memory is to be retired by.
-     *
-     * @param unitBytes in bytes
-     * @param granuleBytes of the strategy, in bytes
-     * @throws IllegalArgumentException unless it is a power of two, and a granule at least
-     */
-    public static void checkUnit(final long unitBytes, final long granuleBytes) {
-        if (unitBytes < granuleBytes || (unitBytes & (unitBytes - 1)) != 0) {
-            throw new IllegalArgumentException(
-                    "unitBytes=" + unitBytes + " must be a power of two and >= the granule, " + granuleBytes);
-        }
-    }
-
-    /**
      * For a block that is to be extended to less than it has.
      *
      * @param newSizeBytes what was asked for, in bytes

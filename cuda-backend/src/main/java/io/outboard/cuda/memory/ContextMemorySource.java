@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,10 @@ public final class ContextMemorySource implements MemorySource {
     private final int device;
     private final Set<Region> out = new LinkedHashSet<>();
     private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
+
+    /** Other devices that see what grows in place. */
+    private final SortedSet<Integer> peers = new TreeSet<>();
+
     private volatile boolean closed;
 
     /** Without regions that grow in place. */
@@ -97,26 +103,12 @@ public final class ContextMemorySource implements MemorySource {
     }
 
     @Override
-    public Optional<GrowableRegion> reserve(final long bytes) {
-        return reserve(bytes, 1, bytes);
-    }
-
-    @Override
-    public Optional<GrowableRegion> reserveToMove(final long bytes, final long addressBytes) {
-        if (addressBytes <= 0) {
-            throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
-        }
-        return reserve(bytes, ADDRESSES_FOR_A_BYTE, addressBytes);
-    }
-
-    @Override
-    public boolean canMove() {
-        return virtualMemory.get().isPresent();
-    }
-
-    private synchronized Optional<GrowableRegion> reserve(final long bytes, final int times, final long addressBytes) {
+    public synchronized Optional<GrowableRegion> reserve(final long bytes, final long addressBytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
+        }
+        if (addressBytes <= 0) {
+            throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
         }
         checkOpen();
         final Optional<VirtualMemoryCalls> memory = virtualMemory.get();
@@ -124,9 +116,53 @@ public final class ContextMemorySource implements MemorySource {
             return Optional.empty();
         }
         final Optional<CudaGrowableRegion> reserved = CudaGrowableRegion.reserve(
-                memory.get(), calls, context, captures, device, bytes, times, addressBytes, this::forget);
+                memory.get(), calls, context, captures, device, peers, bytes, addressBytes, this::forget);
         reserved.ifPresent(growables::add);
         return reserved.map(growable -> growable);
+    }
+
+    /**
+     * Lets another device read and write what grows in place, also what there is later; whole regions it sees by the driver's doing.
+     *
+     * @param peer its number
+     * @throws CudaFailureException if CUDA fails
+     */
+    public synchronized void show(final int peer) {
+        peers.add(peer);
+        for (final CudaGrowableRegion growable : growables) {
+            growable.show(peer);
+        }
+    }
+
+    /**
+     * The opposite.
+     *
+     * @param peer its number
+     * @throws CudaFailureException if CUDA fails
+     */
+    public synchronized void hide(final int peer) {
+        peers.remove(peer);
+        for (final CudaGrowableRegion growable : growables) {
+            growable.hide(peer);
+        }
+    }
+
+    /**
+     * Closes this source without the context: that is gone, and with it all work and whole regions. What grows in place outlives it.
+     *
+     * @throws CudaFailureException if CUDA fails; all was tried
+     */
+    public synchronized void contextEnded() {
+        closed = true;
+        CudaFailureException failure = null;
+        for (final CudaGrowableRegion growable : List.copyOf(growables)) {
+            failure = CudaFailureException.first(failure, failureOf(growable::contextEnded));
+        }
+        growables.clear();
+        out.clear();
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     private synchronized void forget(final CudaGrowableRegion growable) {

@@ -6,7 +6,8 @@ package io.outboard.cuda.memory;
  * device as well.
  *
  * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing. Results go to element 0 of the caller's
- * array, and only on success. Safe for any number of threads. The calling thread needs a current context.
+ * array, and only on success. Safe for any number of threads. Only to wait needs a
+ * current context.
  *
  * <p>Not for applications.
  */
@@ -21,8 +22,8 @@ public interface VirtualMemoryCalls {
 
     int map(long address, long sizeBytes, long handle);
 
-    /** Lets a device read and write there. */
-    int setAccess(long address, long sizeBytes, int device);
+    /** Lets a device read and write there, or not any more. */
+    int setAccess(long address, long sizeBytes, int device, boolean access);
 
     /** Only whole mappings, as many as there are in the range. */
     int unmap(long address, long sizeBytes);

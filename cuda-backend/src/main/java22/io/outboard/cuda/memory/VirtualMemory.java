@@ -48,6 +48,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     private static final long ACCESS_BYTES = 12;
     private static final long ACCESS_LOCATION = 0;
     private static final long ACCESS_FLAGS = 8;
+    private static final int NOTHING = 0;
     private static final int READ_AND_WRITE = 3;
 
     private static final int LOCATION_DEVICE = 1;
@@ -84,8 +85,10 @@ public final class VirtualMemory implements VirtualMemoryCalls {
 
     private static final Optional<VirtualMemoryCalls> FOUND = load();
 
-    /** By device: read and write, made once. */
+    /** By device: read and write, and neither, made once. */
     private final Map<Integer, MemorySegment> accesses = new ConcurrentHashMap<>();
+
+    private final Map<Integer, MemorySegment> refusals = new ConcurrentHashMap<>();
 
     private VirtualMemory() {}
 
@@ -161,19 +164,21 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int setAccess(final long address, final long sizeBytes, final int device) {
+    public int setAccess(final long address, final long sizeBytes, final int device, final boolean access) {
+        final MemorySegment wanted = access
+                ? accesses.computeIfAbsent(device, number -> accessOf(number, READ_AND_WRITE))
+                : refusals.computeIfAbsent(device, number -> accessOf(number, NOTHING));
         try {
-            return (int) Functions.SET_ACCESS.invokeExact(
-                    address, sizeBytes, accesses.computeIfAbsent(device, VirtualMemory::accessOf), 1L);
+            return (int) Functions.SET_ACCESS.invokeExact(address, sizeBytes, wanted, 1L);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
     }
 
-    private static MemorySegment accessOf(final int device) {
+    private static MemorySegment accessOf(final int device, final int flags) {
         final MemorySegment access = Arena.global().allocate(ACCESS_BYTES, JAVA_INT.byteAlignment());
         setLocation(access, ACCESS_LOCATION, device);
-        access.set(JAVA_INT, ACCESS_FLAGS, READ_AND_WRITE);
+        access.set(JAVA_INT, ACCESS_FLAGS, flags);
         return access;
     }
 

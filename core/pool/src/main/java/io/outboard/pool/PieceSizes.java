@@ -1,0 +1,42 @@
+package io.outboard.pool;
+
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.MemorySource;
+
+/**
+ * How large the pieces are that a region's memory consists of. To add or move one takes as long for a small one as for a large one;
+ * but a block in use keeps all of a large one where it is.
+ *
+ * @param small of what blocks share, which are small themselves, in bytes
+ * @param most of one that a single block has, in bytes
+ */
+record PieceSizes(long small, long most) {
+
+    /** So many are all memory, of a device that hasn't very much. */
+    private static final long SMALL_SHARE = 1L << 14;
+
+    private static final long MOST_SHARE = 1L << 10;
+
+    private static final long MOST_SMALL = 1L << 23;
+    private static final long MOST = 1L << 27;
+
+    /** By so many small ones a region grows at once, at most. */
+    private static final long STEP = 8;
+
+    /** What a region grows by is such a part of what it has: little that isn't needed. */
+    private static final long STEP_SHARE = 64;
+
+    static PieceSizes of(final GrowableRegion region) {
+        final long memoryBytes = region.region().sizeBytes() / MemorySource.ADDRESSES_FOR_A_BYTE;
+        final long unitBytes = region.unitBytes();
+        return new PieceSizes(
+                Math.max(unitBytes, Math.min(MOST_SMALL, Long.highestOneBit(memoryBytes / SMALL_SHARE))),
+                Math.max(unitBytes, Math.min(MOST, Long.highestOneBit(memoryBytes / MOST_SHARE))));
+    }
+
+    /** By how much a region grows that has so much, if no more is needed. */
+    long stepBytes(final long heldBytes, final long firstRegionBytes) {
+        final long goodBytes = Math.max(2 * small, Math.min(STEP * small, heldBytes / STEP_SHARE));
+        return Math.max(goodBytes, firstRegionBytes - heldBytes);
+    }
+}
