@@ -203,7 +203,7 @@ class CudaGrowableRegionGpuTest {
     @Test
     void shouldSayThatTheDeviceIsFull() {
         final DeviceOutOfMemoryException thrown = assertThrows(
-                DeviceOutOfMemoryException.class, () -> grow(source.device().totalBytes() & -GIB, GIB));
+                DeviceOutOfMemoryException.class, () -> grow((source.device().totalBytes() & -GIB) + GIB, GIB));
 
         assertEquals("CUDA_ERROR_OUT_OF_MEMORY (2)", thrown.reason());
         assertEquals(0, growable.committedBytes());

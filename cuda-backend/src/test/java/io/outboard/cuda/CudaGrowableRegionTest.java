@@ -165,8 +165,8 @@ class CudaGrowableRegionTest {
             }
             assertEquals(0, memory.usedBytes());
         } while (failed);
-        // Each of four is unmapped, mapped and made accessible; in the last run none was left to fail.
-        assertTrue(call > 12, "calls=" + call);
+        // Each of four is unmapped and mapped, and then all are made accessible; in the last run none was left to fail.
+        assertTrue(call > 9, "calls=" + call);
     }
 
     @Test

@@ -279,7 +279,7 @@ final class GrowthInPlace {
                 return false;
             }
             if (newBytes > 0) {
-                growable.commit(memoryEnd, newBytes, sizesOf(region).most());
+                growable.commit(memoryEnd, newBytes, sizesOf(region).ofBlock(sizeBytes));
             }
             growable.move(pieces.addresses(), pieces.count());
             return true;
@@ -378,7 +378,7 @@ final class GrowthInPlace {
             }
             for (final Region hole : holes) {
                 growable.commit(
-                        hole.address(), hole.sizeBytes(), sizesOf(region).most());
+                        hole.address(), hole.sizeBytes(), sizesOf(region).ofBlock(sizeBytes));
                 filled++;
             }
             return true;

@@ -35,8 +35,8 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes, boolean moves, Long
             return false;
         }
         if (!moves) {
-            return tryCommit(end, Math.max(roundedEnd, stepEnd), sizes.most())
-                    || tryCommit(end, roundedEnd, sizes.most());
+            return tryCommit(end, Math.max(roundedEnd, stepEnd), sizes.ofBlock(missingBytes))
+                    || tryCommit(end, roundedEnd, sizes.ofBlock(missingBytes));
         }
         if (leastEnd - end < sizes.small() || committedBytes + missingBytes < firstBytes) {
             return tryCommit(end, Math.max(roundedEnd, stepEnd), sizes.small())
@@ -44,7 +44,7 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes, boolean moves, Long
         }
         // Its last unit is for its neighbour, too, which would keep the whole piece here.
         final long ownEnd = leastEnd & -unitBytes;
-        return (ownEnd <= end || tryCommit(end, ownEnd, sizes.most()))
+        return (ownEnd <= end || tryCommit(end, ownEnd, sizes.ofBlock(missingBytes)))
                 && (ownEnd == roundedEnd || tryCommit(Math.max(end, ownEnd), roundedEnd, unitBytes));
     }
 

@@ -8,7 +8,7 @@ import io.outboard.core.MemorySource;
  * but a block in use keeps all of a large one where it is.
  *
  * @param small of what blocks share, which are small themselves, in bytes
- * @param most of one that a single block has, in bytes
+ * @param most of those that a single block has, unless it is very large, in bytes
  */
 record PieceSizes(long small, long most) {
 
@@ -20,11 +20,11 @@ record PieceSizes(long small, long most) {
     private static final long MOST_SMALL = 1L << 23;
     private static final long MOST = 1L << 27;
 
-    /** By so many small ones a region grows at once, at most. */
-    private static final long STEP = 8;
+    /** By so many small ones a region grows at once, at most: larger blocks that come to lie there can't move at once. */
+    private static final long STEP = 2;
 
-    /** What a region grows by is such a part of what it has: little that isn't needed. */
-    private static final long STEP_SHARE = 64;
+    /** A block of any size has about so many. */
+    private static final long BLOCK_SHARE = 64;
 
     static PieceSizes of(final GrowableRegion region) {
         final long memoryBytes = region.region().sizeBytes() / MemorySource.ADDRESSES_FOR_A_BYTE;
@@ -34,9 +34,13 @@ record PieceSizes(long small, long most) {
                 Math.max(unitBytes, Math.min(MOST, Long.highestOneBit(memoryBytes / MOST_SHARE))));
     }
 
+    /** Of those of a block of that size. */
+    long ofBlock(final long sizeBytes) {
+        return Math.max(most, Long.highestOneBit(sizeBytes / BLOCK_SHARE));
+    }
+
     /** By how much a region grows that has so much, if no more is needed. */
     long stepBytes(final long heldBytes, final long firstRegionBytes) {
-        final long goodBytes = Math.max(2 * small, Math.min(STEP * small, heldBytes / STEP_SHARE));
-        return Math.max(goodBytes, firstRegionBytes - heldBytes);
+        return Math.max(STEP * small, firstRegionBytes - heldBytes);
     }
 }

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): one region has
  * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind it piece by piece:
- * what a large request needs, of its own, and for small ones a 64th of what is there, {@link PoolBuilder#firstRegionBytes} at first.
+ * what a large request needs, of its own, and for small ones as much as costs little, {@link PoolBuilder#firstRegionBytes} at first.
  * A strategy that prefers low addresses keeps that short; one that goes round all addresses, as next fit does, works as well but has
  * more committed. Whole regions follow only if addresses or the strategy's tables run out.
  *

@@ -195,10 +195,7 @@ final class CudaGrowableRegion implements GrowableRegion {
     private @Nullable CudaFailureException map(final long address, final long bytes, final long handle) {
         CudaFailureException failure = failureOf("cuMemMap", memory.map(address, bytes, handle));
         if (failure == null) {
-            for (final int each : devices) {
-                failure = CudaFailureException.first(
-                        failure, failureOf("cuMemSetAccess", memory.setAccess(address, bytes, each, true)));
-            }
+            failure = showed(address, bytes);
             if (failure != null) {
                 memory.unmap(address, bytes);
             }
@@ -230,31 +227,66 @@ final class CudaGrowableRegion implements GrowableRegion {
     public synchronized void move(final long[] begins, final int count) {
         checkOpen();
         pieces.checkMove(begins, count);
-        apart(() -> {
-            long to = region.address() + pieces.endBytes();
-            for (int i = 0; i < count; i++) {
-                final long bytes = pieces.bytesAt(begins[i]);
-                move(begins[i], bytes, to);
-                to += bytes;
-            }
-        });
+        if (count > 0) {
+            apart(() -> moveBehind(begins, count));
+        }
     }
 
-    /** Or it stays where it is; or, if it can't even do that, it goes back to the device. */
-    private void move(final long from, final long bytes, final long to) {
-        check("cuMemUnmap", memory.unmap(from, bytes));
-        final long handle = pieces.remove(from);
-        final CudaFailureException failure = map(to, bytes, handle);
-        if (failure == null) {
-            pieces.add(to, bytes, handle);
-            return;
+    /** One by one until a call fails, and access for all at last: what fails then is put where it was. */
+    private void moveBehind(final long[] begins, final int count) {
+        final long first = region.address() + pieces.endBytes();
+        long to = first;
+        int moved = 0;
+        CudaFailureException failure = null;
+        while (moved < count && failure == null) {
+            final long from = begins[moved];
+            final long bytes = pieces.bytesAt(from);
+            failure = failureOf("cuMemUnmap", memory.unmap(from, bytes));
+            if (failure == null) {
+                final long handle = pieces.remove(from);
+                failure = failureOf("cuMemMap", memory.map(to, bytes, handle));
+                if (failure == null) {
+                    pieces.add(to, bytes, handle);
+                    to += bytes;
+                    moved++;
+                } else {
+                    putBack(from, bytes, handle);
+                }
+            }
         }
-        if (map(from, bytes, handle) == null) {
-            pieces.add(from, bytes, handle);
+        final CudaFailureException refused = moved == 0 ? null : showed(first, to - first);
+        if (refused != null) {
+            to = first;
+            for (int i = 0; i < moved; i++) {
+                final long bytes = pieces.bytesAt(to);
+                memory.unmap(to, bytes);
+                putBack(begins[i], bytes, pieces.remove(to));
+                to += bytes;
+            }
+        }
+        failure = CudaFailureException.first(failure, refused);
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** Or, if it can't even be where it was, it goes back to the device. */
+    private void putBack(final long address, final long bytes, final long handle) {
+        if (map(address, bytes, handle) == null) {
+            pieces.add(address, bytes, handle);
         } else {
             memory.release(handle);
         }
-        throw failure;
+    }
+
+    /** Lets all devices that are to see it read and write there. */
+    private @Nullable CudaFailureException showed(final long address, final long bytes) {
+        CudaFailureException failure = null;
+        for (final int each : devices) {
+            failure = CudaFailureException.first(
+                    failure, failureOf("cuMemSetAccess", memory.setAccess(address, bytes, each, true)));
+        }
+        return failure;
     }
 
     /** Not at all during a capture: it mustn't begin meanwhile, either. */
