@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.facade.ContextPools;
 import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.pool.Pool;
 import java.util.List;
 import java.util.Objects;
@@ -17,7 +18,8 @@ import java.util.Optional;
 public final class Outboard {
 
     /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
-    public static final ContextPools POOLS = new ContextPools(NativeLibrary::load, OutboardOptions::ofProperties);
+    public static final ContextPools POOLS =
+            new ContextPools(NativeLibrary::load, VirtualMemory::find, OutboardOptions::ofProperties);
 
     private Outboard() {}
 

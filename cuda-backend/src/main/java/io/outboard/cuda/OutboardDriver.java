@@ -323,4 +323,27 @@ public final class OutboardDriver {
     public static int cuDevicePrimaryCtxReset(final CUdevice dev) {
         return FACADE.cuDevicePrimaryCtxReset(dev);
     }
+
+    /**
+     * Lets the current context read and write the memory of another, also what is allocated later, be it the driver's or a pool's.
+     *
+     * @param peerContext the other one
+     * @param flags 0
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
+        return FACADE.cuCtxEnablePeerAccess(peerContext, flags);
+    }
+
+    /**
+     * The opposite of {@link #cuCtxEnablePeerAccess}.
+     *
+     * @param peerContext the other one
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cuCtxDisablePeerAccess(final CUcontext peerContext) {
+        return FACADE.cuCtxDisablePeerAccess(peerContext);
+    }
 }

@@ -16,17 +16,25 @@ import org.jspecify.annotations.Nullable;
  * @param reuse when a freed block may be handed out again; property {@code outboard.reuse}, {@code strict} by default,
  *     otherwise {@code tracked}, {@code stream-ordered} or {@code immediate}
  * @param share most that a pool holds, as a share of what is free on the device when the pool is made,
- *     {@code 0 < share <= 1}; property {@code outboard.share}, 0.8 by default. What a pool can't serve the driver does, as
+ *     {@code 0 < share <= 1}; property {@code outboard.share}, 0.9 by default. What a pool can't serve the driver does, as
  *     far as it can
  * @param firstRegionBytes size of a pool's first region in bytes, {@code 0 <= firstRegionBytes <= 2^62}, 0 for a
- *     thirty-second of what is free on the device when the pool is made; property {@code outboard.firstRegion}, such as
- *     {@code 512M}, 0 by default
+ *     thirty-second of what is free on the device when the pool is made, or 64 MiB if it grows in place; property {@code
+ *     outboard.firstRegion}, such as {@code 512M}, 0 by default
  * @param freeIsBarrier whether {@code cudaFree} and {@code cuMemFree} of a pool's memory wait until all work in its context has
  *     finished, as CUDA's own do; property {@code outboard.free}, {@code limbo} by default, which doesn't, or
  *     {@code barrier}. For programs that lean on it: they copy to pinned memory without waiting, free, and read
+ * @param growInPlace whether a pool's memory grows in place, goes back from anywhere, and moves when it is scattered ({@link
+ *     CudaMemorySource#reserve}), on JDK 22 and newer; property {@code outboard.growInPlace}, {@code true} by default. Without it a pool
+ *     grows by whole regions
  */
 public record OutboardOptions(
-        String strategy, ReusePolicy reuse, double share, long firstRegionBytes, boolean freeIsBarrier)
+        String strategy,
+        ReusePolicy reuse,
+        double share,
+        long firstRegionBytes,
+        boolean freeIsBarrier,
+        boolean growInPlace)
         implements ContextPools.Options {
 
     private static final String UNITS = "KMGT";
@@ -41,6 +49,7 @@ public record OutboardOptions(
      * @param share most that a pool holds, as a share of what is free
      * @param firstRegionBytes size of a pool's first region in bytes
      * @param freeIsBarrier whether a free waits as CUDA's does
+     * @param growInPlace whether regions grow in place, where that is possible
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public OutboardOptions {
@@ -55,7 +64,7 @@ public record OutboardOptions(
     }
 
     /**
-     * With frees that don't wait.
+     * With frees that don't wait, and regions that grow in place.
      *
      * @param strategy name of the strategy
      * @param reuse when a freed block may be handed out again
@@ -65,7 +74,7 @@ public record OutboardOptions(
      */
     public OutboardOptions(
             final String strategy, final ReusePolicy reuse, final double share, final long firstRegionBytes) {
-        this(strategy, reuse, share, firstRegionBytes, false);
+        this(strategy, reuse, share, firstRegionBytes, false, true);
     }
 
     /**
@@ -78,9 +87,10 @@ public record OutboardOptions(
         return new OutboardOptions(
                 System.getProperty("outboard.strategy", "tlsf"),
                 reuseOf(System.getProperty("outboard.reuse", "strict")),
-                shareOf(System.getProperty("outboard.share", "0.8")),
+                shareOf(System.getProperty("outboard.share", "0.9")),
                 bytesOf(System.getProperty("outboard.firstRegion", "0")),
-                isBarrier(System.getProperty("outboard.free", LIMBO)));
+                isBarrier(System.getProperty("outboard.free", LIMBO)),
+                isTrue(System.getProperty("outboard.growInPlace", "true")));
     }
 
     /**
@@ -90,7 +100,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withStrategy(final String newStrategy) {
-        return new OutboardOptions(newStrategy, reuse, share, firstRegionBytes, freeIsBarrier);
+        return new OutboardOptions(newStrategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace);
     }
 
     /**
@@ -100,7 +110,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withReuse(final ReusePolicy newReuse) {
-        return new OutboardOptions(strategy, newReuse, share, firstRegionBytes, freeIsBarrier);
+        return new OutboardOptions(strategy, newReuse, share, firstRegionBytes, freeIsBarrier, growInPlace);
     }
 
     /**
@@ -111,7 +121,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the share is outside of its range
      */
     public OutboardOptions withShare(final double newShare) {
-        return new OutboardOptions(strategy, reuse, newShare, firstRegionBytes, freeIsBarrier);
+        return new OutboardOptions(strategy, reuse, newShare, firstRegionBytes, freeIsBarrier, growInPlace);
     }
 
     /**
@@ -122,7 +132,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the size is outside of its range
      */
     public OutboardOptions withFirstRegionBytes(final long newFirstRegionBytes) {
-        return new OutboardOptions(strategy, reuse, share, newFirstRegionBytes, freeIsBarrier);
+        return new OutboardOptions(strategy, reuse, share, newFirstRegionBytes, freeIsBarrier, growInPlace);
     }
 
     /**
@@ -132,7 +142,24 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withFreeIsBarrier(final boolean newFreeIsBarrier) {
-        return new OutboardOptions(strategy, reuse, share, firstRegionBytes, newFreeIsBarrier);
+        return new OutboardOptions(strategy, reuse, share, firstRegionBytes, newFreeIsBarrier, growInPlace);
+    }
+
+    /**
+     * These options with other growth.
+     *
+     * @param newGrowInPlace whether regions grow in place, where that is possible
+     * @return new options
+     */
+    public OutboardOptions withGrowInPlace(final boolean newGrowInPlace) {
+        return new OutboardOptions(strategy, reuse, share, firstRegionBytes, freeIsBarrier, newGrowInPlace);
+    }
+
+    private static boolean isTrue(final String text) {
+        if (text.equals("true") || text.equals("false")) {
+            return text.equals("true");
+        }
+        throw wrong("outboard.growInPlace", text, "must be true or false", null);
     }
 
     private static boolean isBarrier(final String text) {

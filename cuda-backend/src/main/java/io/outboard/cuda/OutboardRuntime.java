@@ -24,7 +24,9 @@ import jcuda.runtime.cudaStream_t;
  *       last error isn't set by it.
  *   <li>After an error that breaks the context, a kernel's access to a wrong address, say, {@link #cudaMalloc} and
  *       {@link #cudaFree} succeed as long as the pool neither grows nor waits; CUDA's own calls report it from then on.
- *   <li>A pool's memory can't be shared by {@link #cudaIpcGetMemHandle}.
+ *   <li>A pool's memory can't be shared by {@link #cudaIpcGetMemHandle}. Other devices read and write it if that was said by
+ *       {@link #cudaDeviceEnablePeerAccess} or {@link OutboardDriver#cuCtxEnablePeerAccess}; where a library says so natively,
+ *       {@link OutboardOptions#growInPlace} is to be false.
  *   <li>A thread's device is remembered, so it is to be changed by {@link #cudaSetDevice} and not by JCuda's. A device is
  *       to be reset by {@link #cudaDeviceReset}, and contexts are to be changed by {@link OutboardDriver}.
  *   <li>With the policies {@code TRACKED} and {@code STREAM_ORDERED} every stream that is created here or by
@@ -192,6 +194,30 @@ public final class OutboardRuntime {
      */
     public static int cudaThreadExit() {
         return FACADE.cudaDeviceReset();
+    }
+
+    /**
+     * Lets the calling thread's device read and write the memory of another, also what is allocated later, be it the driver's or a
+     * pool's.
+     *
+     * @param peerDevice the other one
+     * @param flags 0
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
+        return FACADE.cudaDeviceEnablePeerAccess(peerDevice, flags);
+    }
+
+    /**
+     * The opposite of {@link #cudaDeviceEnablePeerAccess}.
+     *
+     * @param peerDevice the other one
+     * @return CUDA's code
+     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
+     */
+    public static int cudaDeviceDisablePeerAccess(final int peerDevice) {
+        return FACADE.cudaDeviceDisablePeerAccess(peerDevice);
     }
 
     // Streams

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
 /** The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on demand. */
-final class FakeVirtualMemory implements VirtualMemoryCalls {
+public final class FakeVirtualMemory implements VirtualMemoryCalls {
 
     static final long UNIT_BYTES = 2L << 20;
 
@@ -26,42 +26,47 @@ final class FakeVirtualMemory implements VirtualMemoryCalls {
     private String failedCall = "";
     int synchronizations;
 
-    FakeVirtualMemory(final long deviceBytes) {
+    /**
+     * A device without memory in use.
+     *
+     * @param deviceBytes how much it has
+     */
+    public FakeVirtualMemory(final long deviceBytes) {
         this.deviceBytes = deviceBytes;
     }
 
     /** Lets the n-th call from now fail, counting from 1, and no other. */
-    void failAt(final int call, final int code) {
+    public void failAt(final int call, final int code) {
         callsUntilFailure = call;
         failureCode = code;
         failedCall = "";
     }
 
-    String failedCall() {
+    public String failedCall() {
         return failedCall;
     }
 
     /** Memory is there as long as a handle or a mapping has it. */
-    long usedBytes() {
+    public long usedBytes() {
         final Map<Long, Long> alive = new TreeMap<>(created);
         mapped.values().forEach(mapping -> alive.put(mapping.handle, mapping.sizeBytes));
         return alive.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    long reservedBytes() {
+    public long reservedBytes() {
         return reserved.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    int mappings() {
+    public int mappings() {
         return mapped.size();
     }
 
     /** Whether a kernel of device 1 could use all of the range. */
-    boolean isAccessible(final long address, final long sizeBytes) {
+    public boolean isAccessible(final long address, final long sizeBytes) {
         return isAccessible(address, sizeBytes, 1);
     }
 
-    boolean isAccessible(final long address, final long sizeBytes, final int device) {
+    public boolean isAccessible(final long address, final long sizeBytes, final int device) {
         long next = address;
         while (next < address + sizeBytes) {
             final Map.Entry<Long, Mapping> mapping = mapped.floorEntry(next);

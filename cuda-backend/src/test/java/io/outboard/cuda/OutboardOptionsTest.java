@@ -11,6 +11,7 @@ import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +27,7 @@ class OutboardOptionsTest {
 
     @Test
     void shouldHaveSafeDefaults() {
-        assertEquals(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.8, 0), OutboardOptions.ofProperties());
+        assertEquals(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, 0), OutboardOptions.ofProperties());
     }
 
     @Test
@@ -95,7 +96,7 @@ class OutboardOptionsTest {
     @Test
     void shouldTakeAThirtySecondOfTheDeviceFirst() {
         final FakeCuda cuda = new FakeCuda(1);
-        final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
+        final ContextPools pools = new ContextPools(() -> cuda, Optional::empty, OutboardOptions::ofProperties);
         pools.ofRuntime();
         final Pool pool = pools.poolOf(0).orElseThrow();
 
@@ -107,7 +108,7 @@ class OutboardOptionsTest {
     @Test
     void shouldNameAStrategyThatDoesNotExist() {
         final FakeCuda cuda = new FakeCuda(1);
-        final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
+        final ContextPools pools = new ContextPools(() -> cuda, Optional::empty, OutboardOptions::ofProperties);
         pools.configure(OutboardOptions.ofProperties().withStrategy("none"));
 
         final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, () -> pools.ofRuntime());

@@ -8,21 +8,30 @@ import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
+import java.util.Optional;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import jcuda.runtime.cudaError;
 
 /** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. */
 final class ContextPool {
 
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
+
     /** Stands for an allocation that the driver has to try. */
     static final long NOT_SERVED = 0;
 
-    /** So many first regions of default size are what the device has. */
+    /** So many first regions of default size are what the device has, where a pool grows by whole ones. */
     private static final long FIRST_REGIONS = 32;
 
+    /** Where it grows in place, by little. */
+    private static final long FIRST_BYTES = 64L << 20;
+
     private final CudaCalls calls;
+    private final ContextMemorySource source;
     private final int device;
     private final long context;
     private final StreamCaptures captures;
@@ -36,11 +45,12 @@ final class ContextPool {
     /** The context is current on the calling thread. */
     ContextPool(
             final CudaCalls calls,
+            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
             final int device,
             final long context,
             final StreamCaptures captures,
             final ContextPools.Options options) {
-        final ContextMemorySource source = new ContextMemorySource(calls, context, captures);
+        source = new ContextMemorySource(calls, context, captures, virtualMemory, device);
         this.calls = calls;
         this.device = device;
         this.context = context;
@@ -50,8 +60,10 @@ final class ContextPool {
         // A program that is told to create and destroy its streams by the facade does so; others may not.
         work = new ContextWork(calls, context, captures, marks());
         final long availableBytes = source.availableBytes();
-        final long firstBytes =
-                options.firstRegionBytes() == 0 ? availableBytes / FIRST_REGIONS : options.firstRegionBytes();
+        final long goodBytes = virtualMemory.get().isPresent()
+                ? Math.min(FIRST_BYTES, availableBytes)
+                : availableBytes / FIRST_REGIONS;
+        final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
         pool = Pool.over(source)
                 .strategy(options.strategy())
                 .reuse(policy, work)
@@ -77,8 +89,23 @@ final class ContextPool {
         return live;
     }
 
+    /** Memory that grew in place belongs to no context: it goes back here. */
     void end() {
         live = false;
+        try {
+            source.contextEnded();
+        } catch (final CudaFailureException e) {
+            LOGGER.log(System.Logger.Level.WARNING, "memory of a context that has ended could not be given back", e);
+        }
+    }
+
+    /** Lets another device read and write all memory, now and later. */
+    void show(final int viewer) {
+        source.show(viewer);
+    }
+
+    void hide(final int viewer) {
+        source.hide(viewer);
     }
 
     // Memory

@@ -4,6 +4,7 @@ import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
@@ -12,9 +13,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
@@ -50,6 +56,9 @@ public final class ContextPools {
 
         /** Whether a free waits for the context. */
         boolean freeIsBarrier();
+
+        /** Whether regions grow in place, where that is possible. */
+        boolean growInPlace();
     }
 
     /** What is kept of a pool whose context is gone. */
@@ -62,6 +71,7 @@ public final class ContextPools {
     private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
 
     private final Supplier<CudaCalls> loader;
+    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
     private final Supplier<? extends Options> defaults;
 
     /** What a thread uses; null while that isn't known. */
@@ -83,6 +93,9 @@ public final class ContextPools {
     /** Replaced under the monitor, never changed. */
     private volatile ContextPool[] pools = {};
 
+    /** By context, the devices that read and write its pool's memory beside its own. Guarded by the monitor. */
+    private final Map<Long, SortedSet<Integer>> viewers = new HashMap<>();
+
     /** Of pools whose context is gone. Guarded by the monitor. */
     private final List<Ended> history = new ArrayList<>();
 
@@ -92,10 +105,15 @@ public final class ContextPools {
      * No pools yet.
      *
      * @param loader of CUDA
+     * @param virtualMemory what regions grow in place by, or nothing
      * @param defaults options unless others are configured, asked for when the first pool is made
      */
-    public ContextPools(final Supplier<CudaCalls> loader, final Supplier<? extends Options> defaults) {
+    public ContextPools(
+            final Supplier<CudaCalls> loader,
+            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final Supplier<? extends Options> defaults) {
         this.loader = loader;
+        this.virtualMemory = virtualMemory;
         this.defaults = defaults;
     }
 
@@ -212,7 +230,9 @@ public final class ContextPools {
         if (options == null) {
             options = defaults.get();
         }
-        final ContextPool added = new ContextPool(calls, device, context, captures, options);
+        final ContextPool added = new ContextPool(
+                calls, options.growInPlace() ? virtualMemory : Optional::empty, device, context, captures, options);
+        viewers.getOrDefault(context, Collections.emptySortedSet()).forEach(added::show);
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;
         // Release; pairs with the acquire in those who look for an address, a device or a stream.
@@ -327,6 +347,33 @@ public final class ContextPools {
         return all;
     }
 
+    /**
+     * The current device reads and writes a context's memory, or not any more, as CUDA knows already: that of pools it doesn't.
+     *
+     * @return a code: not success if the driver fails
+     */
+    synchronized int changeView(final long context, final boolean shown) {
+        final int viewer = currentDevice();
+        final SortedSet<Integer> all = viewers.computeIfAbsent(context, key -> new TreeSet<>());
+        try {
+            for (final ContextPool pool : pools) {
+                if (pool.context() == context && shown) {
+                    pool.show(viewer);
+                } else if (pool.context() == context) {
+                    pool.hide(viewer);
+                }
+            }
+        } catch (final CudaFailureException e) {
+            return e.code();
+        }
+        if (shown) {
+            all.add(viewer);
+        } else {
+            all.remove(viewer);
+        }
+        return CudaCalls.SUCCESS;
+    }
+
     /** A context is there, perhaps with the handle of one that is gone. */
     void contextMade(final long context) {
         ended.remove(context);
@@ -343,6 +390,7 @@ public final class ContextPools {
             }
         }
         captures.contextEnded(context);
+        viewers.remove(context);
         ended.add(context);
         pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
     }

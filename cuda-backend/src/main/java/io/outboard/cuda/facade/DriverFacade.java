@@ -260,6 +260,18 @@ public class DriverFacade {
         return endPrimary(dev, true, () -> originalCuDevicePrimaryCtxReset(dev));
     }
 
+    public int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
+        final int code = calls.ask(() -> originalCuCtxEnablePeerAccess(peerContext, flags));
+        return calls.result(
+                code == CUresult.CUDA_SUCCESS ? pools.changeView(DevicePointers.handle(peerContext), true) : code);
+    }
+
+    public int cuCtxDisablePeerAccess(final CUcontext peerContext) {
+        final int code = calls.ask(() -> originalCuCtxDisablePeerAccess(peerContext));
+        return calls.result(
+                code == CUresult.CUDA_SUCCESS ? pools.changeView(DevicePointers.handle(peerContext), false) : code);
+    }
+
     private int endPrimary(final CUdevice dev, final boolean surely, final IntSupplier call) {
         final int device = dev == null ? ContextPools.NO_DEVICE : (int) DevicePointers.handle(dev);
         return change(() -> pools.endPrimary(device, surely, () -> calls.ask(call)));
@@ -372,6 +384,14 @@ public class DriverFacade {
 
     int originalCuDevicePrimaryCtxReset(final CUdevice dev) {
         return JCudaDriver.cuDevicePrimaryCtxReset(dev);
+    }
+
+    int originalCuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
+        return JCudaDriver.cuCtxEnablePeerAccess(peerContext, flags);
+    }
+
+    int originalCuCtxDisablePeerAccess(final CUcontext peerContext) {
+        return JCudaDriver.cuCtxDisablePeerAccess(peerContext);
     }
 
     void originalSetExceptionsEnabled(final boolean enabled) {

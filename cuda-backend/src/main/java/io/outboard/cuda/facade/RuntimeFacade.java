@@ -120,6 +120,17 @@ public class RuntimeFacade {
         }));
     }
 
+    public int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
+        final int code = calls.ask(() -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
+        return calls.result(code == cudaError.cudaSuccess ? pools.changeView(pools.primaryOf(peerDevice), true) : code);
+    }
+
+    public int cudaDeviceDisablePeerAccess(final int peerDevice) {
+        final int code = calls.ask(() -> originalCudaDeviceDisablePeerAccess(peerDevice));
+        return calls.result(
+                code == cudaError.cudaSuccess ? pools.changeView(pools.primaryOf(peerDevice), false) : code);
+    }
+
     // Streams
 
     public int cudaStreamCreate(final cudaStream_t stream) {
@@ -175,6 +186,14 @@ public class RuntimeFacade {
 
     int originalCudaDeviceReset() {
         return JCuda.cudaDeviceReset();
+    }
+
+    int originalCudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
+        return JCuda.cudaDeviceEnablePeerAccess(peerDevice, flags);
+    }
+
+    int originalCudaDeviceDisablePeerAccess(final int peerDevice) {
+        return JCuda.cudaDeviceDisablePeerAccess(peerDevice);
     }
 
     int originalCudaStreamCreate(final cudaStream_t stream) {

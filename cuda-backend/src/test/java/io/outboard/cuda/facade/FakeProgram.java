@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
 import java.util.Objects;
+import java.util.Optional;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;
@@ -21,11 +23,23 @@ final class FakeProgram {
 
     final FakeCuda cuda = new FakeCuda(2);
     final FakeRuntime jcuda = new FakeRuntime(cuda);
-    final ContextPools pools = new ContextPools(() -> cuda, OutboardOptions::ofProperties);
-    final RuntimeFacade runtime = jcuda.runtime(pools);
-    final DriverFacade driver = jcuda.driver(pools);
+    final ContextPools pools;
+    final RuntimeFacade runtime;
+    final DriverFacade driver;
 
     FakeProgram(final ReusePolicy reuse) {
+        this(reuse, Optional.empty());
+    }
+
+    /** With regions that grow in place. */
+    FakeProgram(final ReusePolicy reuse, final VirtualMemoryCalls memory) {
+        this(reuse, Optional.of(memory));
+    }
+
+    private FakeProgram(final ReusePolicy reuse, final Optional<VirtualMemoryCalls> memory) {
+        pools = new ContextPools(() -> cuda, () -> memory, OutboardOptions::ofProperties);
+        runtime = jcuda.runtime(pools);
+        driver = jcuda.driver(pools);
         pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));
     }
 

@@ -34,6 +34,7 @@ final class FakeRuntime {
     private final List<String> calls = new ArrayList<>();
     private boolean exceptionsEnabled;
     private boolean attached;
+    private boolean separated;
     private int retained;
 
     FakeRuntime(final FakeCuda cuda) {
@@ -48,6 +49,15 @@ final class FakeRuntime {
     /** What {@code cuCtxAttach} does to the current context: one detach more is needed. */
     void attach() {
         attached = true;
+    }
+
+    /** Devices can't reach each other from now on. */
+    void separateDevices() {
+        separated = true;
+    }
+
+    private int enablePeer() {
+        return separated ? cudaError.cudaErrorPeerAccessUnsupported : CudaCalls.SUCCESS;
     }
 
     void enableExceptions(final boolean enabled) {
@@ -176,6 +186,16 @@ final class FakeRuntime {
         @Override
         int originalCudaSetDevice(final int device) {
             return check(cuda.setDevice(device));
+        }
+
+        @Override
+        int originalCudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
+            return check(enablePeer());
+        }
+
+        @Override
+        int originalCudaDeviceDisablePeerAccess(final int peerDevice) {
+            return CudaCalls.SUCCESS;
         }
 
         @Override
@@ -321,6 +341,16 @@ final class FakeRuntime {
             cuda.endContext(DevicePointers.handle(ctx));
             cuda.setContext(0);
             return note("cuCtxDestroy");
+        }
+
+        @Override
+        int originalCuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
+            return enablePeer();
+        }
+
+        @Override
+        int originalCuCtxDisablePeerAccess(final CUcontext peerContext) {
+            return CudaCalls.SUCCESS;
         }
 
         @Override

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.kernels.TextResource;
 import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
 import java.util.Objects;
@@ -29,7 +30,8 @@ public final class GpuProgram implements AutoCloseable {
     private static final int THREADS = 256;
     private static final int BLOCKS = 16;
 
-    final ContextPools pools = new ContextPools(NativeLibrary::load, OutboardOptions::ofProperties);
+    final ContextPools pools =
+            new ContextPools(NativeLibrary::load, VirtualMemory::find, OutboardOptions::ofProperties);
     final RuntimeFacade runtime = new RuntimeFacade(pools);
     final DriverFacade driver = new DriverFacade(pools);
     private final CUmodule module = new CUmodule();

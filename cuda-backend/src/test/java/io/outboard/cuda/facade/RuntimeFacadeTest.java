@@ -12,6 +12,7 @@ import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
+import java.util.Optional;
 import jcuda.CudaException;
 import jcuda.Pointer;
 import jcuda.runtime.cudaError;
@@ -316,8 +317,8 @@ class RuntimeFacadeTest {
     @Test
     void shouldLetJCudaAnswerWhereThereIsNoDevice() {
         final FakeCuda none = new FakeCuda(0);
-        final RuntimeFacade without =
-                new FakeRuntime(none).runtime(new ContextPools(() -> none, OutboardOptions::ofProperties));
+        final RuntimeFacade without = new FakeRuntime(none)
+                .runtime(new ContextPools(() -> none, Optional::empty, OutboardOptions::ofProperties));
         none.failAt(3, cudaError.cudaErrorNoDevice);
 
         assertEquals(cudaError.cudaErrorNoDevice, without.cudaMalloc(new Pointer(), 1));

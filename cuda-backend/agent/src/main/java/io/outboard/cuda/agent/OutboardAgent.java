@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.8 by default
  *   reuse=POLICY        strict (the default), tracked, stream-ordered or immediate
  *   free=KIND           limbo (the default): cudaFree doesn't wait; barrier: it waits for the device, as CUDA's own
- *   firstRegion=SIZE    size of a pool's first region, 64M by default
+ *   firstRegion=SIZE    size of a pool's first region
+ *   growInPlace=BOOLEAN true (the default): memory grows in place and moves when it is scattered, on JDK 22 and newer; or false
  *   report              print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *

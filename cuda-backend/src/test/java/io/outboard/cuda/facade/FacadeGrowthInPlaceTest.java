@@ -1,0 +1,169 @@
+package io.outboard.cuda.facade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.cuda.FakeVirtualMemory;
+import io.outboard.cuda.OutboardOptions;
+import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.pool.ReusePolicy;
+import java.util.ArrayList;
+import java.util.List;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUresult;
+import jcuda.runtime.cudaError;
+import org.junit.jupiter.api.Test;
+
+/** Facades whose pools' memory grows in place, belongs to no context, and moves. */
+class FacadeGrowthInPlaceTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long DEVICE_BYTES = 512 * MIB;
+
+    private final FakeVirtualMemory memory = new FakeVirtualMemory(DEVICE_BYTES);
+    private final FakeProgram program = new FakeProgram(ReusePolicy.STRICT, memory);
+
+    private boolean isAccessible(final long address, final long bytes, final int device) {
+        return memory.isAccessible(address, bytes, device);
+    }
+
+    /** As with CUDA's own functions, for which scattered memory is as good as any. */
+    @Test
+    void shouldServeABlockOfScatteredMemory() {
+        final List<Long> blocks = new ArrayList<>();
+        for (long left = DEVICE_BYTES; left > 0; left -= 16 * MIB) {
+            blocks.add(program.malloc(16 * MIB));
+        }
+        for (int i = 0; i < blocks.size(); i += 2) {
+            assertEquals(0, program.free(blocks.get(i)));
+        }
+
+        final long large = program.malloc(DEVICE_BYTES / 2);
+
+        assertTrue(isAccessible(large, DEVICE_BYTES / 2, 0));
+        assertTrue(program.pool(0).contains(large));
+        for (int i = 1; i < blocks.size(); i += 2) {
+            assertTrue(isAccessible(blocks.get(i), 16 * MIB, 0));
+        }
+        assertEquals(DEVICE_BYTES, memory.usedBytes());
+        assertFalse(program.jcuda.calls().contains("cudaMalloc"));
+    }
+
+    @Test
+    void shouldTakeLittleAtFirst() {
+        program.pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, 0));
+        program.malloc(1);
+        assertEquals(64 * MIB, memory.usedBytes());
+    }
+
+    @Test
+    void shouldTakeWholeRegionsIfToldTo() {
+        program.pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, FakeProgram.FIRST_REGION_BYTES)
+                .withGrowInPlace(false));
+        program.malloc(1);
+        assertEquals(0, memory.usedBytes());
+        assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(0));
+    }
+
+    /** CUDA gives back what belongs to a context, which this memory doesn't. */
+    @Test
+    void shouldGiveAllBackWhenTheDeviceIsReset() {
+        final long block = program.malloc(100 * MIB);
+        assertTrue(memory.usedBytes() > 0);
+
+        assertEquals(0, program.runtime.cudaDeviceReset());
+
+        assertEquals(0, memory.usedBytes());
+        assertEquals(0, memory.reservedBytes());
+        assertNotEquals(0, program.free(block));
+        assertTrue(program.malloc(100 * MIB) > 0);
+    }
+
+    @Test
+    void shouldGiveAllBackWhenAContextEnds() {
+        final CUcontext context = new CUcontext();
+        program.driver.cuCtxCreate(context, 0, new CUdevice());
+        assertEquals(0, program.driver.cuMemAlloc(new CUdeviceptr(), 10 * MIB));
+
+        assertEquals(0, program.driver.cuCtxDestroy(context));
+
+        assertEquals(0, memory.usedBytes());
+        assertEquals(0, memory.reservedBytes());
+    }
+
+    /** Memory that can't be given back is lost, but the program goes on. */
+    @Test
+    void shouldGoOnIfTheDriverFailsWhenAContextEnds() {
+        program.malloc(10 * MIB);
+        memory.failAt(1, CUresult.CUDA_ERROR_UNKNOWN);
+
+        assertEquals(0, program.runtime.cudaDeviceReset());
+
+        assertTrue(program.malloc(10 * MIB) > 0);
+    }
+
+    @Test
+    void shouldShowMemoryToAnotherDevice() {
+        program.runtime.cudaSetDevice(1);
+        final long before = program.malloc(10 * MIB);
+        program.runtime.cudaSetDevice(0);
+        program.malloc(1);
+        assertFalse(isAccessible(before, 10 * MIB, 0));
+
+        assertEquals(0, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
+
+        assertTrue(isAccessible(before, 10 * MIB, 0));
+        program.runtime.cudaSetDevice(1);
+        final long after = program.malloc(100 * MIB);
+        assertTrue(isAccessible(after, 100 * MIB, 0));
+        program.runtime.cudaSetDevice(0);
+        assertFalse(isAccessible(program.malloc(1), 1, 1), "not the other way round");
+        assertEquals(0, program.runtime.cudaDeviceDisablePeerAccess(1));
+        assertFalse(isAccessible(before, 10 * MIB, 0));
+        assertTrue(isAccessible(before, 10 * MIB, 1));
+    }
+
+    @Test
+    void shouldShowMemoryOfAPoolThatIsMadeLater() {
+        final CUcontext context = new CUcontext();
+        program.driver.cuCtxCreate(context, 0, DevicePointers.withHandle(new CUdevice(), 1));
+        program.driver.cuCtxPopCurrent(new CUcontext());
+        program.runtime.cudaSetDevice(0);
+        program.malloc(1);
+        assertEquals(0, program.driver.cuCtxEnablePeerAccess(context, 0));
+
+        program.driver.cuCtxPushCurrent(context);
+        final CUdeviceptr pointer = new CUdeviceptr();
+        assertEquals(0, program.driver.cuMemAlloc(pointer, 10 * MIB));
+
+        assertTrue(isAccessible(DevicePointers.address(pointer), 10 * MIB, 0));
+    }
+
+    @Test
+    void shouldShowNothingWhereCudaRefuses() {
+        program.runtime.cudaSetDevice(1);
+        final long block = program.malloc(10 * MIB);
+        program.runtime.cudaSetDevice(0);
+        program.malloc(1);
+        program.jcuda.separateDevices();
+
+        assertEquals(cudaError.cudaErrorPeerAccessUnsupported, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
+
+        assertFalse(isAccessible(block, 10 * MIB, 0));
+    }
+
+    @Test
+    void shouldSayIfTheDriverShowsNothing() {
+        program.runtime.cudaSetDevice(1);
+        program.malloc(10 * MIB);
+        program.runtime.cudaSetDevice(0);
+        program.malloc(1);
+        memory.failAt(1, CUresult.CUDA_ERROR_INVALID_DEVICE);
+
+        assertEquals(CUresult.CUDA_ERROR_INVALID_DEVICE, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
+    }
+}
