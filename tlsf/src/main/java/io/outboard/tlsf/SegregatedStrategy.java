@@ -25,18 +25,23 @@ abstract class SegregatedStrategy extends TableStrategy {
 
     @Override
     protected final long place(final long size) {
-        final int fitting = lists.listFitting(size);
-        final int list = lists.findNonEmpty(fitting);
+        final int own = lists.listHolding(size);
+        final int ownHead = table.head(own);
+        final int first = table.next(ownHead);
+        if (first != ownHead && Integer.toUnsignedLong(table.size(first)) >= size) {
+            if (lists.holdsOneSize(own)) {
+                // An exact fit, which is common for small sizes.
+                lists.remove(table, first);
+                return enter(first, table.start(first));
+            }
+            return takeFront(first, (int) size);
+        }
+        final int list = lists.findNonEmpty(lists.listFitting(size));
         if (list == FreeLists.NO_LIST) {
             final int block = lists.search(table, size, 0, 0);
             return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
         }
         final int block = table.next(table.head(list));
-        if (lists.holdsOneSize(list) && list == fitting) {
-            // An exact fit, known before the block's record arrives from memory, which is common for small sizes.
-            lists.remove(table, block);
-            return enter(block, table.start(block));
-        }
         return takeFront(block, (int) size);
     }
 

@@ -15,8 +15,9 @@ import io.outboard.core.StrategyOptions;
  *       in the list of its size.
  * </ol>
  *
- * <p>Where we deviate. From Bell et al.: as {@link SegregatedFitStrategy} does. From Masmano et al.: when no list
- * guarantees a fit, the request's own list, in which only some blocks fit, is searched for up to 64 steps before the answer
+ * <p>Where we deviate. From Bell et al.: as {@link SegregatedFitStrategy} does. From Masmano et al.: the first block of the request's
+ * own list, in which only some blocks fit, is taken if it does, which wastes up to a fiftieth less of the region than to
+ * begin with the list that guarantees it; and when no list guarantees a fit, the request's own list, in which only some blocks fit, is searched for up to 64 steps before the answer
  * is {@link #NO_SPACE}; a block can then be left unused though it fits, but only behind 64 that don't.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done

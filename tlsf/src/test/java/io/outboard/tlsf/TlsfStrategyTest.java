@@ -51,6 +51,20 @@ class TlsfStrategyTest {
                 thrown.getMessage());
     }
 
+    /** Though the list doesn't guarantee that: it holds 100 and 101 granules. */
+    @Test
+    void shouldTakeTheFirstOfItsOwnListIfThatFits() {
+        final Strategy strategy = ofGranules(1000);
+        final long exact = strategy.allocate(101 * 256);
+        strategy.allocate(256);
+        final long larger = strategy.allocate(110 * 256);
+        strategy.allocate(256);
+        strategy.free(exact);
+        strategy.free(larger);
+
+        assertEquals(exact, strategy.allocate(101 * 256));
+    }
+
     @Test
     void shouldTakeTheFrontOfTheSmallestListThatFits() {
         final Strategy strategy = ofGranules(1000);
