@@ -17,7 +17,8 @@ record AgentOptions(Map<String, String> values, boolean report) {
 
     private static final String REPORT = "report";
     private static final String PREFIX = "outboard.";
-    private static final List<String> WITH_VALUE = List.of("strategy", "share", "reuse", "free", "firstRegion", "growInPlace");
+    private static final List<String> WITH_VALUE =
+            List.of("strategy", "share", "reuse", "free", "firstRegion", "growInPlace");
 
     /**
      * Splits the text. Values are checked by {@link #apply}.

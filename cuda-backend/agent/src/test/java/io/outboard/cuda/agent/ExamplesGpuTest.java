@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import examples.BufferLoop;
 import examples.KernelsInFlight;
 import examples.ManyThreads;
+import examples.Scatter;
 import examples.VectorAdd;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.agent.Jvm.Outcome;
@@ -18,6 +19,9 @@ import jcuda.Pointer;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,6 +61,24 @@ class ExamplesGpuTest {
                     () -> assertTrue(report.contains("outboard-agent: redirected "), report),
                     () -> assertTrue(
                             report.matches("(?s).* [1-9]\\d* allocations and [1-9]\\d* frees without .*"), report));
+        }
+    }
+
+    /** As without the agent: the driver's pages may lie anywhere. On older machines a pool's regions are whole ones. */
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    @ParameterizedTest
+    @ValueSource(strings = {"strict", "tracked", "stream-ordered"})
+    void shouldServeALargeBlockOfScatteredMemory(final String reuse, final TestReporter reporter) throws Exception {
+        for (final List<String> arguments : List.of(List.<String>of(), List.of("busy"))) {
+            final Outcome with =
+                    jvm().agent("report,reuse=" + reuse).run(Scatter.class.getName(), arguments.toArray(String[]::new));
+
+            with.out().forEach(line -> reporter.publishEntry(reuse + " " + arguments + " " + line));
+            assertEquals(0, with.exitCode(), () -> String.join("\n", with.err()));
+            assertEquals("done", with.out().get(with.out().size() - 1));
+            assertTrue(
+                    with.out().stream().allMatch(line -> line.equals("done") || line.endsWith(" ms, wrong: 0")),
+                    () -> String.join("\n", with.out()));
         }
     }
 
