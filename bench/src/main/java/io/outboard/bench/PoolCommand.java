@@ -84,7 +84,8 @@ final class PoolCommand implements Callable<Integer> {
             profile.checkTraceName();
             measureThreads(
                     List.of(1, 16),
-                    request -> new MemoryByThreads(request, profile.name(), profile.operations()).run());
+                    request ->
+                            new MemoryByThreads(request, profile.name(), profile.operations(), profile.scale()).run());
             return 0;
         }
         final Optional<ThreadProfile> threadProfile = ThreadProfile.named(profile.name());

@@ -24,6 +24,13 @@ final class ProfileOptions {
             description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
     private int operations;
 
+    @Option(
+            names = "--scale",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "How many times as many blocks large, mid and small have live. Default: ${DEFAULT-VALUE}.")
+    private int scale;
+
     String name() {
         return profile;
     }
@@ -40,10 +47,14 @@ final class ProfileOptions {
         return operations;
     }
 
+    int scale() {
+        return scale;
+    }
+
     /** The trace that is asked for. */
     Trace trace() {
         try {
-            return Profiles.named(profile, operations);
+            return Profiles.variant(profile, operations, 0, scale);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
         }

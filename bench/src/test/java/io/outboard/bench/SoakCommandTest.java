@@ -50,7 +50,12 @@ class SoakCommandTest {
         assertEquals(1, outcome.exitCode(), outcome.out());
         assertTrue(outcome.out().contains("IMMEDIATE"), outcome.out());
         assertTrue(outcome.err().contains("before the work ended"), outcome.err());
-        assertEquals(1, outcome.err().lines().count(), outcome.err());
+        // Beside it the pool may warn of blocks that the end finds in use, where a log goes to the same place.
+        final long lines = outcome.err()
+                .lines()
+                .filter(line -> line.startsWith("outboard: "))
+                .count();
+        assertEquals(1, lines, outcome.err());
     }
 
     @ParameterizedTest

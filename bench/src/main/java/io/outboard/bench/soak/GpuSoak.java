@@ -117,7 +117,9 @@ final class GpuSoak implements Session.Shared<GpuSoak.Block> {
 
     @Override
     public PoolStatistics statistics() {
-        return Outboard.poolOf(device).map(Pool::statistics).orElse(new PoolStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+        return Outboard.poolOf(device)
+                .map(Pool::statistics)
+                .orElse(new PoolStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
     }
 
     @Override

@@ -41,6 +41,7 @@ public final class MemoryByThreads {
     private final ThreadRequest request;
     private final String profile;
     private final int operations;
+    private final int scale;
 
     /**
      * Nothing measured yet.
@@ -48,14 +49,19 @@ public final class MemoryByThreads {
      * @param request on what
      * @param profile name of the profile, unless the request names a recorded trace
      * @param operations how many of the profile's
+     * @param scale how many times as many blocks as it has
      */
-    public MemoryByThreads(final ThreadRequest request, final String profile, final int operations) {
+    public MemoryByThreads(final ThreadRequest request, final String profile, final int operations, final int scale) {
         this.request = request;
         this.profile = profile;
         this.operations = operations;
+        this.scale = scale;
     }
 
-    /** {@code mode}: shared, one trace's operations; own, a trace for each thread. Held bytes are medians of rounds. */
+    /**
+     * {@code mode}: shared, one trace's operations; own, a trace for each thread. Held bytes are medians of rounds, mappings those of
+     * the last one; late ones come after the first tenth of the operations.
+     */
     private record Row(
             String trace,
             String mode,
@@ -65,7 +71,13 @@ public final class MemoryByThreads {
             long heldBytes,
             long mostHeldBytes,
             long peakLiveBytes,
-            long heldBytesOfOne) {
+            long heldBytesOfOne,
+            long mappings,
+            long lateMappings) {
+
+        double heldOverLive() {
+            return (double) heldBytes / peakLiveBytes;
+        }
 
         double ratio() {
             return (double) heldBytes / heldBytesOfOne;
@@ -82,12 +94,15 @@ public final class MemoryByThreads {
                     .put("mostHeldBytes", mostHeldBytes)
                     .put("peakLiveBytes", peakLiveBytes)
                     .put("heldBytesOfOne", heldBytesOfOne)
-                    .put("ratio", ratio(), 3);
+                    .put("ratio", ratio(), 3)
+                    .put("heldOverLive", heldOverLive(), 4)
+                    .put("mappings", mappings)
+                    .put("lateMappings", lateMappings);
         }
     }
 
     /** Held and live bytes of several rounds. */
-    private record Rounds(long heldBytes, long mostHeldBytes, long peakLiveBytes) {}
+    private record Rounds(long heldBytes, long mostHeldBytes, long peakLiveBytes, MemoryReplay.Held last) {}
 
     /**
      * Measures, then prints.
@@ -161,13 +176,15 @@ public final class MemoryByThreads {
                 several.heldBytes,
                 several.mostHeldBytes,
                 several.peakLiveBytes,
-                one.heldBytes);
+                one.heldBytes,
+                several.last.mappings(),
+                several.last.lateMappings());
     }
 
     private List<Trace> variants(final int count) {
         try {
             return IntStream.range(0, count)
-                    .mapToObj(variant -> Profiles.variant(profile, operations, variant))
+                    .mapToObj(variant -> Profiles.variant(profile, operations, variant, scale))
                     .toList();
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
@@ -179,17 +196,19 @@ public final class MemoryByThreads {
             throws InterruptedException {
         final long[] held = new long[ROUNDS];
         final long[] live = new long[ROUNDS];
+        MemoryReplay.Held last = new MemoryReplay.Held(0, 0, 0, 0);
         for (int i = 0; i < ROUNDS; i++) {
             try (VirtualMemorySource source = new VirtualMemorySource();
                     Pool pool = pool(source, strategy, policy, liveBlocks)) {
                 final MemoryReplay.Held result = new MemoryReplay(pool, parts).run();
                 held[i] = result.heldBytes();
                 live[i] = result.peakLiveBytes();
+                last = result;
             }
         }
         Arrays.sort(held);
         Arrays.sort(live);
-        return new Rounds(held[ROUNDS / 2], held[ROUNDS - 1], live[ROUNDS / 2]);
+        return new Rounds(held[ROUNDS / 2], held[ROUNDS - 1], live[ROUNDS / 2], last);
     }
 
     private Pool pool(
@@ -217,8 +236,11 @@ public final class MemoryByThreads {
                 .column("held", row -> Units.bytes((double) row.heldBytes()))
                 .column("at most", row -> Units.bytes((double) row.mostHeldBytes()))
                 .column("peak live", row -> Units.bytes((double) row.peakLiveBytes()))
+                .column("held/live", row -> Units.ratio(row.heldOverLive()))
                 .column("held by one", row -> Units.bytes((double) row.heldBytesOfOne()))
                 .column("ratio", row -> Units.ratio(row.ratio()))
+                .column("mappings", row -> String.valueOf(row.mappings()))
+                .column("late", row -> String.valueOf(row.lateMappings()))
                 .print(rows, out);
     }
 }

@@ -22,6 +22,9 @@ final class MemoryReplay {
     /** A thousandth of a trace of the usual length: too little to change what is live by much. */
     private static final long MOST_AHEAD = 1_000;
 
+    /** So much of the first thread's operations warm the pool up. */
+    private static final int EARLY_SHARE = 10;
+
     private static final int CHUNK = 50;
     private static final long PAUSE_NS = 20_000;
 
@@ -30,6 +33,7 @@ final class MemoryReplay {
     private final AtomicLongArray progress;
     private final AtomicLong liveBytes = new AtomicLong();
     private final AtomicLong peakLiveBytes = new AtomicLong();
+    private volatile long earlyMappings;
     private volatile boolean failed;
 
     /**
@@ -53,8 +57,10 @@ final class MemoryReplay {
      *
      * @param heldBytes when all had been done
      * @param peakLiveBytes requested bytes that were live at most
+     * @param mappings how often it took, moved or gave back memory
+     * @param lateMappings of these, after the first tenth of the operations
      */
-    record Held(long heldBytes, long peakLiveBytes) {}
+    record Held(long heldBytes, long peakLiveBytes, long mappings, long lateMappings) {}
 
     MemoryReplay(final Pool pool, final List<Part> parts) {
         this.pool = pool;
@@ -146,6 +152,7 @@ final class MemoryReplay {
                 left.add(result.get());
             }
             final long heldBytes = pool.statistics().heldBytes();
+            final long mappings = pool.statistics().mappings();
             for (final long[] addresses : left) {
                 for (final long address : addresses) {
                     if (address != 0) {
@@ -156,7 +163,7 @@ final class MemoryReplay {
             if (pool.statistics().liveBlocks() != 0) {
                 throw new IllegalStateException("nothing must be in use when all has been freed");
             }
-            return new Held(heldBytes, peakLiveBytes.get());
+            return new Held(heldBytes, peakLiveBytes.get(), mappings, mappings - earlyMappings);
         } catch (final ExecutionException e) {
             throw new IllegalStateException("a thread failed: " + e.getCause(), e);
         } finally {
@@ -175,6 +182,9 @@ final class MemoryReplay {
                     keepPace(number, part.positions[i]);
                 }
                 replay(part.operations[i], addresses);
+                if (number == 0 && i == part.operations.length / EARLY_SHARE) {
+                    earlyMappings = pool.statistics().mappings();
+                }
             }
             done = true;
             return addresses;

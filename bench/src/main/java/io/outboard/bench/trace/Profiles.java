@@ -45,6 +45,7 @@ public final class Profiles {
     private static final long GIB = 1024 * MIB;
     private static final long REGION_BYTES = 64 * GIB;
     private static final int PINGPONG_BLOCKS = 1000;
+    private static final int MOST_SCALE = 1000;
 
     private Profiles() {}
 
@@ -78,7 +79,7 @@ public final class Profiles {
      * @throws IllegalArgumentException if the name is unknown or the number out of range; the message lists the choices
      */
     public static Trace named(final String name, final int operations) {
-        return variant(name, operations, 0);
+        return variant(name, operations, 0, 1);
     }
 
     /**
@@ -87,10 +88,15 @@ public final class Profiles {
      * @param name one of {@link #names()}
      * @param operations as for {@link #named(String, int)}
      * @param variant what is added to the seed; 0 for the profile itself
+     * @param scale how many times as many slots {@code large}, {@code mid} and {@code small} have, from 1 to 1000, and so blocks
+     *     that are live; the others are what they are
      * @return the trace, called by the profile's name
      * @throws IllegalArgumentException as {@link #named(String, int)}
      */
-    public static Trace variant(final String name, final int operations, final int variant) {
+    public static Trace variant(final String name, final int operations, final int variant, final int scale) {
+        if (scale < 1 || scale > MOST_SCALE) {
+            throw new IllegalArgumentException("scale=" + scale + " must be >= 1 and <= " + MOST_SCALE);
+        }
         if (!NAMES.contains(name)) {
             throw new IllegalArgumentException("profile=" + name + " must be one of: " + String.join(", ", NAMES));
         }
@@ -103,15 +109,23 @@ public final class Profiles {
             }
             case "large" -> {
                 final SplitMix64 random = new SplitMix64(2L + variant);
-                yield toggle(name, 1_000, REGION_BYTES, operations, random, () -> random.uniform(KIB, 16 * MIB));
+                yield toggle(
+                        name,
+                        1_000 * scale,
+                        REGION_BYTES * scale,
+                        operations,
+                        random,
+                        () -> random.uniform(KIB, 16 * MIB));
             }
             case "mid" -> {
                 final SplitMix64 random = new SplitMix64(4L + variant);
-                yield toggle(name, 10_000, REGION_BYTES, operations, random, () -> random.logUniform(8, 22));
+                yield toggle(
+                        name, 10_000 * scale, REGION_BYTES * scale, operations, random, () -> random.logUniform(8, 22));
             }
             case "small" -> {
                 final SplitMix64 random = new SplitMix64(3L + variant);
-                yield toggle(name, 200_000, 256 * GIB, operations, random, () -> random.logUniform(8, 22));
+                yield toggle(
+                        name, 200_000 * scale, 256 * GIB * scale, operations, random, () -> random.logUniform(8, 22));
             }
             default -> pingpong(operations, variant);
         };

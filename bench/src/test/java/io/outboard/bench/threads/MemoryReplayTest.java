@@ -41,7 +41,7 @@ class MemoryReplayTest {
 
     @Test
     void shouldInterleaveTracesInSlotsOfTheirOwn() {
-        final List<Trace> traces = List.of(trace, Profiles.variant("large", OPERATIONS / 2, 1));
+        final List<Trace> traces = List.of(trace, Profiles.variant("large", OPERATIONS / 2, 1, 1));
 
         final List<MemoryReplay.Part> parts = MemoryReplay.interleaved(traces);
 

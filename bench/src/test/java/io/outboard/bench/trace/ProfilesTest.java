@@ -113,7 +113,19 @@ class ProfilesTest {
     void shouldDrawOtherBlocksWithAnotherSeed(final String name) {
         final long[] first = Profiles.named(name, 1_000).operations();
 
-        assertArrayEquals(first, Profiles.variant(name, 1_000, 0).operations());
-        assertFalse(Arrays.equals(first, Profiles.variant(name, 1_000, 1).operations()));
+        assertArrayEquals(first, Profiles.variant(name, 1_000, 0, 1).operations());
+        assertFalse(Arrays.equals(first, Profiles.variant(name, 1_000, 1, 1).operations()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"large", "mid", "small"})
+    void shouldHaveMoreBlocksLiveIfScaled(final String name) {
+        final Trace one = Profiles.variant(name, 400_000, 0, 1);
+        final Trace two = Profiles.variant(name, 400_000, 0, 2);
+
+        assertEquals(2 * one.slots(), two.slots());
+        assertTrue(two.peakLiveBytes() > 1.8 * one.peakLiveBytes(), two.peakLiveBytes() + " bytes");
+        assertThrows(IllegalArgumentException.class, () -> Profiles.variant(name, 1000, 0, 0));
+        assertThrows(IllegalArgumentException.class, () -> Profiles.variant(name, 1000, 0, 1001));
     }
 }

@@ -74,6 +74,8 @@ final class Lanes {
     private volatile long peakUsedBytes;
 
     /** So far; written under the region lock. */
+    private volatile long mappings;
+
     private volatile long movedBytes;
 
     private volatile boolean closed;
@@ -342,20 +344,36 @@ final class Lanes {
         return heldBytes;
     }
 
+    long mappings() {
+        return mappings;
+    }
+
     long movedBytes() {
         return movedBytes;
     }
 
     /** The region lock is held. */
     void moved(final long bytes) {
-        final long before = movedBytes;
-        movedBytes = before + bytes;
+        if (bytes > 0) {
+            final long before = movedBytes;
+            movedBytes = before + bytes;
+            countMapping();
+        }
+    }
+
+    /** The region lock is held. */
+    private void countMapping() {
+        final long before = mappings;
+        mappings = before + 1;
     }
 
     /** The main lane's lock is held. */
     void held(final long addedBytes) {
         final long before = heldBytes;
         heldBytes = before + addedBytes;
+        if (addedBytes != 0) {
+            countMapping();
+        }
         planRecycling();
     }
 

@@ -459,6 +459,7 @@ public final class Pool implements AutoCloseable {
                 lanes.liveBlocks(),
                 lanes.allocations(),
                 recycler.waits(),
+                lanes.mappings(),
                 lanes.movedBytes());
     }
 

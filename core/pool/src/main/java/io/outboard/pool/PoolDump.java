@@ -104,6 +104,7 @@ final class PoolDump {
                 + ", \"liveBlocks\": " + statistics.liveBlocks()
                 + ", \"allocations\": " + statistics.allocations()
                 + ", \"synchronizations\": " + statistics.synchronizations()
+                + ", \"mappings\": " + statistics.mappings()
                 + ", \"movedBytes\": " + statistics.movedBytes() + "}");
     }
 

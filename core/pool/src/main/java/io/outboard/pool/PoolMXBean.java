@@ -83,6 +83,13 @@ public interface PoolMXBean {
     long getSynchronizations();
 
     /**
+     * See {@link PoolStatistics#mappings}.
+     *
+     * @return how often
+     */
+    long getMappings();
+
+    /**
      * See {@link PoolStatistics#movedBytes}.
      *
      * @return bytes

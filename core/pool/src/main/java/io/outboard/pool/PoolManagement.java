@@ -100,6 +100,11 @@ final class PoolManagement implements PoolMXBean {
     }
 
     @Override
+    public long getMappings() {
+        return pool.statistics().mappings();
+    }
+
+    @Override
     public long getMovedBytes() {
         return pool.statistics().movedBytes();
     }

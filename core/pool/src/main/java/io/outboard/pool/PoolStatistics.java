@@ -13,6 +13,7 @@ package io.outboard.pool;
  * @param liveBlocks blocks in use
  * @param allocations blocks handed out so far
  * @param synchronizations how often the pool waited for the device to give limbo back, for all of its work or a part
+ * @param mappings how often memory was taken, moved or given back so far: a program that is steady has none of that
  * @param movedBytes memory that moved so far to where a request needed it that no free block had room for
  */
 public record PoolStatistics(
@@ -25,6 +26,7 @@ public record PoolStatistics(
         long liveBlocks,
         long allocations,
         long synchronizations,
+        long mappings,
         long movedBytes) {
 
     /**

@@ -66,7 +66,7 @@ class PoolDumpTest {
             assertEquals(Set.of("name", "statistics", "regions", "blocks", "holders"), dump.keySet());
             assertEquals("dumped", dump.get("name"));
             final PoolStatistics now = pool.statistics();
-            final Map<String, Object> statistics = new HashMap<>(Map.of("movedBytes", 0L));
+            final Map<String, Object> statistics = new HashMap<>(Map.of("movedBytes", 0L, "mappings", now.mappings()));
             statistics.putAll(Map.of(
                     "regions",
                     2L,

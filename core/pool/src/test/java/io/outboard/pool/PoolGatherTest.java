@@ -83,12 +83,14 @@ class PoolGatherTest {
     void shouldMoveNoMoreThanIsMissing() {
         final Pool pool = builder("tlsf").build();
         scatter(pool, 4 * MIB);
+        final long mappings = pool.statistics().mappings();
 
         pool.allocate(4 * UNIT);
 
         // The last block is in use: all of it is missing, and each free block has two units.
         assertEquals(4, source.moves());
         assertEquals(4 * UNIT, pool.statistics().movedBytes());
+        assertEquals(mappings + 1, pool.statistics().mappings());
     }
 
     /** What the device has beside what is free is used, too. */

@@ -11,7 +11,10 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** One region that grows and shrinks in place. {@link PoolGrowthTest} is about whole regions. */
@@ -63,6 +66,38 @@ class PoolGrowthInPlaceTest {
         pool.allocate(1);
 
         assertEquals(644, heldMiB(pool));
+    }
+
+    /** Once the first tenth of its operations has shown how much it needs. */
+    @Test
+    void shouldMapNothingInASteadyProgram() {
+        final Pool pool = Pool.over(source).firstRegionBytes(4 * MIB).build();
+        final Random random = new Random(15);
+        // A training step, say: its blocks are freed in another order than they are allocated, some before others come.
+        final long[] sizes = random.longs(64, 1, 8 * MIB).toArray();
+        final long[] blocks = new long[sizes.length];
+        final int[] order = IntStream.range(0, 2 * sizes.length)
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> i < sizes.length ? 3 * i : 3 * ((i * 29) % sizes.length) + 50))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        long mappings = 0;
+        long calls = 0;
+        for (int step = 0; step < 1000; step++) {
+            for (final int i : order) {
+                final int slot = i < sizes.length ? i : (i * 29) % sizes.length;
+                if (i < sizes.length) {
+                    blocks[slot] = pool.allocate(sizes[slot]);
+                } else {
+                    pool.free(blocks[slot]);
+                }
+            }
+            mappings = step == 99 ? pool.statistics().mappings() : mappings;
+            calls = step == 99 ? source.calls() : calls;
+        }
+        assertTrue(mappings > 0);
+        assertEquals(mappings, pool.statistics().mappings());
+        assertEquals(calls, source.calls());
     }
 
     @Test

@@ -44,7 +44,7 @@ class PoolGrowthTest {
         final Pool pool = builder().build();
 
         assertEquals(0, source.takes());
-        assertEquals(new PoolStatistics(0, 0, 1L << 62, 0, 0, 0, 0, 0, 0, 0), pool.statistics());
+        assertEquals(new PoolStatistics(0, 0, 1L << 62, 0, 0, 0, 0, 0, 0, 0, 0), pool.statistics());
         assertEquals(0, pool.largestFreeBlockBytes());
     }
 

@@ -67,7 +67,7 @@ class PoolManagementTest {
                 }
             }
             assertEquals(expected, shown);
-            assertEquals(11, shown.size());
+            assertEquals(12, shown.size());
             pool.free(address);
         }
     }

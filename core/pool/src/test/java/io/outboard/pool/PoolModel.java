@@ -295,6 +295,7 @@ final class PoolModel {
                         live.size(),
                         allocations,
                         device.synchronizations() + device.awaits(),
+                        statistics.mappings(),
                         0),
                 statistics);
         peakBytes = statistics.peakUsedBytes();
