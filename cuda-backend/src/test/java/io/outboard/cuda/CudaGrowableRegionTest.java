@@ -9,7 +9,9 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
+import io.outboard.pool.ReusePolicy;
 import java.util.Optional;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
@@ -195,6 +197,58 @@ class CudaGrowableRegionTest {
             assertThrows(CudaFailureException.class, () -> source.show(5));
             assertThrows(IllegalArgumentException.class, () -> source.show(-1));
         }
+    }
+
+    /** Was asked for with each piece from then on, so that the region never grew again. */
+    @Test
+    void shouldGrowThoughAnotherDeviceCannotSeeIt() {
+        try (CudaMemorySource source = open();
+                GrowableRegion growable = reserve(source)) {
+            final long base = growable.region().address();
+            growable.commit(base, 4 * MIB, 2 * MIB);
+            memory.failAt(2, CUresult.CUDA_ERROR_INVALID_DEVICE);
+            assertThrows(CudaFailureException.class, () -> source.show(7));
+            assertFalse(memory.isAccessible(base, 2 * MIB, 7), "nothing is half shown");
+            growable.commit(base + 4 * MIB, 4 * MIB, 2 * MIB);
+            assertFalse(memory.isAccessible(base + 4 * MIB, 2 * MIB, 7));
+            source.show(3);
+            // Created, mapped, shown to its own device, and then to the other.
+            memory.failAt(4, CUresult.CUDA_ERROR_INVALID_DEVICE);
+            growable.commit(base + 8 * MIB, 2 * MIB, 2 * MIB);
+            assertTrue(memory.isAccessible(base + 8 * MIB, 2 * MIB));
+        }
+    }
+
+    /** Whatever the pool was told of work: it was asked, and unmapped memory under a kernel. */
+    @Test
+    void shouldWaitBeforeAPoolThatReusesAtOnceGivesBack() {
+        try (CudaMemorySource source = open();
+                Pool pool = Pool.over(source)
+                        .reuse(ReusePolicy.IMMEDIATE, DeviceWork.NONE)
+                        .firstRegionBytes(2 * MIB)
+                        .build()) {
+            pool.free(pool.allocate(100 * MIB));
+            final int before = cuda.synchronizations();
+
+            pool.trimTo(0);
+
+            assertTrue(cuda.synchronizations() > before);
+            assertEquals(0, memory.usedBytes());
+        }
+    }
+
+    /** As after a kernel's wrong access: what belongs to no context would be lost. */
+    @Test
+    void shouldGiveAllBackThoughTheContextIsBroken() {
+        final CudaMemorySource source = open();
+        final GrowableRegion growable = reserve(source);
+        growable.commit(growable.region().address(), 4 * MIB, 2 * MIB);
+        memory.failAt(1, CUresult.CUDA_ERROR_ILLEGAL_ADDRESS);
+
+        assertThrows(CudaFailureException.class, source::close);
+
+        assertEquals(0, memory.usedBytes());
+        assertEquals(0, memory.reservedBytes());
     }
 
     @Test

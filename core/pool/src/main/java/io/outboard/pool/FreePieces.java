@@ -86,10 +86,9 @@ final class FreePieces {
         long left = enoughBytes;
         for (int i = 0; i < most && left > 0; i++) {
             int last = i;
-            while (last + 1 < pieces.size()
-                    && pieces.get(i).bytes() >= left
-                    && pieces.get(last + 1).bytes() >= left
-                    && pieces.get(last + 1).bytes() < pieces.get(last).bytes()) {
+            while (order == LARGEST_FIRST
+                    && last + 1 < pieces.size()
+                    && pieces.get(last + 1).bytes() >= left) {
                 // No more than enough.
                 last++;
             }

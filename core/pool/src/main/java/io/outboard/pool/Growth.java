@@ -94,12 +94,15 @@ final class Growth {
         }
     }
 
-    /** How much is free that could move to where a request needs it; negative if memory doesn't. */
+    /** How much is free that could move to where a request needs it; negative if memory doesn't, or that can't be told now. */
     long movableBytes() {
         StackReserve.claimMore();
-        regionLock.lock();
+        if (inPlace == null || !regionLock.tryLock()) {
+            // Whoever has it may wait for the device.
+            return -1;
+        }
         try {
-            return inPlace == null || ended ? -1 : inPlace.movableBytes();
+            return ended ? -1 : inPlace.movableBytes();
         } finally {
             regionLock.unlock();
         }

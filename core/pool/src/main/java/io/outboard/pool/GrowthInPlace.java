@@ -44,11 +44,17 @@ final class GrowthInPlace {
     private final Lane main;
     private final PoolEvents events;
 
+    /** Of the region, once that is reserved. */
+    private PieceSizes sizes = PieceSizes.of(1, 1);
+
     GrowthInPlace(final PoolBuilder builder, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
         firstRegionBytes = builder.firstRegionBytes;
         limitBytes = builder.limitBytes;
-        work = builder.work;
-        waits = builder.policy == ReusePolicy.IMMEDIATE && work != DeviceWork.NONE;
+        // With that policy the pool may have been told of no work, or of another device's.
+        work = builder.policy == ReusePolicy.IMMEDIATE && builder.source instanceof DeviceMemorySource source
+                ? source.work()
+                : builder.work;
+        waits = builder.policy == ReusePolicy.IMMEDIATE;
         this.maker = maker;
         this.lanes = lanes;
         this.events = events;
@@ -66,17 +72,15 @@ final class GrowthInPlace {
 
     /** By how much it grows if no more is needed, in bytes. */
     long stepBytes() {
-        final Part region = region();
-        return region == null ? firstRegionBytes : sizesOf(region).stepBytes(lanes.heldBytes(), firstRegionBytes);
-    }
-
-    private static PieceSizes sizesOf(final Part region) {
-        return PieceSizes.of(Objects.requireNonNull(region.growable));
+        return region() == null ? firstRegionBytes : sizes.stepBytes(lanes.heldBytes(), firstRegionBytes);
     }
 
     void reserve() {
         final Part reserved = maker.reserve(limitBytes);
         if (reserved != null) {
+            sizes = PieceSizes.of(
+                    Objects.requireNonNull(reserved.growable).unitBytes(),
+                    Math.min(limitBytes, maker.availableBytes()));
             boolean added = false;
             main.lock();
             try {
@@ -171,7 +175,7 @@ final class GrowthInPlace {
         final long mostBytes = limitBytes - (lanes.heldBytes() - region.heldBytes);
         final long endBytes = growable.endBytes();
         try {
-            return new InPlaceGrowth(growable, firstRegionBytes, isMoving(region), maker::availableBytes)
+            return new InPlaceGrowth(growable, sizes, firstRegionBytes, isMoving(region), maker::availableBytes)
                     .commit(end - region.taken.address(), mostBytes);
         } finally {
             if (growable.endBytes() > endBytes) {
@@ -279,7 +283,7 @@ final class GrowthInPlace {
                 return false;
             }
             if (newBytes > 0) {
-                growable.commit(memoryEnd, newBytes, sizesOf(region).ofBlock(sizeBytes));
+                growable.commit(memoryEnd, newBytes, sizes.ofBlock(sizeBytes));
             }
             growable.move(pieces.addresses(), pieces.count());
             return true;
@@ -355,13 +359,12 @@ final class GrowthInPlace {
             }
             final long from = address & -unitBytes;
             final long to = (address + sizeBytes + unitBytes - 1) & -unitBytes;
-            holes = region.holes.separated(from, to);
-            final long missingBytes =
-                    holes.stream().mapToLong(Region::sizeBytes).sum();
+            final long missingBytes = region.holes.bytesIn(from, to);
             pieces = new FreePieces(region, from, to);
             final long givenBytes =
                     pieces.retire(gives ? Math.max(0, missingBytes - unusedBytes) : 0, FreePieces.LARGEST_FIRST);
-            if (holes.isEmpty() || missingBytes - givenBytes > unusedBytes) {
+            holes = missingBytes - givenBytes > unusedBytes ? List.of() : region.holes.separated(from, to);
+            if (holes.isEmpty()) {
                 pieces.settle();
                 return false;
             }
@@ -370,32 +373,49 @@ final class GrowthInPlace {
         }
         int filled = 0;
         try {
-            if (pieces.count() > 0) {
-                if (!mayMove()) {
-                    return false;
-                }
-                growable.giveBack(pieces.addresses(), pieces.count());
+            if (pieces.count() > 0 && !(mayMove() && givesBack(growable, pieces.addresses()))) {
+                return false;
             }
             for (final Region hole : holes) {
-                growable.commit(
-                        hole.address(), hole.sizeBytes(), sizesOf(region).ofBlock(sizeBytes));
+                if (hole.address() - region.taken.address() > growable.endBytes()) {
+                    // What went back was the last memory: these addresses are behind it now, where memory is put
+                    // otherwise.
+                    return true;
+                }
+                growable.commit(hole.address(), hole.sizeBytes(), sizes.ofBlock(sizeBytes));
                 filled++;
             }
             return true;
         } catch (final DeviceOutOfMemoryException e) {
             return false;
         } finally {
-            main.lock();
-            try {
-                for (final Region hole : holes.subList(0, filled)) {
-                    region.holes.fill(hole.address());
-                }
-            } finally {
-                main.taken = false;
-            }
+            settle(region, holes, filled);
             final long movedBytes = settle(region, pieces);
             lanes.moved(movedBytes);
             event.commit(sizeBytes, movedBytes, region.heldBytes - heldBytes);
+        }
+    }
+
+    /** False if the region did nothing, since a capture has begun. */
+    private static boolean givesBack(final GrowableRegion growable, final long[] pieces) {
+        growable.giveBack(pieces, pieces.length);
+        return Arrays.stream(pieces).noneMatch(piece -> growable.pieceBytes(piece) > 0);
+    }
+
+    /** Those that are filled have memory; the others are as if they had never been divided. */
+    private void settle(final Part region, final List<Region> holes, final int filled) {
+        main.lock();
+        try {
+            for (int i = 0; i < holes.size(); i++) {
+                if (i < filled) {
+                    region.holes.fill(holes.get(i).address());
+                } else {
+                    region.holes.joinAt(holes.get(i).address());
+                    region.holes.joinAt(holes.get(i).endAddress());
+                }
+            }
+        } finally {
+            main.taken = false;
         }
     }
 
@@ -421,15 +441,17 @@ final class GrowthInPlace {
         } finally {
             main.taken = false;
         }
-        final long[] addresses = pieces.addresses();
-        final long[] sizes = sizesOf(growable, addresses);
+        long[] addresses = {};
+        long[] sizesThere = {};
         try {
+            addresses = pieces.addresses();
+            sizesThere = bytesOf(growable, addresses);
             if (addresses.length > 0 && mayMove()) {
                 growable.giveBack(addresses, addresses.length);
             }
         } finally {
             settle(region, pieces);
-            tellGivenBack(growable, addresses, sizes);
+            tellGivenBack(growable, addresses, sizesThere);
         }
     }
 
@@ -447,28 +469,28 @@ final class GrowthInPlace {
             first--;
         }
         final long[] addresses = Arrays.copyOfRange(all, first, all.length);
-        final long[] sizes = sizesOf(growable, addresses);
+        final long[] bytesOfAll = bytesOf(growable, addresses);
         try {
             if (addresses.length > 0 && mayMove()) {
                 growable.giveBack(addresses, addresses.length);
             }
         } finally {
             backed(region);
-            tellGivenBack(growable, addresses, sizes);
+            tellGivenBack(growable, addresses, bytesOfAll);
         }
     }
 
-    private static long[] sizesOf(final GrowableRegion growable, final long[] pieces) {
+    private static long[] bytesOf(final GrowableRegion growable, final long[] pieces) {
         return Arrays.stream(pieces).map(growable::pieceBytes).toArray();
     }
 
     /** An event for each row of pieces, which come in order of address, one way or the other. */
-    private void tellGivenBack(final GrowableRegion growable, final long[] pieces, final long[] sizes) {
+    private void tellGivenBack(final GrowableRegion growable, final long[] pieces, final long[] bytes) {
         long begin = 0;
         long end = 0;
         for (int i = 0; i < pieces.length; i++) {
             if (growable.pieceBytes(pieces[i]) == 0) {
-                final long pieceEnd = pieces[i] + sizes[i];
+                final long pieceEnd = pieces[i] + bytes[i];
                 if (pieceEnd != begin && pieces[i] != end) {
                     tellGivenBack(begin, end);
                     begin = pieces[i];

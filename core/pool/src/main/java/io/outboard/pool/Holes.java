@@ -72,6 +72,29 @@ final class Holes {
         }
     }
 
+    /** How much of them is between two addresses. */
+    long bytesIn(final long from, final long to) {
+        long bytes = 0;
+        final Long before = holes.lowerKey(from);
+        for (final Map.Entry<Long, Hole> each :
+                holes.subMap(before == null ? from : before, to).entrySet()) {
+            final long end = each.getKey() + each.getValue().bytes;
+            bytes += Math.max(0, Math.min(end, to) - Math.max(each.getKey(), from));
+        }
+        return bytes;
+    }
+
+    /** If one ends where another begins, they are one. */
+    void joinAt(final long address) {
+        final Map.Entry<Long, Hole> before = holes.lowerEntry(address);
+        final Hole after = holes.get(address);
+        if (after != null && before != null && before.getKey() + before.getValue().bytes == address) {
+            holes.remove(address);
+            strategy.joinRetired(before.getValue().block, after.block);
+            before.getValue().bytes += after.bytes;
+        }
+    }
+
     /** Those between two addresses, none of which reaches further from now on; none if the tables are full. */
     List<Region> separated(final long from, final long to) {
         final List<Region> separated = new ArrayList<>();

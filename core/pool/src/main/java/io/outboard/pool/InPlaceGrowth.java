@@ -8,11 +8,13 @@ import java.util.function.LongSupplier;
  * By how much a region grows in place, and in which pieces. The region lock is held.
  *
  * @param region what grows
+ * @param sizes how large its pieces are
  * @param firstBytes what it has at least, if limit and device allow that
  * @param moves whether its pieces are to move
  * @param availableBytes asks what the device says that it has, which costs as much as a small piece
  */
-record InPlaceGrowth(GrowableRegion region, long firstBytes, boolean moves, LongSupplier availableBytes) {
+record InPlaceGrowth(
+        GrowableRegion region, PieceSizes sizes, long firstBytes, boolean moves, LongSupplier availableBytes) {
 
     /** Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that. */
     boolean commit(final long leastEnd, final long limitBytes) {
@@ -27,7 +29,6 @@ record InPlaceGrowth(GrowableRegion region, long firstBytes, boolean moves, Long
         if (leastEnd > mostEnd) {
             return false;
         }
-        final PieceSizes sizes = PieceSizes.of(region);
         final long roundedEnd = Math.min((leastEnd + unitBytes - 1) & -unitBytes, mostEnd);
         final long stepEnd = Math.min(end + sizes.stepBytes(committedBytes, firstBytes), mostEnd) & -unitBytes;
         final long missingBytes = roundedEnd - end;

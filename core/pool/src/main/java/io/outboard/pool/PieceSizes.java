@@ -1,8 +1,5 @@
 package io.outboard.pool;
 
-import io.outboard.core.GrowableRegion;
-import io.outboard.core.MemorySource;
-
 /**
  * How large the pieces are that a region's memory consists of. To add or move one takes as long for a small one as for a large one;
  * but a block in use keeps all of a large one where it is.
@@ -26,9 +23,8 @@ record PieceSizes(long small, long most) {
     /** A block of any size has about so many. */
     private static final long BLOCK_SHARE = 64;
 
-    static PieceSizes of(final GrowableRegion region) {
-        final long memoryBytes = region.region().sizeBytes() / MemorySource.ADDRESSES_FOR_A_BYTE;
-        final long unitBytes = region.unitBytes();
+    /** For a region of such units that has at most so much memory. */
+    static PieceSizes of(final long unitBytes, final long memoryBytes) {
         return new PieceSizes(
                 Math.max(unitBytes, Math.min(MOST_SMALL, Long.highestOneBit(memoryBytes / SMALL_SHARE))),
                 Math.max(unitBytes, Math.min(MOST, Long.highestOneBit(memoryBytes / MOST_SHARE))));
@@ -41,6 +37,6 @@ record PieceSizes(long small, long most) {
 
     /** By how much a region grows that has so much, if no more is needed. */
     long stepBytes(final long heldBytes, final long firstRegionBytes) {
-        return Math.max(STEP * small, firstRegionBytes - heldBytes);
+        return heldBytes < firstRegionBytes ? firstRegionBytes - heldBytes : STEP * small;
     }
 }

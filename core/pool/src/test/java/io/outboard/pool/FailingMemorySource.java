@@ -17,7 +17,9 @@ public final class FailingMemorySource implements MemorySource {
 
     private final VirtualMemorySource source;
     private final long shiftBytes;
+    private long mostAddressBytes = Long.MAX_VALUE;
     private boolean growsInPlace;
+    private boolean captured;
     private long calls;
     private long takes;
     private long piecesMoved;
@@ -57,6 +59,31 @@ public final class FailingMemorySource implements MemorySource {
     public FailingMemorySource growingInPlace() {
         growsInPlace = true;
         return this;
+    }
+
+    /**
+     * Limits the addresses of such.
+     *
+     * @param bytes most
+     * @return this source
+     */
+    public FailingMemorySource withAddresses(final long bytes) {
+        mostAddressBytes = bytes;
+        return this;
+    }
+
+    /** From now on they neither move nor give back memory, as if a stream were being captured that the pool doesn't know of. */
+    public synchronized void capture() {
+        captured = true;
+    }
+
+    /**
+     * Takes memory that a pool can't have.
+     *
+     * @param bytes how much
+     */
+    public void takeForOthers(final long bytes) {
+        source.take(bytes);
     }
 
     /**
@@ -145,7 +172,7 @@ public final class FailingMemorySource implements MemorySource {
             return Optional.empty();
         }
         call();
-        final Optional<GrowableRegion> reserved = source.reserve(bytes, addressBytes);
+        final Optional<GrowableRegion> reserved = source.reserve(bytes, Math.min(addressBytes, mostAddressBytes));
         regionsOut++;
         return Optional.of(new Failing(reserved.orElseThrow()));
     }
@@ -217,7 +244,7 @@ public final class FailingMemorySource implements MemorySource {
         @Override
         public void giveBack(final long[] pieces, final int count) {
             synchronized (FailingMemorySource.this) {
-                for (int i = 0; i < count; i++) {
+                for (int i = 0; i < count && !captured; i++) {
                     call();
                     final long bytes = inner.pieceBytes(pieces[i]);
                     inner.giveBack(new long[] {pieces[i]}, 1);
@@ -229,7 +256,7 @@ public final class FailingMemorySource implements MemorySource {
         @Override
         public void move(final long[] pieces, final int count) {
             synchronized (FailingMemorySource.this) {
-                for (int i = 0; i < count; i++) {
+                for (int i = 0; i < count && !captured; i++) {
                     piecesMoved++;
                     call();
                     final long to = region().address() + inner.endBytes();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
@@ -405,5 +406,112 @@ class PoolGatherTest {
         });
         assertThrows(IllegalStateException.class, () -> pool.trimTo(0));
         assertNull(thrown[0]);
+    }
+
+    private static Pool small(final FailingMemorySource over) {
+        return Pool.over(over).firstRegionBytes(UNIT).build();
+    }
+
+    /** Memory that was given back for a hole was the last one, and so the hole was beyond the end: a wrong argument. */
+    @Test
+    void shouldSayThatItIsFullIfAHoleEndsUpBehindTheLastMemory() {
+        final FailingMemorySource few =
+                new FailingMemorySource(208 * MIB).growingInPlace().withAddresses(300 * MIB);
+        final Pool pool = small(few);
+        pool.allocate(130 * MIB);
+        final long middle = pool.allocate(70 * MIB);
+        final long last = pool.allocate(8 * MIB);
+        pool.free(middle);
+        pool.trimTo(0);
+        few.takeForOthers(70 * MIB);
+        pool.free(last);
+
+        // Aligned so, it can only lie behind what isn't there any more.
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(8 * MIB, 64 * MIB));
+
+        assertEquals(8 * MIB, few.availableBytes());
+        assertTrue(pool.allocate(8 * MIB) > 0);
+    }
+
+    /** A capture that begins between the question and the call. */
+    @Test
+    void shouldKeepTheLimitThoughNothingGoesBack() {
+        final FailingMemorySource few =
+                new FailingMemorySource(1000 * MIB).growingInPlace().withAddresses(300 * MIB);
+        final Pool pool =
+                Pool.over(few).firstRegionBytes(UNIT).limitBytes(252 * MIB).build();
+        pool.allocate(80 * MIB);
+        final long first = pool.allocate(20 * MIB);
+        final long hole = pool.allocate(40 * MIB);
+        pool.allocate(60 * MIB);
+        final long second = pool.allocate(40 * MIB);
+        pool.allocate(10 * MIB);
+        pool.free(hole);
+        pool.trimTo(0);
+        pool.allocate(42 * MIB);
+        pool.free(first);
+        pool.free(second);
+        few.capture();
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(60 * MIB));
+
+        assertTrue(pool.statistics().heldBytes() <= 252 * MIB, pool.statistics().toString());
+    }
+
+    /** Each had divided a hole for good, until the tables were full of them. */
+    @Test
+    void shouldLeaveHolesAsTheyAreIfARequestIsRefused() {
+        assertEquals(blocksAfter(0), blocksAfter(50));
+    }
+
+    /** How many small blocks a pool's tables have room for that has a hole of 200 MiB and has refused so many sizes. */
+    private static int blocksAfter(final int refusals) {
+        final FailingMemorySource few =
+                new FailingMemorySource(250 * MIB).growingInPlace().withAddresses(300 * MIB);
+        final Pool pool = Pool.over(few)
+                .strategy("tlsf", new StrategyOptions(256, 500))
+                .firstRegionBytes(UNIT)
+                .build();
+        pool.allocate(10 * MIB);
+        final long hole = pool.allocate(200 * MIB);
+        pool.allocate(4 * MIB);
+        pool.free(hole);
+        pool.trimTo(0);
+        few.takeForOthers(few.availableBytes() - UNIT);
+        for (int i = 0; i < refusals; i++) {
+            final long sizeBytes = (100 + 2 * i) * MIB;
+            for (long alignment = 1; alignment <= 32; alignment *= 2) {
+                final long alignmentBytes = alignment * MIB;
+                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(sizeBytes, alignmentBytes));
+            }
+        }
+        int blocks = 0;
+        try {
+            while (true) {
+                pool.allocate(256);
+                blocks++;
+            }
+        } catch (final BlockTableFullException e) {
+            return blocks;
+        }
+    }
+
+    /** Of two large pieces and two small ones, one of which would do, a large one moved. */
+    @Test
+    void shouldMoveTheSmallestPieceThatIsEnough() {
+        final FailingMemorySource large = new FailingMemorySource(64L << 30).growingInPlace();
+        final Pool pool = small(large);
+        final List<Long> blocks = new ArrayList<>();
+        for (final long mib : new long[] {16, 16, 16, 16, 16, 4, 4, 4, 4, 4, 30}) {
+            blocks.add(pool.allocate(mib * MIB));
+        }
+        large.takeForOthers(large.availableBytes());
+        for (final int i : new int[] {1, 3, 6, 8, 10}) {
+            pool.free(blocks.get(i));
+        }
+
+        pool.allocate(32 * MIB);
+
+        assertTrue(pool.statistics().movedBytes() <= 4 * MIB, pool.statistics().movedBytes() + " bytes moved");
     }
 }

@@ -323,11 +323,11 @@ class PoolGrowthInPlaceTest {
         final long block = pool.allocate(MIB);
         shared.take(shared.availableBytes());
 
-        assertFalse(pool.extend(block, 5 * MIB));
+        assertFalse(pool.extend(block, 3 * MIB));
 
         assertEquals(MIB, pool.sizeOf(block));
         assertEquals(MIB, pool.statistics().usedBytes());
-        assertTrue(pool.extend(block, 4 * MIB));
+        assertTrue(pool.extend(block, 2 * MIB));
     }
 
     // Shrinking

@@ -116,6 +116,8 @@ final class ContextPool {
             return pool.allocate(sizeBytes);
         } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
+        } catch (final IllegalStateException e) {
+            return ended(e);
         }
     }
 
@@ -129,7 +131,17 @@ final class ContextPool {
             return pool.allocateAsync(sizeBytes, stream);
         } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
+        } catch (final IllegalStateException e) {
+            return ended(e);
         }
+    }
+
+    /** Another thread has ended the context while this one was on its way: the driver says so. */
+    private long ended(final IllegalStateException e) {
+        if (live) {
+            throw e;
+        }
+        return NOT_SERVED;
     }
 
     /** CUDA's code for giving back what starts at an address in this pool; a barrier, if frees are to be. */
@@ -218,6 +230,11 @@ final class ContextPool {
             final long before = pool.statistics().heldBytes();
             return before > 0 && !work.isCapturing() && pool.trimTo(0) < before;
         } catch (final CudaFailureException e) {
+            return false;
+        } catch (final IllegalStateException | IllegalArgumentException e) {
+            if (live) {
+                throw e;
+            }
             return false;
         }
     }

@@ -13,20 +13,18 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +62,8 @@ public final class ContextPools {
     /** What is kept of a pool whose context is gone. */
     private record Ended(int device, PoolStatistics statistics) {}
 
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
+
     /** No device's number: there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
 
@@ -93,8 +93,8 @@ public final class ContextPools {
     /** Replaced under the monitor, never changed. */
     private volatile ContextPool[] pools = {};
 
-    /** By context, the devices that read and write its pool's memory beside its own. Guarded by the monitor. */
-    private final Map<Long, SortedSet<Integer>> viewers = new HashMap<>();
+    /** By context, those whose work reads and writes its pool's memory, and their devices. Guarded by the monitor. */
+    private final Map<Long, Map<Long, Integer>> viewers = new HashMap<>();
 
     /** Of pools whose context is gone. Guarded by the monitor. */
     private final List<Ended> history = new ArrayList<>();
@@ -232,7 +232,7 @@ public final class ContextPools {
         }
         final ContextPool added = new ContextPool(
                 calls, options.growInPlace() ? virtualMemory : Optional::empty, device, context, captures, options);
-        viewers.getOrDefault(context, Collections.emptySortedSet()).forEach(added::show);
+        viewers.getOrDefault(context, Map.of()).values().forEach(added::show);
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;
         // Release; pairs with the acquire in those who look for an address, a device or a stream.
@@ -348,30 +348,57 @@ public final class ContextPools {
     }
 
     /**
-     * The current device reads and writes a context's memory, or not any more, as CUDA knows already: that of pools it doesn't.
+     * The current context's work reads and writes another's memory, or not any more, as CUDA knows already: that of pools it doesn't.
      *
      * @return a code: not success if the driver fails
      */
     synchronized int changeView(final long context, final boolean shown) {
-        final int viewer = currentDevice();
-        final SortedSet<Integer> all = viewers.computeIfAbsent(context, key -> new TreeSet<>());
+        final int device = currentDevice();
+        final long viewer = contextOf(0);
+        if (device == NO_DEVICE || viewer == 0) {
+            return cudaError.cudaErrorInvalidDevice;
+        }
+        final Map<Long, Integer> all = viewers.computeIfAbsent(context, key -> new HashMap<>());
         try {
-            for (final ContextPool pool : pools) {
-                if (pool.context() == context && shown) {
-                    pool.show(viewer);
-                } else if (pool.context() == context) {
-                    pool.hide(viewer);
+            if (shown) {
+                for (final ContextPool pool : poolsOf(context)) {
+                    pool.show(device);
                 }
+                all.put(viewer, device);
+            } else {
+                all.remove(viewer);
+                hideUnlessSeen(context, device);
             }
+            return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             return e.code();
         }
-        if (shown) {
-            all.add(viewer);
-        } else {
-            all.remove(viewer);
+    }
+
+    private List<ContextPool> poolsOf(final long context) {
+        return Arrays.stream(pools).filter(pool -> pool.context() == context).toList();
+    }
+
+    /** Access is a device's, so as long as one of its contexts has it, all have. */
+    private void hideUnlessSeen(final long context, final int device) {
+        if (!viewers.getOrDefault(context, Map.of()).containsValue(device)) {
+            poolsOf(context).forEach(pool -> pool.hide(device));
         }
-        return CudaCalls.SUCCESS;
+    }
+
+    /** The context is gone: it sees nothing any more, and has nothing to be seen. */
+    private void forgetViews(final long gone) {
+        viewers.remove(gone);
+        viewers.forEach((context, all) -> {
+            final Integer device = all.remove(gone);
+            if (device != null) {
+                try {
+                    hideUnlessSeen(context, device);
+                } catch (final CudaFailureException e) {
+                    LOGGER.log(System.Logger.Level.DEBUG, "memory is still shown to a device that needs it no more", e);
+                }
+            }
+        });
     }
 
     /** A context is there, perhaps with the handle of one that is gone. */
@@ -390,7 +417,7 @@ public final class ContextPools {
             }
         }
         captures.contextEnded(context);
-        viewers.remove(context);
+        forgetViews(context);
         ended.add(context);
         pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
     }

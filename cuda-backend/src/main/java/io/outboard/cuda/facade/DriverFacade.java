@@ -262,8 +262,11 @@ public class DriverFacade {
 
     public int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
         final int code = calls.ask(() -> originalCuCtxEnablePeerAccess(peerContext, flags));
-        return calls.result(
-                code == CUresult.CUDA_SUCCESS ? pools.changeView(DevicePointers.handle(peerContext), true) : code);
+        // A library may have done so by itself, unseen.
+        final boolean enabled =
+                code == CUresult.CUDA_SUCCESS || code == CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+        final int shown = enabled ? pools.changeView(DevicePointers.handle(peerContext), true) : code;
+        return calls.result(shown == CUresult.CUDA_SUCCESS ? code : shown);
     }
 
     public int cuCtxDisablePeerAccess(final CUcontext peerContext) {

@@ -122,7 +122,10 @@ public class RuntimeFacade {
 
     public int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
         final int code = calls.ask(() -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
-        return calls.result(code == cudaError.cudaSuccess ? pools.changeView(pools.primaryOf(peerDevice), true) : code);
+        // A library may have done so by itself, unseen.
+        final boolean enabled = code == cudaError.cudaSuccess || code == cudaError.cudaErrorPeerAccessAlreadyEnabled;
+        final int shown = enabled ? pools.changeView(pools.primaryOf(peerDevice), true) : code;
+        return calls.result(shown == cudaError.cudaSuccess ? code : shown);
     }
 
     public int cudaDeviceDisablePeerAccess(final int peerDevice) {

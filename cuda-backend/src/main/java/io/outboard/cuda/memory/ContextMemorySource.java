@@ -128,9 +128,15 @@ public final class ContextMemorySource implements MemorySource {
      * @throws CudaFailureException if CUDA fails
      */
     public synchronized void show(final int peer) {
-        peers.add(peer);
-        for (final CudaGrowableRegion growable : growables) {
-            growable.show(peer);
+        try {
+            for (final CudaGrowableRegion growable : growables) {
+                growable.show(peer);
+            }
+            peers.add(peer);
+        } finally {
+            if (!peers.contains(peer)) {
+                growables.forEach(growable -> growable.hide(peer));
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
 import io.outboard.core.spi.Pieces;
+import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 // A scope is used by being open.
 @SuppressWarnings("try")
 final class CudaGrowableRegion implements GrowableRegion {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
     private final VirtualMemoryCalls memory;
     private final CudaCalls calls;
@@ -279,14 +282,23 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
     }
 
-    /** Lets all devices that are to see it read and write there. */
+    /**
+     * Lets all devices that are to see it read and write there. Another one that it can't be shown to isn't to see it any more: else
+     * no memory could be had for this one, either.
+     */
     private @Nullable CudaFailureException showed(final long address, final long bytes) {
-        CudaFailureException failure = null;
-        for (final int each : devices) {
-            failure = CudaFailureException.first(
-                    failure, failureOf("cuMemSetAccess", memory.setAccess(address, bytes, each, true)));
+        for (final int each : List.copyOf(devices)) {
+            final CudaFailureException failure =
+                    failureOf("cuMemSetAccess", memory.setAccess(address, bytes, each, true));
+            if (failure != null && each == device) {
+                return failure;
+            }
+            if (failure != null) {
+                LOGGER.log(System.Logger.Level.WARNING, "device " + each + " doesn't see a pool's memory", failure);
+                devices.remove(each);
+            }
         }
-        return failure;
+        return null;
     }
 
     /** Not at all during a capture: it mustn't begin meanwhile, either. */
@@ -303,12 +315,21 @@ final class CudaGrowableRegion implements GrowableRegion {
     /**
      * Lets another device read and write all memory, also what is there later. Nothing happens if it does.
      *
-     * @throws CudaFailureException if CUDA fails; then it may see some of it
+     * @throws CudaFailureException if CUDA fails; then it sees nothing, as far as that can be done
      */
     synchronized void show(final int peer) {
-        if (!gone && devices.add(peer)) {
-            setAccess(peer, true);
+        if (gone || devices.contains(peer)) {
+            return;
         }
+        for (final long piece : pieces.all()) {
+            final CudaFailureException failure =
+                    failureOf("cuMemSetAccess", memory.setAccess(piece, pieces.bytesAt(piece), peer, true));
+            if (failure != null) {
+                setNoAccess(peer);
+                throw failure;
+            }
+        }
+        devices.add(peer);
     }
 
     /**
@@ -318,19 +339,20 @@ final class CudaGrowableRegion implements GrowableRegion {
      */
     synchronized void hide(final int peer) {
         if (!gone && peer != device && devices.remove(peer)) {
-            setAccess(peer, false);
+            final CudaFailureException failure = setNoAccess(peer);
+            if (failure != null) {
+                throw failure;
+            }
         }
     }
 
-    private void setAccess(final int peer, final boolean access) {
+    private @Nullable CudaFailureException setNoAccess(final int peer) {
         CudaFailureException failure = null;
         for (final long piece : pieces.all()) {
             failure = CudaFailureException.first(
-                    failure, failureOf("cuMemSetAccess", memory.setAccess(piece, pieces.bytesAt(piece), peer, access)));
+                    failure, failureOf("cuMemSetAccess", memory.setAccess(piece, pieces.bytesAt(piece), peer, false)));
         }
-        if (failure != null) {
-            throw failure;
-        }
+        return failure;
     }
 
     /**
@@ -358,18 +380,20 @@ final class CudaGrowableRegion implements GrowableRegion {
         // Nobody can wait for the end of a capture: the program itself asks.
         final boolean entered = captures.enter();
         try {
-            if (waits && pieces.bytes() > 0) {
-                synchronize();
-            }
-            CudaFailureException failure = null;
+            // A broken context does no work any more, and its memory is to go all the same.
+            CudaFailureException failure = waits && pieces.bytes() > 0 ? synchronize() : null;
             for (final long piece : pieces.all()) {
                 failure = CudaFailureException.first(failure, giveBack(piece));
+            }
+            if (pieces.bytes() == 0) {
+                final CudaFailureException kept =
+                        failureOf("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
+                gone = kept == null;
+                failure = CudaFailureException.first(failure, kept);
             }
             if (failure != null) {
                 throw failure;
             }
-            check("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
-            gone = true;
         } finally {
             if (entered) {
                 captures.leave();
@@ -377,9 +401,11 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
     }
 
-    private void synchronize() {
+    private @Nullable CudaFailureException synchronize() {
         try (ContextScope scope = new ContextScope(calls, context)) {
-            check("cuCtxSynchronize", memory.synchronize());
+            return failureOf("cuCtxSynchronize", memory.synchronize());
+        } catch (final CudaFailureException e) {
+            return e;
         }
     }
 

@@ -11,6 +11,7 @@ import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.ReusePolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -149,11 +150,62 @@ class FacadeGrowthInPlaceTest {
         final long block = program.malloc(10 * MIB);
         program.runtime.cudaSetDevice(0);
         program.malloc(1);
-        program.jcuda.separateDevices();
+        program.jcuda.answerPeers(cudaError.cudaErrorPeerAccessUnsupported);
 
         assertEquals(cudaError.cudaErrorPeerAccessUnsupported, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
 
         assertFalse(isAccessible(block, 10 * MIB, 0));
+    }
+
+    private CUcontext contextOn(final int device) {
+        final CUcontext context = new CUcontext();
+        assertEquals(0, program.driver.cuCtxCreate(context, 0, DevicePointers.withHandle(new CUdevice(), device)));
+        return context;
+    }
+
+    /** Access is a device's; one of two contexts gave it up for both. */
+    @Test
+    void shouldShowMemoryAsLongAsAnyContextOfADeviceMaySeeIt() {
+        final CUcontext owner = contextOn(1);
+        final CUdeviceptr pointer = new CUdeviceptr();
+        assertEquals(0, program.driver.cuMemAlloc(pointer, 10 * MIB));
+        final long address = DevicePointers.address(pointer);
+        final CUcontext first = contextOn(0);
+        assertEquals(0, program.driver.cuCtxEnablePeerAccess(owner, 0));
+        contextOn(0);
+        assertEquals(0, program.driver.cuCtxEnablePeerAccess(owner, 0));
+
+        assertEquals(0, program.driver.cuCtxDisablePeerAccess(owner));
+        assertTrue(isAccessible(address, 10 * MIB, 0));
+        assertEquals(0, program.driver.cuCtxDestroy(first));
+
+        assertFalse(isAccessible(address, 10 * MIB, 0), "the last one is gone");
+        assertTrue(isAccessible(address, 10 * MIB, 1));
+    }
+
+    /** It finds its pool, and then another thread ends the context: codes, not exceptions. */
+    @Test
+    void shouldAnswerByACodeWhenTheContextEndsMeanwhile() {
+        program.malloc(1);
+        final ContextPool pool = Objects.requireNonNull(program.pools.ofRuntime());
+
+        assertEquals(0, program.runtime.cudaDeviceReset());
+
+        assertEquals(ContextPool.NOT_SERVED, pool.allocate(200 * MIB));
+        assertFalse(pool.giveBackUnused());
+    }
+
+    @Test
+    void shouldShowMemoryToADeviceThatALibraryHasGivenAccess() {
+        program.runtime.cudaSetDevice(1);
+        final long block = program.malloc(10 * MIB);
+        program.runtime.cudaSetDevice(0);
+        program.malloc(1);
+        program.jcuda.answerPeers(cudaError.cudaErrorPeerAccessAlreadyEnabled);
+
+        assertEquals(cudaError.cudaErrorPeerAccessAlreadyEnabled, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
+
+        assertTrue(isAccessible(block, 10 * MIB, 0));
     }
 
     @Test
@@ -165,5 +217,7 @@ class FacadeGrowthInPlaceTest {
         memory.failAt(1, CUresult.CUDA_ERROR_INVALID_DEVICE);
 
         assertEquals(CUresult.CUDA_ERROR_INVALID_DEVICE, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
+        program.runtime.cudaSetDevice(1);
+        assertFalse(isAccessible(program.malloc(200 * MIB), MIB, 0), "nor what comes later");
     }
 }

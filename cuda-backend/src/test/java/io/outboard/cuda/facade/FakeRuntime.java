@@ -34,7 +34,7 @@ final class FakeRuntime {
     private final List<String> calls = new ArrayList<>();
     private boolean exceptionsEnabled;
     private boolean attached;
-    private boolean separated;
+    private int peerCode;
     private int retained;
 
     FakeRuntime(final FakeCuda cuda) {
@@ -51,13 +51,13 @@ final class FakeRuntime {
         attached = true;
     }
 
-    /** Devices can't reach each other from now on. */
-    void separateDevices() {
-        separated = true;
+    /** What one device is told that wants to see another's memory, from now on. */
+    void answerPeers(final int code) {
+        peerCode = code;
     }
 
     private int enablePeer() {
-        return separated ? cudaError.cudaErrorPeerAccessUnsupported : CudaCalls.SUCCESS;
+        return peerCode;
     }
 
     void enableExceptions(final boolean enabled) {

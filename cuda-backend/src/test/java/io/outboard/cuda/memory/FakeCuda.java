@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstream_flags;
 import jcuda.runtime.cudaError;
@@ -18,6 +19,8 @@ import jcuda.runtime.cudaError;
 public class FakeCuda implements CudaCalls {
 
     public static final long TOTAL_BYTES = 1L << 30;
+
+    private final AtomicInteger synchronizations = new AtomicInteger();
 
     public static final long PITCH_BYTES = 512;
 
@@ -80,6 +83,11 @@ public class FakeCuda implements CudaCalls {
 
     public int lastError() {
         return lastError;
+    }
+
+    /** How often a context was waited for. */
+    public int synchronizations() {
+        return synchronizations.get();
     }
 
     public int current() {
@@ -308,6 +316,7 @@ public class FakeCuda implements CudaCalls {
 
     @Override
     public int synchronize() {
+        synchronizations.incrementAndGet();
         assertFalse(dead.contains(currentContextOrZero()), "the context is gone");
         return streams.synchronize(currentContextOrZero());
     }
