@@ -32,6 +32,9 @@ final class GrowthInPlace {
     /** For one request. */
     private static final int MOST_GATHERINGS = 16;
 
+    /** Such a part of what the device says that it has isn't to be had. */
+    private static final long DEVICE_SHARE = 64;
+
     private final RegionMaker maker;
     private final long firstRegionBytes;
     private final long limitBytes;
@@ -252,8 +255,12 @@ final class GrowthInPlace {
      * @return false if there isn't enough
      */
     private boolean gather(final Part region, final long sizeBytes, final long end) {
-        // The device may have less than it says.
-        return gather(region, sizeBytes, end, unusedBytes(region)) || gather(region, sizeBytes, end, 0);
+        // The device has less than it says, as a rule.
+        final long unusedBytes = unusedBytes(region);
+        return gather(region, sizeBytes, end, unusedBytes - unusedBytes / DEVICE_SHARE)
+                || gather(region, sizeBytes, end, unusedBytes)
+                || gather(region, sizeBytes, end, unusedBytes / 2)
+                || gather(region, sizeBytes, end, 0);
     }
 
     private boolean gather(final Part region, final long sizeBytes, final long end, final long unusedBytes) {
@@ -261,6 +268,7 @@ final class GrowthInPlace {
         final long unitBytes = growable.unitBytes();
         final long memoryEnd = region.taken.address() + growable.endBytes();
         final long missingBytes = (end - memoryEnd + unitBytes - 1) & -unitBytes;
+        final long mostBytes = unusedBytes & -unitBytes;
         final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
         final long heldBytes = region.heldBytes;
         final FreePieces pieces;
@@ -268,9 +276,9 @@ final class GrowthInPlace {
         main.lock();
         try {
             pieces = new FreePieces(region, tailOf(region, memoryEnd), Long.MAX_VALUE);
-            final long movingBytes = pieces.retire(Math.max(0, missingBytes - unusedBytes), FreePieces.LARGEST_FIRST);
+            final long movingBytes = pieces.retire(Math.max(0, missingBytes - mostBytes), FreePieces.LARGEST_FIRST);
             newBytes = Math.max(0, missingBytes - movingBytes);
-            if (newBytes > unusedBytes || memoryEnd + newBytes + movingBytes > region.taken.endAddress()) {
+            if (newBytes > mostBytes || memoryEnd + newBytes + movingBytes > region.taken.endAddress()) {
                 pieces.settle();
                 return false;
             }

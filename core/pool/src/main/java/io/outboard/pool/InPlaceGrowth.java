@@ -45,8 +45,13 @@ record InPlaceGrowth(
         }
         // Its last unit is for its neighbour, too, which would keep the whole piece here.
         final long ownEnd = leastEnd & -unitBytes;
-        return (ownEnd <= end || tryCommit(end, ownEnd, sizes.ofBlock(missingBytes)))
+        final boolean done = (ownEnd <= end || tryCommit(end, ownEnd, sizes.ofBlock(missingBytes)))
                 && (ownEnd == roundedEnd || tryCommit(Math.max(end, ownEnd), roundedEnd, unitBytes));
+        if (done && stepEnd > roundedEnd && !PieceSizes.isExact(committedBytes, firstBytes)) {
+            // As much as there is.
+            tryCommit(roundedEnd, stepEnd, sizes.small());
+        }
+        return done;
     }
 
     private boolean tryCommit(final long from, final long to, final long pieceBytes) {

@@ -48,7 +48,7 @@ class PoolGrowthInPlaceTest {
             held.add(heldMiB(pool));
         }
 
-        assertEquals(List.of(4L, 6L, 10L, 12L, 16L, 18L), held);
+        assertEquals(List.of(4L, 8L, 12L, 12L, 16L, 20L), held);
         for (int i = 0; i < 6; i++) {
             assertEquals(addresses.get(0) + 3 * MIB * i, addresses.get(i));
             assertEquals(3 * MIB, pool.sizeOf(addresses.get(i)));
