@@ -294,9 +294,11 @@ final class PoolModel {
                         Math.max(peakBytes, statistics.peakUsedBytes()),
                         live.size(),
                         allocations,
-                        device.synchronizations() + device.awaits(),
+                        // With that policy it waits before memory goes, which isn't for limbo.
+                        policy == ReusePolicy.IMMEDIATE ? 0 : device.synchronizations() + device.awaits(),
+                        // How it came to that isn't modelled.
                         statistics.mappings(),
-                        0),
+                        statistics.movedBytes()),
                 statistics);
         peakBytes = statistics.peakUsedBytes();
     }
