@@ -1,6 +1,5 @@
 package io.outboard.core;
 
-import io.outboard.core.spi.Pieces;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;

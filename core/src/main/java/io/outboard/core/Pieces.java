@@ -1,6 +1,5 @@
-package io.outboard.core.spi;
+package io.outboard.core;
 
-import io.outboard.core.Region;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -10,7 +9,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Which pieces of memory a {@link io.outboard.core.GrowableRegion} has, and the checks of its calls: for those who write one.
+ * Which pieces of memory a {@link GrowableRegion} has, and the checks of its calls: for those who write one.
  *
  * <p>External lock required: the region's. Cost: O(log pieces).
  */
@@ -72,7 +71,7 @@ public final class Pieces {
     }
 
     /**
-     * As {@link io.outboard.core.GrowableRegion#pieceFrom}.
+     * As {@link GrowableRegion#pieceFrom}.
      *
      * @param address any
      * @return where the piece begins, or the region's end
@@ -83,7 +82,7 @@ public final class Pieces {
     }
 
     /**
-     * As {@link io.outboard.core.GrowableRegion#pieceBytes}.
+     * As {@link GrowableRegion#pieceBytes}.
      *
      * @param address any
      * @return its size; 0 if none begins there
@@ -103,7 +102,7 @@ public final class Pieces {
     }
 
     /**
-     * Checks the arguments of {@link io.outboard.core.GrowableRegion#commit}.
+     * Checks the arguments of {@link GrowableRegion#commit}.
      *
      * @param address where memory is to be
      * @param moreBytes how much
