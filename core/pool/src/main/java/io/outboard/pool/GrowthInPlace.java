@@ -450,16 +450,16 @@ final class GrowthInPlace {
             main.taken = false;
         }
         long[] addresses = {};
-        long[] sizesThere = {};
+        long[] bytesOfEach = {};
         try {
             addresses = pieces.addresses();
-            sizesThere = bytesOf(growable, addresses);
+            bytesOfEach = bytesOf(growable, addresses);
             if (addresses.length > 0 && mayMove()) {
                 growable.giveBack(addresses, addresses.length);
             }
         } finally {
             settle(region, pieces);
-            tellGivenBack(growable, addresses, sizesThere);
+            tellGivenBack(growable, addresses, bytesOfEach);
         }
     }
 
@@ -477,14 +477,14 @@ final class GrowthInPlace {
             first--;
         }
         final long[] addresses = Arrays.copyOfRange(all, first, all.length);
-        final long[] bytesOfAll = bytesOf(growable, addresses);
+        final long[] bytesOfEach = bytesOf(growable, addresses);
         try {
             if (addresses.length > 0 && mayMove()) {
                 growable.giveBack(addresses, addresses.length);
             }
         } finally {
             backed(region);
-            tellGivenBack(growable, addresses, bytesOfAll);
+            tellGivenBack(growable, addresses, bytesOfEach);
         }
     }
 

@@ -56,20 +56,9 @@ final class Holes {
 
     /** From now on a retired block is one. */
     void add(final long address, final long block, final long bytes) {
-        final Map.Entry<Long, Hole> before = holes.lowerEntry(address);
-        Hole hole = new Hole(block, bytes);
-        if (before != null && before.getKey() + before.getValue().bytes == address) {
-            hole = before.getValue();
-            strategy.joinRetired(hole.block, block);
-            hole.bytes += bytes;
-        } else {
-            holes.put(address, hole);
-        }
-        final Hole after = holes.remove(address + bytes);
-        if (after != null) {
-            strategy.joinRetired(hole.block, after.block);
-            hole.bytes += after.bytes;
-        }
+        holes.put(address, new Hole(block, bytes));
+        joinAt(address + bytes);
+        joinAt(address);
     }
 
     /** How much of them is between two addresses. */

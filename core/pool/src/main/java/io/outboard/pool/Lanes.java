@@ -76,6 +76,7 @@ final class Lanes {
     /** So far; written under the region lock. */
     private volatile long mappings;
 
+    /** As {@link #mappings}. */
     private volatile long movedBytes;
 
     private volatile boolean closed;

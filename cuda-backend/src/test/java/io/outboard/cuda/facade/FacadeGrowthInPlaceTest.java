@@ -107,12 +107,18 @@ class FacadeGrowthInPlaceTest {
         assertTrue(program.malloc(10 * MIB) > 0);
     }
 
-    @Test
-    void shouldShowMemoryToAnotherDevice() {
+    /** 10 MiB of device 1's memory; the thread uses device 0 then, which has a pool, too. */
+    private long allocateOnTheOtherDevice() {
         program.runtime.cudaSetDevice(1);
-        final long before = program.malloc(10 * MIB);
+        final long block = program.malloc(10 * MIB);
         program.runtime.cudaSetDevice(0);
         program.malloc(1);
+        return block;
+    }
+
+    @Test
+    void shouldShowMemoryToAnotherDevice() {
+        final long before = allocateOnTheOtherDevice();
         assertFalse(isAccessible(before, 10 * MIB, 0));
 
         assertEquals(0, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
@@ -146,10 +152,7 @@ class FacadeGrowthInPlaceTest {
 
     @Test
     void shouldShowNothingWhereCudaRefuses() {
-        program.runtime.cudaSetDevice(1);
-        final long block = program.malloc(10 * MIB);
-        program.runtime.cudaSetDevice(0);
-        program.malloc(1);
+        final long block = allocateOnTheOtherDevice();
         program.jcuda.answerPeers(cudaError.cudaErrorPeerAccessUnsupported);
 
         assertEquals(cudaError.cudaErrorPeerAccessUnsupported, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
@@ -191,16 +194,14 @@ class FacadeGrowthInPlaceTest {
 
         assertEquals(0, program.runtime.cudaDeviceReset());
 
+        assertEquals(ContextPool.NOT_SERVED, pool.allocate(FakeProgram.FIRST_REGION_BYTES), "by a unit more");
         assertEquals(ContextPool.NOT_SERVED, pool.allocate(200 * MIB));
         assertFalse(pool.giveBackUnused());
     }
 
     @Test
     void shouldShowMemoryToADeviceThatALibraryHasGivenAccess() {
-        program.runtime.cudaSetDevice(1);
-        final long block = program.malloc(10 * MIB);
-        program.runtime.cudaSetDevice(0);
-        program.malloc(1);
+        final long block = allocateOnTheOtherDevice();
         program.jcuda.answerPeers(cudaError.cudaErrorPeerAccessAlreadyEnabled);
 
         assertEquals(cudaError.cudaErrorPeerAccessAlreadyEnabled, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
@@ -210,10 +211,7 @@ class FacadeGrowthInPlaceTest {
 
     @Test
     void shouldSayIfTheDriverShowsNothing() {
-        program.runtime.cudaSetDevice(1);
-        program.malloc(10 * MIB);
-        program.runtime.cudaSetDevice(0);
-        program.malloc(1);
+        allocateOnTheOtherDevice();
         memory.failAt(1, CUresult.CUDA_ERROR_INVALID_DEVICE);
 
         assertEquals(CUresult.CUDA_ERROR_INVALID_DEVICE, program.runtime.cudaDeviceEnablePeerAccess(1, 0));
