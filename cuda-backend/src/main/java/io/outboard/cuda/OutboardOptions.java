@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.facade.ContextPools;
 import io.outboard.pool.ReusePolicy;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
@@ -27,6 +28,12 @@ import org.jspecify.annotations.Nullable;
  * @param growInPlace whether a pool's memory grows in place, goes back from anywhere, and moves when it is scattered ({@link
  *     CudaMemorySource#reserve}), on JDK 22 and newer; property {@code outboard.growInPlace}, {@code true} by default. Without it a pool
  *     grows by whole regions
+ * @param keep how long memory is kept that no block needs, before it goes back to the device, as {@link
+ *     io.outboard.pool.PoolBuilder#keep} says, from a millisecond to a thousand days, or 0 for ever; property {@code outboard.keep} in
+ *     seconds, such as {@code 1} or {@code 0.5}, 0 by default
+ * @param leaveBytes what is to be left to others on the device in bytes, {@code 0 <= leaveBytes <= 2^62}: while that has less, free
+ *     memory goes back to it, as {@link io.outboard.pool.PoolBuilder#leave} says; property {@code outboard.leave}, such as {@code 2G}, 0
+ *     by default
  */
 public record OutboardOptions(
         String strategy,
@@ -34,12 +41,16 @@ public record OutboardOptions(
         double share,
         long firstRegionBytes,
         boolean freeIsBarrier,
-        boolean growInPlace)
+        boolean growInPlace,
+        Duration keep,
+        long leaveBytes)
         implements ContextPools.Options {
 
     private static final String UNITS = "KMGT";
     private static final String LIMBO = "limbo";
     private static final String BARRIER = "barrier";
+    private static final Duration LEAST_KEEP = Duration.ofMillis(1);
+    private static final Duration MOST_KEEP = Duration.ofDays(1000);
 
     /**
      * Checks the ranges. Whether there is such a strategy shows when the first pool is made.
@@ -50,21 +61,34 @@ public record OutboardOptions(
      * @param firstRegionBytes size of a pool's first region in bytes
      * @param freeIsBarrier whether a free waits as CUDA's does
      * @param growInPlace whether regions grow in place, where that is possible
+     * @param keep how long memory is kept that no block needs
+     * @param leaveBytes what is to be left to others
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public OutboardOptions {
         Objects.requireNonNull(strategy, "strategy");
         Objects.requireNonNull(reuse, "reuse");
+        Objects.requireNonNull(keep, "keep");
         if (!(share > 0 && share <= 1)) {
             throw new IllegalArgumentException("share=" + share + " must be > 0 and <= 1");
         }
         if (firstRegionBytes < 0 || firstRegionBytes > 1L << 62) {
             throw new IllegalArgumentException("firstRegionBytes=" + firstRegionBytes + " must be >= 0 and <= 2^62");
         }
+        if (!isKeep(keep)) {
+            throw new IllegalArgumentException("keep=" + keep + " must be 0, or >= 1 ms and <= 1000 days");
+        }
+        if (leaveBytes < 0 || leaveBytes > 1L << 62) {
+            throw new IllegalArgumentException("leaveBytes=" + leaveBytes + " must be >= 0 and <= 2^62");
+        }
+    }
+
+    private static boolean isKeep(final Duration keep) {
+        return keep.isZero() || (keep.compareTo(LEAST_KEEP) >= 0 && keep.compareTo(MOST_KEEP) <= 0);
     }
 
     /**
-     * With frees that don't wait, and regions that grow in place.
+     * With frees that don't wait, and regions that grow in place and keep their memory.
      *
      * @param strategy name of the strategy
      * @param reuse when a freed block may be handed out again
@@ -74,7 +98,7 @@ public record OutboardOptions(
      */
     public OutboardOptions(
             final String strategy, final ReusePolicy reuse, final double share, final long firstRegionBytes) {
-        this(strategy, reuse, share, firstRegionBytes, false, true);
+        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0);
     }
 
     /**
@@ -88,9 +112,11 @@ public record OutboardOptions(
                 System.getProperty("outboard.strategy", "tlsf"),
                 reuseOf(System.getProperty("outboard.reuse", "strict")),
                 shareOf(System.getProperty("outboard.share", "0.9")),
-                bytesOf(System.getProperty("outboard.firstRegion", "0")),
+                bytesOf("outboard.firstRegion", System.getProperty("outboard.firstRegion", "0")),
                 isBarrier(System.getProperty("outboard.free", LIMBO)),
-                isTrue(System.getProperty("outboard.growInPlace", "true")));
+                isTrue(System.getProperty("outboard.growInPlace", "true")),
+                keepOf(System.getProperty("outboard.keep", "0")),
+                bytesOf("outboard.leave", System.getProperty("outboard.leave", "0")));
     }
 
     /**
@@ -100,7 +126,8 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withStrategy(final String newStrategy) {
-        return new OutboardOptions(newStrategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace);
+        return new OutboardOptions(
+                newStrategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
     }
 
     /**
@@ -110,7 +137,8 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withReuse(final ReusePolicy newReuse) {
-        return new OutboardOptions(strategy, newReuse, share, firstRegionBytes, freeIsBarrier, growInPlace);
+        return new OutboardOptions(
+                strategy, newReuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
     }
 
     /**
@@ -121,7 +149,8 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the share is outside of its range
      */
     public OutboardOptions withShare(final double newShare) {
-        return new OutboardOptions(strategy, reuse, newShare, firstRegionBytes, freeIsBarrier, growInPlace);
+        return new OutboardOptions(
+                strategy, reuse, newShare, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
     }
 
     /**
@@ -132,7 +161,8 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the size is outside of its range
      */
     public OutboardOptions withFirstRegionBytes(final long newFirstRegionBytes) {
-        return new OutboardOptions(strategy, reuse, share, newFirstRegionBytes, freeIsBarrier, growInPlace);
+        return new OutboardOptions(
+                strategy, reuse, share, newFirstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
     }
 
     /**
@@ -142,7 +172,8 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withFreeIsBarrier(final boolean newFreeIsBarrier) {
-        return new OutboardOptions(strategy, reuse, share, firstRegionBytes, newFreeIsBarrier, growInPlace);
+        return new OutboardOptions(
+                strategy, reuse, share, firstRegionBytes, newFreeIsBarrier, growInPlace, keep, leaveBytes);
     }
 
     /**
@@ -152,7 +183,32 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withGrowInPlace(final boolean newGrowInPlace) {
-        return new OutboardOptions(strategy, reuse, share, firstRegionBytes, freeIsBarrier, newGrowInPlace);
+        return new OutboardOptions(
+                strategy, reuse, share, firstRegionBytes, freeIsBarrier, newGrowInPlace, keep, leaveBytes);
+    }
+
+    /**
+     * These options with memory that goes back to the device.
+     *
+     * @param newKeep how long it is kept though no block needs it, from a millisecond to a thousand days, or 0 for ever
+     * @return new options
+     * @throws IllegalArgumentException if that is outside of its range
+     */
+    public OutboardOptions withKeep(final Duration newKeep) {
+        return new OutboardOptions(
+                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, newKeep, leaveBytes);
+    }
+
+    /**
+     * These options with memory that goes back while the device has little.
+     *
+     * @param newLeaveBytes what is to be left to others, {@code 0 <= newLeaveBytes <= 2^62}
+     * @return new options
+     * @throws IllegalArgumentException if that is outside of its range
+     */
+    public OutboardOptions withLeaveBytes(final long newLeaveBytes) {
+        return new OutboardOptions(
+                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, newLeaveBytes);
     }
 
     private static boolean isTrue(final String text) {
@@ -196,7 +252,20 @@ public record OutboardOptions(
         throw wrong("outboard.share", text, "must be a number > 0 and <= 1", null);
     }
 
-    private static long bytesOf(final String text) {
+    private static Duration keepOf(final String text) {
+        try {
+            final double seconds = Double.parseDouble(text);
+            final Duration keep = Duration.ofMillis(Math.round(seconds * 1000));
+            if (seconds == 0 || (seconds > 0 && isKeep(keep) && !keep.isZero())) {
+                return keep;
+            }
+        } catch (final NumberFormatException e) {
+            throw wrong("outboard.keep", text, "must be a number of seconds", e);
+        }
+        throw wrong("outboard.keep", text, "must be 0, or >= 0.001 and <= 86400000 seconds", null);
+    }
+
+    private static long bytesOf(final String property, final String text) {
         final int unit = text.isEmpty() ? -1 : UNITS.indexOf(Character.toUpperCase(text.charAt(text.length() - 1)));
         try {
             final long count = Long.parseLong(unit < 0 ? text : text.substring(0, text.length() - 1));
@@ -205,9 +274,9 @@ public record OutboardOptions(
                 return count * unitBytes;
             }
         } catch (final NumberFormatException e) {
-            throw wrong("outboard.firstRegion", text, "must be a size such as 67108864 or 64M", e);
+            throw wrong(property, text, "must be a size such as 67108864 or 64M", e);
         }
-        throw wrong("outboard.firstRegion", text, "must be >= 0 and <= 2^62 bytes", null);
+        throw wrong(property, text, "must be >= 0 and <= 2^62 bytes", null);
     }
 
     private static IllegalArgumentException wrong(

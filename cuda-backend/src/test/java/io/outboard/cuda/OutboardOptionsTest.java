@@ -10,6 +10,7 @@ import io.outboard.cuda.facade.ContextPools;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -21,7 +22,7 @@ class OutboardOptionsTest {
 
     @AfterEach
     void clear() {
-        List.of("strategy", "reuse", "share", "firstRegion", "free")
+        List.of("strategy", "reuse", "share", "firstRegion", "free", "keep", "leave")
                 .forEach(name -> System.clearProperty("outboard." + name));
     }
 
@@ -61,7 +62,14 @@ class OutboardOptionsTest {
         "firstRegion, -1, must be >= 0 and <= 2^62 bytes",
         "firstRegion, 9000000T, must be >= 0 and <= 2^62 bytes",
         "free, never, 'must be one of: limbo, barrier'",
-        "firstRegion, '', must be a size such as 67108864 or 64M"
+        "firstRegion, '', must be a size such as 67108864 or 64M",
+        "leave, some, must be a size such as 67108864 or 64M",
+        "leave, -1, must be >= 0 and <= 2^62 bytes",
+        "keep, 1s, must be a number of seconds",
+        "keep, -1, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
+        "keep, 0.0001, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
+        "keep, 86400001, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
+        "keep, NaN, 'must be 0, or >= 0.001 and <= 86400000 seconds'"
     })
     void shouldNameAWrongProperty(final String name, final String value, final String rule) {
         System.setProperty("outboard." + name, value);
@@ -70,6 +78,18 @@ class OutboardOptionsTest {
                 assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties);
 
         assertEquals("outboard." + name + "=" + value + " " + rule, thrown.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "1, 1000", "0.5, 500", "0.001, 1"})
+    void shouldReadHowLongMemoryIsKept(final String text, final long millis) {
+        System.setProperty("outboard.keep", text);
+        System.setProperty("outboard.leave", "2G");
+
+        final OutboardOptions options = OutboardOptions.ofProperties();
+
+        assertEquals(Duration.ofMillis(millis), options.keep());
+        assertEquals(2L << 30, options.leaveBytes());
     }
 
     @ParameterizedTest
@@ -87,6 +107,10 @@ class OutboardOptionsTest {
         assertAll(
                 () -> assertThrows(IllegalArgumentException.class, () -> options.withShare(1.1)),
                 () -> assertThrows(IllegalArgumentException.class, () -> options.withFirstRegionBytes(-1)),
+                () -> assertThrows(IllegalArgumentException.class, () -> options.withLeaveBytes(-1)),
+                () -> assertThrows(IllegalArgumentException.class, () -> options.withKeep(Duration.ofNanos(1))),
+                () -> assertThrows(IllegalArgumentException.class, () -> options.withKeep(Duration.ofMillis(-1))),
+                () -> assertThrows(IllegalArgumentException.class, () -> options.withKeep(Duration.ofDays(1001))),
                 () -> assertEquals("slab", options.withStrategy("slab").strategy()),
                 () -> assertEquals(
                         ReusePolicy.TRACKED,

@@ -25,6 +25,7 @@ final class IdleMemory {
 
     private final MemorySource source;
     private final Lanes lanes;
+    private final OwnThreads threads;
     private final long keptMillis;
     private final long keptBytes;
     private final long leftBytes;
@@ -32,9 +33,10 @@ final class IdleMemory {
     private final Backoff pressure = new Backoff();
     private @Nullable Thread thread;
 
-    IdleMemory(final PoolBuilder builder, final Lanes lanes) {
+    IdleMemory(final PoolBuilder builder, final Lanes lanes, final OwnThreads threads) {
         source = builder.source;
         this.lanes = lanes;
+        this.threads = threads;
         keptMillis = builder.kept == null ? Long.MAX_VALUE : builder.kept.toMillis();
         keptBytes = builder.keptBytes;
         leftBytes = builder.leftBytes;
@@ -89,11 +91,17 @@ final class IdleMemory {
                 if (pool == null || pool.isClosed()) {
                     return;
                 }
-                attempt(pool, left <= 0);
+                if (threads.enter()) {
+                    try {
+                        attempt(pool, left <= 0);
+                    } finally {
+                        threads.leave();
+                    }
+                }
                 left = left <= 0 ? keptMillis : left;
             }
         } catch (final InterruptedException e) {
-            // The pool is closed.
+            // The pool is closed, or its device has ended.
         }
     }
 

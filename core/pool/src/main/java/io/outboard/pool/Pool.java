@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +63,7 @@ public final class Pool implements AutoCloseable {
     private final @Nullable String name;
     private final Exhaustion exhaustion;
     private final IdleMemory idle;
+    private final OwnThreads threads = new OwnThreads();
 
     Pool(final PoolBuilder builder) {
         policy = builder.policy;
@@ -71,12 +73,12 @@ public final class Pool implements AutoCloseable {
         final RegionMaker maker = new RegionMaker(builder, events);
         lanes = new Lanes(builder, maker);
         growth = new Growth(builder, lanes, maker, events);
-        recycler = new Recycler(builder, lanes);
+        recycler = new Recycler(builder, lanes, threads);
         exhaustion = new Exhaustion(this, builder, lanes, growth, recycler, events);
         tracker = builder.leakLevel == LeakLevel.OFF
                 ? null
                 : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
-        idle = new IdleMemory(builder, lanes);
+        idle = new IdleMemory(builder, lanes, threads);
     }
 
     /**
@@ -409,6 +411,20 @@ public final class Pool implements AutoCloseable {
             failures.attempt(() -> PoolManagement.unregister(registered));
         }
         failures.rethrow();
+    }
+
+    /**
+     * Ends what memory and work of this pool belong to, such as a CUDA context, while no thread of the pool's own uses it. If it has
+     * ended, they never do again; what else the pool does is up to the source, which must say so.
+     *
+     * <p>Cost: it waits for what these threads do, which may be to wait for the device.
+     *
+     * @param ending does so; true if it has, false if all is as before
+     */
+    public void endDevice(final BooleanSupplier ending) {
+        if (threads.end(ending)) {
+            idle.end();
+        }
     }
 
     /** What is still in use, when the pool is closed. */

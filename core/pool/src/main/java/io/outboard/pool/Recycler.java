@@ -63,14 +63,14 @@ final class Recycler {
     /** Guarded by the mark lock. */
     private boolean ended;
 
-    Recycler(final PoolBuilder builder, final Lanes lanes) {
+    Recycler(final PoolBuilder builder, final Lanes lanes, final OwnThreads threads) {
         policy = builder.policy;
         work = builder.work;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
         this.lanes = lanes;
         epochs = lanes.epochs;
         events = new PoolEvents(builder.name);
-        synchronizer = new Synchronizer(this, epochs.all, builder.name);
+        synchronizer = new Synchronizer(this, epochs.all, threads, builder.name);
     }
 
     /** Less one, the bits of an address below a granule. */

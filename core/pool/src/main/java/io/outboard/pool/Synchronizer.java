@@ -52,6 +52,7 @@ final class Synchronizer {
 
     private final Recycler recycler;
     private final Epochs epochs;
+    private final OwnThreads threads;
     private final String threadName;
 
     /** Made with the pool: to link it takes a millisecond, which would be some free's. */
@@ -81,7 +82,9 @@ final class Synchronizer {
     /** Written under the monitor. */
     private volatile boolean ended;
 
-    Synchronizer(final Recycler recycler, final Epochs epochs, final @Nullable String poolName) {
+    Synchronizer(
+            final Recycler recycler, final Epochs epochs, final OwnThreads threads, final @Nullable String poolName) {
+        this.threads = threads;
         this.recycler = recycler;
         this.epochs = epochs;
         threadName = "outboard-" + (poolName == null ? "pool" : poolName) + "-synchronizer";
@@ -226,10 +229,14 @@ final class Synchronizer {
             final long attempt = begun + 1;
             begun = attempt;
             Throwable thrown = null;
-            try {
-                recycler.synchroniseAndPass(this);
-            } catch (final Throwable e) {
-                thrown = e;
+            if (threads.enter()) {
+                try {
+                    recycler.synchroniseAndPass(this);
+                } catch (final Throwable e) {
+                    thrown = e;
+                } finally {
+                    threads.leave();
+                }
             }
             synchronized (this) {
                 failure = thrown;

@@ -1,6 +1,7 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,6 +9,10 @@ import io.outboard.core.Region;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** Memory that wasn't needed for some time goes back to the source. */
@@ -123,13 +128,68 @@ class PoolIdleTest {
     void shouldDoSoByItself() throws InterruptedException {
         try (Pool pool = Pool.over(source).keep(Duration.ofMillis(20), 0).build()) {
             pool.free(pool.allocate(200 * MIB));
-            for (int i = 0; i < 3000 && pool.statistics().heldBytes() > 0; i++) {
-                Thread.sleep(10);
-            }
-            assertEquals(0, pool.statistics().heldBytes());
+            awaitHeld(pool, 0);
             assertTrue(pool.allocate(200 * MIB) > 0);
         }
         assertEquals(256 * MIB, source.availableBytes());
+    }
+
+    private void awaitHeld(final Pool pool, final long bytes) throws InterruptedException {
+        for (int i = 0; i < 3000 && pool.statistics().heldBytes() != bytes; i++) {
+            Thread.sleep(10);
+        }
+        assertEquals(bytes, pool.statistics().heldBytes());
+    }
+
+    /** It would use a context that is being destroyed. */
+    @Test
+    void shouldKeepOffADeviceThatMayEnd() throws InterruptedException {
+        final long before = idleThreads();
+        final Pool pool = Pool.over(source).keep(Duration.ofMillis(5), 0).build();
+
+        pool.endDevice(() -> {
+            pool.free(pool.allocate(200 * MIB));
+            LockSupport.parkNanos(100_000_000);
+            assertEquals(200 * MIB, pool.statistics().heldBytes());
+            return false;
+        });
+        awaitHeld(pool, 0);
+        pool.endDevice(() -> true);
+
+        pool.free(pool.allocate(200 * MIB));
+        awaitIdleThreads(before);
+        assertEquals(200 * MIB, pool.statistics().heldBytes());
+    }
+
+    /** As far as it waits for the device: what waits doesn't hold up another thread that it needs. */
+    @Test
+    void shouldWaitForAThreadThatUsesTheDevice() throws InterruptedException {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch ended = new CountDownLatch(1);
+        final AtomicBoolean working = new AtomicBoolean();
+        final Pool pool = Pool.over(source)
+                .reuse(ReusePolicy.STRICT, new IdleDevice() {
+                    @Override
+                    public boolean synchronize() {
+                        working.set(true);
+                        entered.countDown();
+                        LockSupport.parkNanos(100_000_000);
+                        assertEquals(1, ended.getCount());
+                        working.set(false);
+                        return true;
+                    }
+                })
+                .keep(Duration.ofMillis(5), 0)
+                .build();
+        pool.free(pool.allocate(200 * MIB));
+        assertTrue(entered.await(10, TimeUnit.SECONDS));
+
+        pool.endDevice(() -> {
+            assertFalse(working.get());
+            ended.countDown();
+            return true;
+        });
+        assertEquals(0, ended.getCount());
     }
 
     /** The first attempt fails, and says so. */
@@ -140,10 +200,7 @@ class PoolIdleTest {
             final long address = pool.allocate(200 * MIB);
             source.failAt(1, () -> new IllegalStateException("as told"));
             pool.free(address);
-            for (int i = 0; i < 3000 && pool.statistics().heldBytes() > 0; i++) {
-                Thread.sleep(10);
-            }
-            assertEquals(0, pool.statistics().heldBytes());
+            awaitHeld(pool, 0);
             assertEquals(
                     "idle memory could not be given back",
                     warnings.records().remove().getMessage());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.StrategyOptions;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** When freed blocks come back, and when the pool grows instead, with {@link ReusePolicy#STRICT}. */
@@ -39,6 +40,41 @@ class PoolStrictTest {
         assertEquals(1, pool.statistics().synchronizations());
         assertEquals(0, pool.statistics().limboBytes());
         assertEquals(0, device.marksOut());
+    }
+
+    /** What waits for a busy device on a thread of its own would use a context that is being destroyed. */
+    @Test
+    void shouldKeepOffADeviceThatMayEnd() {
+        final AtomicInteger waits = new AtomicInteger();
+        final Pool pool = builder()
+                .limitBytes(1L << 30)
+                .reuse(ReusePolicy.STRICT, new IdleDevice(true) {
+                    @Override
+                    public boolean isIdle() {
+                        return false;
+                    }
+
+                    @Override
+                    public boolean synchronize() {
+                        if (Thread.currentThread().getName().endsWith("-synchronizer")) {
+                            waits.incrementAndGet();
+                        }
+                        return true;
+                    }
+                })
+                .build();
+
+        pool.endDevice(() -> {
+            pool.free(pool.allocate(3 * MIB));
+            pool.allocate(3 * MIB);
+            assertEquals(0, waits.get());
+            return false;
+        });
+        pool.free(pool.allocate(3 * MIB));
+        for (int i = 0; i < 10; i++) {
+            pool.free(pool.allocate(3 * MIB));
+        }
+        assertTrue(waits.get() > 0);
     }
 
     /** A program that frees while its kernels run: with the first region alone it would wait 24 times. */

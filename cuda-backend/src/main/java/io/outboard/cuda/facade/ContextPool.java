@@ -10,6 +10,7 @@ import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
 import java.util.Optional;
 import java.util.function.IntSupplier;
@@ -64,12 +65,18 @@ final class ContextPool {
                 ? Math.min(FIRST_BYTES, availableBytes)
                 : availableBytes / FIRST_REGIONS;
         final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
-        pool = Pool.over(source)
+        final PoolBuilder builder = Pool.over(source)
                 .strategy(options.strategy())
                 .reuse(policy, work)
                 .firstRegionBytes(Math.max(1, firstBytes))
-                .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
-                .build();
+                .limitBytes(Math.max(1, (long) (availableBytes * options.share())));
+        if (!options.keep().isZero()) {
+            builder.keep(options.keep(), 0);
+        }
+        if (options.leaveBytes() > 0) {
+            builder.leave(options.leaveBytes());
+        }
+        pool = builder.build();
     }
 
     int device() {

@@ -11,6 +11,7 @@ import io.outboard.pool.ReusePolicy;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -57,6 +58,12 @@ public final class ContextPools {
 
         /** Whether regions grow in place, where that is possible. */
         boolean growInPlace();
+
+        /** How long memory is kept that isn't needed; 0 for ever. */
+        Duration keep();
+
+        /** What is left to others, as long as there is free memory; 0 for nothing. */
+        long leaveBytes();
     }
 
     /** What is kept of a pool whose context is gone. */
@@ -273,12 +280,29 @@ public final class ContextPools {
     /** Calls, exclusively, what may end a device's primary context. If it did, its memory, streams and events are gone. */
     int endPrimary(final int device, final boolean surely, final IntSupplier call) {
         final long before = primaryOf(device);
-        final int code = call.getAsInt();
-        if (code == CudaCalls.SUCCESS && before != 0 && (surely || primaryOf(device) != before)) {
-            contextEnded(before);
-        }
+        final int code = end(before, () -> {
+            final int answer = call.getAsInt();
+            if (answer == CudaCalls.SUCCESS && before != 0 && (surely || primaryOf(device) != before)) {
+                contextEnded(before);
+            }
+            return answer;
+        });
         forget();
         return code;
+    }
+
+    /** Calls what may end a context, and says so; no thread of its pool's own is there meanwhile, as CUDA demands. */
+    int end(final long context, final IntSupplier call) {
+        final int[] code = new int[1];
+        final Optional<ContextPool> pool = poolsOf(context).stream().findAny();
+        if (pool.isEmpty()) {
+            return call.getAsInt();
+        }
+        pool.get().pool().endDevice(() -> {
+            code[0] = call.getAsInt();
+            return !pool.get().isLive();
+        });
+        return code[0];
     }
 
     /** The primary context of a device; 0 if it isn't there. */

@@ -4,6 +4,7 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.DevicePointers;
 import java.util.function.IntSupplier;
+import java.util.function.LongToIntFunction;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -221,21 +222,21 @@ public class DriverFacade {
     }
 
     public int cuCtxDestroy(final CUcontext ctx) {
-        return change(() -> {
+        return end(ctx, context -> {
             final int code = calls.ask(() -> originalCuCtxDestroy(ctx));
             if (code == CUresult.CUDA_SUCCESS) {
-                pools.contextEnded(DevicePointers.handle(ctx));
+                pools.contextEnded(context);
             }
             return code;
         });
     }
 
     public int cuCtxDetach(final CUcontext ctx) {
-        return change(() -> {
+        return end(ctx, context -> {
             final int code = calls.ask(() -> originalCuCtxDetach(ctx));
             // The last one to detach destroys it, and it was current, as CUDA demands.
-            if (code == CUresult.CUDA_SUCCESS && !pools.isCurrent(DevicePointers.handle(ctx))) {
-                pools.contextEnded(DevicePointers.handle(ctx));
+            if (code == CUresult.CUDA_SUCCESS && !pools.isCurrent(context)) {
+                pools.contextEnded(context);
             }
             return code;
         });
@@ -278,6 +279,11 @@ public class DriverFacade {
     private int endPrimary(final CUdevice dev, final boolean surely, final IntSupplier call) {
         final int device = dev == null ? ContextPools.NO_DEVICE : (int) DevicePointers.handle(dev);
         return change(() -> pools.endPrimary(device, surely, () -> calls.ask(call)));
+    }
+
+    private int end(final CUcontext ctx, final LongToIntFunction call) {
+        final long context = ctx == null ? 0 : DevicePointers.handle(ctx);
+        return change(() -> pools.end(context, () -> call.applyAsInt(context)));
     }
 
     private int choose(final IntSupplier call) {

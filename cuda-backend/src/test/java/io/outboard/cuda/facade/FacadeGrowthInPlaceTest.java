@@ -8,16 +8,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.cuda.FakeVirtualMemory;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.ReusePolicy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUresult;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Facades whose pools' memory grows in place, belongs to no context, and moves. */
 class FacadeGrowthInPlaceTest {
@@ -68,6 +77,59 @@ class FacadeGrowthInPlaceTest {
         program.malloc(1);
         assertEquals(0, memory.usedBytes());
         assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(0));
+    }
+
+    private void configure(final UnaryOperator<OutboardOptions> change) {
+        program.pools.configure(
+                change.apply(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, FakeProgram.FIRST_REGION_BYTES)));
+    }
+
+    private void awaitNothingUsed() throws InterruptedException {
+        for (int i = 0; i < 3000 && memory.usedBytes() > 0; i++) {
+            Thread.sleep(10);
+        }
+        assertEquals(0, memory.usedBytes());
+    }
+
+    @Test
+    void shouldGiveBackWhatWasNotNeededForSomeTime() throws InterruptedException {
+        configure(options -> options.withKeep(Duration.ofMillis(20)));
+        assertEquals(0, program.free(program.malloc(160 * MIB)));
+        awaitNothingUsed();
+        assertTrue(program.malloc(160 * MIB) > 0);
+    }
+
+    @Test
+    void shouldGiveBackWhileTheDeviceHasLittle() throws InterruptedException {
+        configure(options -> options.withLeaveBytes(FakeCuda.TOTAL_BYTES + 200 * MIB));
+        assertEquals(0, program.free(program.malloc(160 * MIB)));
+        awaitNothingUsed();
+    }
+
+    /** To destroy a context that is in use elsewhere is an error that the driver needn't report. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldNotEndAContextThatAThreadOfThePoolUses(final boolean primary) throws InterruptedException {
+        configure(options -> options.withKeep(Duration.ofMillis(5)));
+        final CUcontext context = primary ? new CUcontext() : contextOn(0);
+        final String ends = primary ? "cudaDeviceReset" : "cuCtxDestroy";
+        final CountDownLatch entered = new CountDownLatch(1);
+        final AtomicBoolean meanwhile = new AtomicBoolean();
+        program.cuda.streams().duringSynchronize(() -> {
+            if (Thread.currentThread().getName().equals("outboard-idle")) {
+                entered.countDown();
+                LockSupport.parkNanos(100_000_000);
+                meanwhile.compareAndSet(false, program.jcuda.calls().contains(ends));
+            }
+        });
+        assertEquals(0, program.free(program.malloc(160 * MIB)));
+        assertTrue(entered.await(10, TimeUnit.SECONDS));
+
+        assertEquals(0, primary ? program.runtime.cudaDeviceReset() : program.driver.cuCtxDestroy(context));
+
+        assertEquals(0, memory.usedBytes());
+        assertTrue(program.jcuda.calls().contains(ends));
+        assertFalse(meanwhile.get());
     }
 
     /** CUDA gives back what belongs to a context, which this memory doesn't. */

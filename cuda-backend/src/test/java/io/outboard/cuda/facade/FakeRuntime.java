@@ -338,9 +338,10 @@ final class FakeRuntime {
 
         @Override
         int originalCuCtxDestroy(final CUcontext ctx) {
+            final int code = note("cuCtxDestroy");
             cuda.endContext(DevicePointers.handle(ctx));
             cuda.setContext(0);
-            return note("cuCtxDestroy");
+            return code;
         }
 
         @Override

@@ -16,11 +16,13 @@ import org.jspecify.annotations.Nullable;
  *   java -javaagent:outboard-agent.jar[=option,...] ...
  *
  *   strategy=NAME       the strategy that divides regions, tlsf by default
- *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.8 by default
+ *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.9 by default
  *   reuse=POLICY        strict (the default), tracked, stream-ordered or immediate
  *   free=KIND           limbo (the default): cudaFree doesn't wait; barrier: it waits for the device, as CUDA's own
  *   firstRegion=SIZE    size of a pool's first region
  *   growInPlace=BOOLEAN true (the default): memory grows in place and moves when it is scattered, on JDK 22 and newer; or false
+ *   keep=SECONDS        how long memory is kept that no block needs, 0 (the default) for ever
+ *   leave=SIZE          what is left to others: while the device has less, free memory goes back to it; 0 by default
  *   report              print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *

@@ -48,8 +48,8 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, report",
-                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, report",
+                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, report",
+                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, report",
                 "share | option=share must have a value: share=...",
                 "report=yes | report=yes must have no value",
                 "share=0.5,share=0.6 | option=share must be given once",

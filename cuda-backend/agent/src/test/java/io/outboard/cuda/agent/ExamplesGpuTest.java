@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import examples.Alternate;
 import examples.BufferLoop;
 import examples.KernelsInFlight;
 import examples.ManyThreads;
@@ -12,6 +13,7 @@ import examples.VectorAdd;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.agent.Jvm.Outcome;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +21,7 @@ import jcuda.Pointer;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
@@ -82,8 +85,32 @@ class ExamplesGpuTest {
         }
     }
 
-    /** JCuda and the programs, and no Outboard. */
+    /** What one of them doesn't need goes back after a second, so that both have 70 % of the device in turn. */
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    @Test
+    void shouldLeaveItsMemoryToAnotherProcess(final TestReporter reporter) throws Exception {
+        final String turns = folder.resolve("turns").toString();
+        final List<Jvm.Running> processes = new ArrayList<>();
+        for (final String each : List.of("0", "1")) {
+            processes.add(jvm(Files.createDirectory(folder.resolve(each)))
+                    .agent("keep=1")
+                    .start(Alternate.class.getName(), each, turns));
+        }
+        for (final Jvm.Running process : processes) {
+            final Outcome outcome = process.await();
+            outcome.out().forEach(reporter::publishEntry);
+            assertEquals(0, outcome.exitCode(), () -> String.join("\n", outcome.err()));
+            assertEquals("done", outcome.out().get(outcome.out().size() - 1));
+            assertTrue(outcome.out().stream().allMatch(line -> line.equals("done") || line.endsWith(", wrong: 0")));
+        }
+    }
+
     private Jvm jvm() {
+        return jvm(folder);
+    }
+
+    /** JCuda and the programs, and no Outboard. */
+    private static Jvm jvm(final Path folder) {
         final List<Path> classPath = new ArrayList<>(List.of(Jvm.homeOf(Pointer.class), Jvm.homeOf(VectorAdd.class)));
         // In the GPU bundle they lie unpacked on java.library.path.
         if (ExamplesGpuTest.class.getResource(NATIVE_LIBRARY) != null) {

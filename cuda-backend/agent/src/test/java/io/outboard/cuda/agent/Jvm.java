@@ -54,24 +54,41 @@ final class Jvm {
     }
 
     Outcome run(final String main, final String... arguments) throws IOException, InterruptedException {
+        return start(main, arguments).await();
+    }
+
+    /** One that runs, in a folder that no other one uses. */
+    final class Running {
+
+        private final Process process;
+
+        private Running(final Process process) {
+            this.process = process;
+        }
+
+        Outcome await() throws IOException, InterruptedException {
+            if (!process.waitFor(MOST_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new IllegalStateException(process.info() + " must end within " + MOST_SECONDS + " s");
+            }
+            return new Outcome(process.exitValue(), lines("out.txt"), lines("err.txt"));
+        }
+
+        private List<String> lines(final String file) throws IOException {
+            return Files.readAllLines(folder.resolve(file), StandardCharsets.UTF_8);
+        }
+    }
+
+    Running start(final String main, final String... arguments) throws IOException {
         final List<String> command = new ArrayList<>(options);
         command.add(main);
         command.addAll(List.of(arguments));
-        final Path out = folder.resolve("out.txt");
-        final Path err = folder.resolve("err.txt");
-        final ProcessBuilder builder =
-                new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+        final ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectOutput(folder.resolve("out.txt").toFile())
+                .redirectError(folder.resolve("err.txt").toFile());
         // A line of its own on standard error for each of these, which isn't ours.
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"));
-        final Process process = builder.start();
-        if (!process.waitFor(MOST_SECONDS, TimeUnit.SECONDS)) {
-            process.destroyForcibly();
-            throw new IllegalStateException(command + " must end within " + MOST_SECONDS + " s");
-        }
-        return new Outcome(
-                process.exitValue(),
-                Files.readAllLines(out, StandardCharsets.UTF_8),
-                Files.readAllLines(err, StandardCharsets.UTF_8));
+        return new Running(builder.start());
     }
 
     static String join(final List<Path> paths) {
