@@ -40,9 +40,10 @@ final class MeasureOptions {
     @Option(
             names = "--region",
             paramLabel = "SIZE|smallest",
-            description = "Size of the region, such as 64GiB; or the smallest one that serves the whole trace,"
-                    + " found to 0.0625 %% of peak live bytes up to 1.25 times as many, to 0.25 %% from there to 4 times;"
-                    + " a strategy that needs more is measured in that. Default: what the trace is meant for.")
+            description =
+                    "Size of the region, such as 64GiB, which a pool takes at once; or the smallest one that serves the whole trace,"
+                            + " found to 0.0625 %% of peak live bytes up to 1.25 times as many, to 0.25 %% from there to 4 times;"
+                            + " a strategy that needs more is measured in that. Default: what the trace is meant for; a pool grows as it needs.")
     private @Nullable String region;
 
     @Mixin

@@ -14,10 +14,10 @@ public interface PoolBench {
     int STEPS = 4;
 
     /**
-     * Measures a pool of one region of a given size.
+     * Measures a pool that grows as it does by default, or one of a single region.
      *
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
-     * @param regionBytes size of the region
+     * @param regionBytes size of the region; 0 for growth
      * @param device number of the GPU that the region is to lie on, or {@code none}: then all work has always finished
      * @param step runs after each of {@link #STEPS} steps
      * @return the results
@@ -37,7 +37,7 @@ public interface PoolBench {
 
     /**
      * Measures what several threads get of one pool, each of which does the trace on its own, over and over. No device is
-     * used: all work has always finished.
+     * used: all work has always finished. The pool grows as it does by default.
      *
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param threads how many, {@code 0 < threads}

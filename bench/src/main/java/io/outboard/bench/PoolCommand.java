@@ -158,16 +158,18 @@ final class PoolCommand implements Callable<Integer> {
             final @Nullable CudaDevice gpu,
             final Progress progress,
             final List<Measurement> measurements) {
-        final long regionBytes = options.regionBytes().orElse(trace.regionBytes());
+        final long strategyBytes = options.regionBytes().orElse(trace.regionBytes());
+        // Else it grows, as users' pools do.
+        final long poolBytes = options.regionBytes().orElse(0);
         final Runnable step = () -> progress.step(1);
         progress.stage(strategy);
         // Addresses only, also where there is a device: the strategy doesn't touch it.
         measurements.add(Isolated.open(strategy, trace, maxBlocks)
-                .measure(VirtualMemorySource.region(1).address(), regionBytes, "none", null, step));
+                .measure(VirtualMemorySource.region(1).address(), strategyBytes, "none", null, step));
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
             measurements.add(Isolated.openPool(strategy, trace, maxBlocks)
-                    .measurePool(policy, regionBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), step));
+                    .measurePool(policy, poolBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), step));
         }
         if (gpu != null) {
             for (final String policy : reuse) {

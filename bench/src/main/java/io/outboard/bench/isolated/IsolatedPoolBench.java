@@ -67,18 +67,17 @@ public final class IsolatedPoolBench implements PoolBench {
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
             final Runnable step) {
-        try (Pool pool = pool(source, regionBytes, options).reuse(policy, work).build()) {
+        try (Pool pool = pool(source, regionBytes).reuse(policy, work).build()) {
             final Target target = new PoolTarget(pool, policy == ReusePolicy.STREAM_ORDERED, trace.slots());
             return measure("pool", policy, () -> pool, target, device, deviceUsedBytes, step);
         }
     }
 
-    private PoolBuilder pool(final MemorySource source, final long regionBytes, final StrategyOptions strategyOptions) {
-        return Pool.over(source)
-                .strategy(strategy, strategyOptions)
-                .firstRegionBytes(regionBytes)
-                .limitBytes(regionBytes)
-                .growInPlace(false);
+    private PoolBuilder pool(final MemorySource source, final long regionBytes) {
+        final PoolBuilder builder = Pool.over(source).strategy(strategy, options);
+        return regionBytes == 0
+                ? builder
+                : builder.firstRegionBytes(regionBytes).limitBytes(regionBytes).growInPlace(false);
     }
 
     @Override
@@ -152,12 +151,11 @@ public final class IsolatedPoolBench implements PoolBench {
 
     @Override
     public double operationsASecond(final String reusePolicy, final int threads) throws InterruptedException {
-        // Twice what is live, in limbo or lost to fragments, for each.
-        final long regionBytes = Math.max(1L << 30, 2L * threads * trace.peakLiveBytes());
         final StrategyOptions forAll = options.withMaxBlocks(
                 Math.max(options.maxBlocks(), Math.toIntExact(2L * threads * (trace.peakLiveBlocks() + 1))));
         try (MemorySource source = new VirtualMemorySource();
-                Pool pool = pool(source, regionBytes, forAll)
+                Pool pool = Pool.over(source)
+                        .strategy(strategy, forAll)
                         .reuse(ReusePolicy.valueOf(reusePolicy), DeviceWork.NONE)
                         .build()) {
             return new Throughput(pool, trace, threads).operationsASecond();

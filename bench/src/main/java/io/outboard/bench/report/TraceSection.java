@@ -5,9 +5,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
@@ -184,16 +186,25 @@ final class TraceSection implements Section {
             return "<p class=\"note\">The folder has no memory samples of this trace.</p>";
         }
         final double needed = Math.max(peak(curves, MemoryCurve.LIVE), peak(curves, MemoryCurve.EXTENT));
-        final Map<Integer, Series> lines = new LinkedHashMap<>();
-        lines.put(MemoryCurve.LIVE, new Series("live bytes", "--live", "--dash-0"));
-        lines.put(MemoryCurve.EXTENT, new Series("extent", "--extent", "--dash-0"));
-        lines.put(MemoryCurve.REGION, memoryLine(curves, MemoryCurve.REGION, needed, "region", "--region", "--dash-1"));
-        lines.put(MemoryCurve.DEVICE, memoryLine(curves, MemoryCurve.DEVICE, needed, "device", "--device", "--dash-2"));
+        final Series device =
+                new Series("device", "--device", "--dash-2", peak(curves, MemoryCurve.DEVICE) > OFF_SCALE * needed);
+        final Series wholeRegion = new Series("region", "--region", "--dash-1", true);
+        final Series held = new Series("held", "--region", "--dash-1");
+        final Set<Series> hiddenLines = new LinkedHashSet<>();
         final ChartGroup group = new ChartGroup("memory");
         curves.forEach((look, curve) -> {
+            final Map<Integer, Series> lines = new LinkedHashMap<>();
+            lines.put(MemoryCurve.LIVE, new Series("live bytes", "--live", "--dash-0"));
+            lines.put(MemoryCurve.EXTENT, new Series("extent", "--extent", "--dash-0"));
+            // A region that dwarfs the trace beside a pool that grows with it: the pool's is to be seen.
+            lines.put(MemoryCurve.REGION, curve.peak(MemoryCurve.REGION) > OFF_SCALE * needed ? wholeRegion : held);
+            lines.put(MemoryCurve.DEVICE, device);
             lines.forEach((column, line) -> {
                 if (curve.peak(column) > 0) {
                     group.line(line, curve.column(0), curve.column(column));
+                    if (line.hidden()) {
+                        hiddenLines.add(line);
+                    }
                 }
             });
             group.figure(
@@ -203,8 +214,7 @@ final class TraceSection implements Section {
                     memoryTable(look, curve),
                     false);
         });
-        final String hidden =
-                lines.values().stream().filter(Series::hidden).map(Series::name).collect(Collectors.joining(" and "));
+        final String hidden = hiddenLines.stream().map(Series::name).collect(Collectors.joining(" and "));
         return (hidden.isEmpty()
                         ? ""
                         : "<p class=\"note needs-script\">Off the scale and therefore switched off in the legend: "
@@ -222,7 +232,7 @@ final class TraceSection implements Section {
 
     private HtmlTable memoryTable(final Series look, final MemoryCurve curve) {
         final HtmlTable table = new HtmlTable("Memory of " + look.name() + " on " + trace, "Operation");
-        for (final String heading : List.of("live bytes", "extent", "region", "device")) {
+        for (final String heading : List.of("live bytes", "extent", "held", "device")) {
             table.column("", heading);
         }
         for (final double[] row : curve.sampledRows()) {
@@ -235,16 +245,6 @@ final class TraceSection implements Section {
             table.row(Units.count(row[0]), cells);
         }
         return table;
-    }
-
-    private static Series memoryLine(
-            final Map<Series, MemoryCurve> curves,
-            final int column,
-            final double needed,
-            final String name,
-            final String colour,
-            final String dash) {
-        return new Series(name, colour, dash, peak(curves, column) > OFF_SCALE * needed);
     }
 
     private static double peak(final Map<Series, MemoryCurve> curves, final int column) {

@@ -202,6 +202,23 @@ class ReportPageTest {
         assertTrue(page.contains("switched off in the legend: region."));
     }
 
+    /** What lies between it and the live bytes is free. */
+    @Test
+    void shouldDrawWhatAPoolHoldsThoughARegionDwarfsTheTrace() throws IOException {
+        new ResultFiles(directory)
+                .result("{\"trace\":\"t\",\"strategy\":\"tlsf\"}")
+                .text("t-tlsf-memory.csv", HEADING + "0,10,12,100,\n1,11,12,100,\n")
+                .result("{\"trace\":\"t\",\"strategy\":\"tlsf pool\",\"reusePolicy\":\"STRICT\","
+                        + "\"files\":\"t-pool\"}")
+                .text("t-pool-memory.csv", HEADING + "0,10,,13,\n1,11,,14,\n");
+
+        final String page = Files.readString(ReportPage.write(directory));
+
+        assertTrue(page.contains("aria-pressed=\"false\" data-series=\"region\">"));
+        assertTrue(page.contains("aria-pressed=\"true\" data-series=\"held\">"));
+        assertTrue(page.contains("\"y\":[13,14]"));
+    }
+
     @Test
     void shouldEscapeAHostileTrace() throws IOException {
         final String hostile = "<script>alert('1')<\\/script>\\\"&\\u0000../x";
