@@ -3,6 +3,9 @@ package io.outboard.core;
 /** Makes strategies of one kind. Providers are found through {@link java.util.ServiceLoader}; see {@link Strategies}. */
 public interface StrategyProvider {
 
+    /** A region of more granules no strategy divides: their numbers are unsigned ints. */
+    long MOST_GRANULES = (1L << 32) - 1;
+
     /**
      * The name that users know the strategy by.
      *
@@ -52,6 +55,6 @@ public interface StrategyProvider {
         final long paddingBytes = Math.max(alignmentBytes, granuleBytes) - granuleBytes;
         // Both may be 2^62 and more: negative if the sum overflows.
         final long bytes = ((sizeBytes - 1) | (granuleBytes - 1)) + 1 + paddingBytes;
-        return bytes < 0 ? Long.MAX_VALUE : bytes;
+        return bytes < 0 || bytes / granuleBytes > MOST_GRANULES ? Long.MAX_VALUE : bytes;
     }
 }

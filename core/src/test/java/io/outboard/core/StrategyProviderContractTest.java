@@ -24,6 +24,9 @@ public abstract class StrategyProviderContractTest {
                 .filter(provider -> hasBacking || !provider.name().equals("pooled"));
     }
 
+    /** The next class of both systems of buddies is larger than a region may be. */
+    private static final long BEYOND_BUDDIES = 2_971_215_074L;
+
     private static List<Long> sizes() {
         final List<Long> sizes = new ArrayList<>();
         for (long granules = 1; granules <= 40; granules++) {
@@ -73,12 +76,25 @@ public abstract class StrategyProviderContractTest {
     void shouldAskForARegionOfAnySizeWithoutOverflow(final StrategyProvider provider) {
         for (final long granuleBytes : new long[] {1, 256, 1 << 30}) {
             final StrategyOptions options = OPTIONS.withGranuleBytes(granuleBytes);
-            for (final long sizeBytes : new long[] {1, 1L << 40, (1L << 62) - 1, 1L << 62, Long.MAX_VALUE}) {
+            for (final long sizeBytes : new long[] {
+                1,
+                1L << 40,
+                BEYOND_BUDDIES * granuleBytes,
+                StrategyProvider.MOST_GRANULES * granuleBytes,
+                (StrategyProvider.MOST_GRANULES + 1) * granuleBytes,
+                (1L << 62) - 1,
+                1L << 62,
+                Long.MAX_VALUE
+            }) {
                 for (final long alignmentBytes : new long[] {1, 1 << 20, 1L << 61, 1L << 62}) {
                     final long regionBytes = provider.regionBytesFor(sizeBytes, alignmentBytes, options);
 
                     assertTrue(regionBytes >= sizeBytes);
                     assertTrue(regionBytes == Long.MAX_VALUE || regionBytes % granuleBytes == 0);
+                    assertTrue(
+                            regionBytes == Long.MAX_VALUE
+                                    || regionBytes / granuleBytes <= StrategyProvider.MOST_GRANULES,
+                            () -> regionBytes + " bytes for " + sizeBytes);
                 }
             }
             assertEquals(Long.MAX_VALUE, provider.regionBytesFor(Long.MAX_VALUE, 1, options));

@@ -82,7 +82,8 @@ final class BuddyClasses {
     /** The least region that is a single block of so many bytes or more, or {@link Long#MAX_VALUE} if none is. */
     long regionBytesFor(final long sizeBytes, final long granuleBytes) {
         final long granules = sizeBytes / granuleBytes;
-        return granules >= END_OF_SIZES ? Long.MAX_VALUE : size(holding(granules)) * granuleBytes;
+        final long size = granules >= END_OF_SIZES ? END_OF_SIZES : size(holding(granules));
+        return size >= END_OF_SIZES ? Long.MAX_VALUE : size * granuleBytes;
     }
 
     private int atLeast(final long size, final int from) {

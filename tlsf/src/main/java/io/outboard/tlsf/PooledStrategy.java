@@ -114,7 +114,11 @@ public final class PooledStrategy implements Strategy {
         if (slab == Slabs.NONE) {
             slab = newSlab(slotClass);
             if (slab == Slabs.NONE) {
-                return allocateBehind(sizeBytes, alignmentBytes);
+                final long address = allocateBehind(sizeBytes, alignmentBytes);
+                if (address == NO_SPACE) {
+                    startAnewIfAllIsFree();
+                }
+                return address;
             }
         }
         return slabs.take(slab);

@@ -11,6 +11,7 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -29,6 +30,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PooledStrategyTest extends PooledFixture {
 
     // Slots
+
+    /** Nothing has changed then, so the blocks that follow lie where a new strategy would put them. */
+    @Test
+    void shouldPlaceAsANewOneAfterARefusalWithNothingInUse() {
+        final Region region = new Region(1L << 20, 3000);
+        final StrategyOptions options = StrategyOptions.DEFAULTS.withGranuleBytes(8);
+        final Strategy refused = Strategies.named("pooled").create(region, options);
+        final Strategy fresh = Strategies.named("pooled").create(region, options);
+
+        assertEquals(Strategy.NO_SPACE, refused.allocate(4096));
+
+        for (final long sizeBytes : new long[] {8, 16, 8, 16, 8}) {
+            assertEquals(fresh.allocate(sizeBytes), refused.allocate(sizeBytes));
+        }
+    }
 
     @Test
     void shouldServe64BlocksOfOneSizeFromOneSlab() {

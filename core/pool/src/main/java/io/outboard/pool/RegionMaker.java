@@ -25,9 +25,6 @@ final class RegionMaker {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
-    /** Most that a strategy divides: granules are counted in unsigned ints. */
-    private static final long MOST_GRANULES = (1L << 32) - 1;
-
     /** 12 KiB for the records, beside what lists and slots take. */
     private static final int FIRST_BLOCKS_OF_A_CHUNK = 256;
 
@@ -162,7 +159,7 @@ final class RegionMaker {
     }
 
     private long mostBytes(final long limitBytes) {
-        return Math.min(limitBytes, MOST_GRANULES * options.granuleBytes());
+        return Math.min(limitBytes, StrategyProvider.MOST_GRANULES * options.granuleBytes());
     }
 
     /** What starts at a granule: a source may know nothing of large ones. */
