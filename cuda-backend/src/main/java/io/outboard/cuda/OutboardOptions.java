@@ -255,9 +255,8 @@ public record OutboardOptions(
     private static Duration keepOf(final String text) {
         try {
             final double seconds = Double.parseDouble(text);
-            final Duration keep = Duration.ofMillis(Math.round(seconds * 1000));
-            if (seconds == 0 || (seconds > 0 && isKeep(keep) && !keep.isZero())) {
-                return keep;
+            if (seconds == 0 || (seconds >= LEAST_KEEP.toMillis() / 1000.0 && seconds <= MOST_KEEP.toSeconds())) {
+                return Duration.ofMillis(Math.round(seconds * 1000));
             }
         } catch (final NumberFormatException e) {
             throw wrong("outboard.keep", text, "must be a number of seconds", e);

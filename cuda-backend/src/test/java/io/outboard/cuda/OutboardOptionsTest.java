@@ -67,7 +67,7 @@ class OutboardOptionsTest {
         "leave, -1, must be >= 0 and <= 2^62 bytes",
         "keep, 1s, must be a number of seconds",
         "keep, -1, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
-        "keep, 0.0001, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
+        "keep, 0.0009, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
         "keep, 86400001, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
         "keep, NaN, 'must be 0, or >= 0.001 and <= 86400000 seconds'"
     })

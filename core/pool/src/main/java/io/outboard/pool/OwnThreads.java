@@ -1,46 +1,74 @@
 package io.outboard.pool;
 
-import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.BooleanSupplier;
-
 /**
- * Lets the threads that a pool has made use the device, unless somebody is about to end what they would use, or has. What they do
- * can be left out as well: nobody needs it who has no device.
+ * Lets the threads that a pool has made use the device, each for one piece of work at a time, unless somebody is about to end what
+ * they would use, or has: a thread that is to begin then waits until that is decided.
  *
- * <p>Safe for any number of threads.
+ * <p>Safe for any number of threads. Makes no garbage, so that no thread is lost for want of host memory.
  */
 final class OwnThreads {
 
-    /** Many threads may use the device, and one that waits for a turn of its own may need another to end: so none queues. */
-    private final ReentrantReadWriteLock device = new ReentrantReadWriteLock();
+    /** How many use the device. Guarded by the monitor, as the others. */
+    private int working;
 
-    /** Written under the write lock. */
+    /** How many want them to rest. */
+    private int resting;
+
     private boolean ended;
 
-    /** Whether the thread may use the device, until it {@linkplain #leave leaves}. Never waits. */
-    boolean enter() {
-        if (!device.readLock().tryLock()) {
-            return false;
-        }
+    /** Whether the thread may use the device, until it {@linkplain #leave leaves}. May wait; no lock is held. */
+    synchronized boolean enter() {
+        await(false);
         if (ended) {
-            leave();
             return false;
         }
+        working++;
         return true;
     }
 
-    void leave() {
-        device.readLock().unlock();
+    synchronized void leave() {
+        working--;
+        notifyAll();
     }
 
-    /** Waits until none uses the device. If the action ends the device, none does any more. True if it has. */
-    boolean end(final BooleanSupplier action) {
-        device.writeLock().lock();
+    /** None uses the device while the action runs: waits until that is so. */
+    void restWhile(final Runnable action) {
+        beginRest();
         try {
-            ended |= action.getAsBoolean();
-            return ended;
+            action.run();
         } finally {
-            device.writeLock().unlock();
+            endRest();
+        }
+    }
+
+    private synchronized void beginRest() {
+        resting++;
+        await(true);
+    }
+
+    private synchronized void endRest() {
+        resting--;
+        notifyAll();
+    }
+
+    /** None uses the device ever again, but for what they are at. */
+    synchronized void end() {
+        ended = true;
+        notifyAll();
+    }
+
+    /** The monitor is held: until all rest, or nobody wants them to. */
+    private void await(final boolean rest) {
+        boolean interrupted = false;
+        while (rest ? working > 0 : resting > 0 && !ended) {
+            try {
+                wait();
+            } catch (final InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 }

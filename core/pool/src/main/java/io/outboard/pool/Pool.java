@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -414,17 +413,27 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * Ends what memory and work of this pool belong to, such as a CUDA context, while no thread of the pool's own uses it. If it has
-     * ended, they never do again; what else the pool does is up to the source, which must say so.
+     * Does something while no thread of the pool's own uses the device, such as to end the context that memory and work belong to: to do
+     * so while another thread uses it is an error that a driver needn't report. If that succeeds, {@link #endThreads} is to be
+     * called within.
      *
-     * <p>Cost: it waits for what these threads do, which may be to wait for the device.
+     * <p>Cost: it waits for what these threads do, which may be to wait for the device, and they wait for the action.
      *
-     * @param ending does so; true if it has, false if all is as before
+     * @param action it must not call this pool but for that, and mustn't be called by the pool's own threads, that is, by its source,
+     *     by its {@link DeviceWork} or by a logger
      */
-    public void endDevice(final BooleanSupplier ending) {
-        if (threads.end(ending)) {
-            idle.end();
-        }
+    public void whileThreadsRest(final Runnable action) {
+        StackReserve.claimMore();
+        threads.restWhile(action);
+    }
+
+    /**
+     * No thread of the pool's own uses the device any more; what else the pool does is up to its source, which must say that the
+     * device is gone. Never waits. Idempotent.
+     */
+    public void endThreads() {
+        threads.end();
+        idle.end();
     }
 
     /** What is still in use, when the pool is closed. */

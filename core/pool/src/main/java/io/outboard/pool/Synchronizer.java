@@ -229,19 +229,25 @@ final class Synchronizer {
             final long attempt = begun + 1;
             begun = attempt;
             Throwable thrown = null;
-            if (threads.enter()) {
-                try {
-                    recycler.synchroniseAndPass(this);
-                } catch (final Throwable e) {
-                    thrown = e;
-                } finally {
-                    threads.leave();
-                }
+            try {
+                synchroniseUnlessEnded();
+            } catch (final Throwable e) {
+                thrown = e;
             }
             synchronized (this) {
                 failure = thrown;
                 done = attempt;
                 notifyAll();
+            }
+        }
+    }
+
+    private void synchroniseUnlessEnded() {
+        if (threads.enter()) {
+            try {
+                recycler.synchroniseAndPass(this);
+            } finally {
+                threads.leave();
             }
         }
     }

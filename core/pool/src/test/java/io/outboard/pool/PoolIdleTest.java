@@ -147,25 +147,32 @@ class PoolIdleTest {
         final long before = idleThreads();
         final Pool pool = Pool.over(source).keep(Duration.ofMillis(5), 0).build();
 
-        pool.endDevice(() -> {
+        pool.whileThreadsRest(() -> {
             pool.free(pool.allocate(200 * MIB));
             LockSupport.parkNanos(100_000_000);
             assertEquals(200 * MIB, pool.statistics().heldBytes());
-            return false;
         });
         awaitHeld(pool, 0);
-        pool.endDevice(() -> true);
+        assertThrows(
+                IllegalStateException.class,
+                () -> pool.whileThreadsRest(() -> {
+                    throw new IllegalStateException("as told");
+                }));
+        pool.free(pool.allocate(200 * MIB));
+        awaitHeld(pool, 0);
+        pool.whileThreadsRest(() -> {
+            pool.whileThreadsRest(pool::endThreads);
+            pool.endThreads();
+        });
 
         pool.free(pool.allocate(200 * MIB));
         awaitIdleThreads(before);
         assertEquals(200 * MIB, pool.statistics().heldBytes());
     }
 
-    /** As far as it waits for the device: what waits doesn't hold up another thread that it needs. */
     @Test
     void shouldWaitForAThreadThatUsesTheDevice() throws InterruptedException {
         final CountDownLatch entered = new CountDownLatch(1);
-        final CountDownLatch ended = new CountDownLatch(1);
         final AtomicBoolean working = new AtomicBoolean();
         final Pool pool = Pool.over(source)
                 .reuse(ReusePolicy.STRICT, new IdleDevice() {
@@ -174,7 +181,6 @@ class PoolIdleTest {
                         working.set(true);
                         entered.countDown();
                         LockSupport.parkNanos(100_000_000);
-                        assertEquals(1, ended.getCount());
                         working.set(false);
                         return true;
                     }
@@ -184,12 +190,8 @@ class PoolIdleTest {
         pool.free(pool.allocate(200 * MIB));
         assertTrue(entered.await(10, TimeUnit.SECONDS));
 
-        pool.endDevice(() -> {
-            assertFalse(working.get());
-            ended.countDown();
-            return true;
-        });
-        assertEquals(0, ended.getCount());
+        pool.whileThreadsRest(() -> assertFalse(working.get()));
+        pool.endThreads();
     }
 
     /** The first attempt fails, and says so. */

@@ -96,9 +96,15 @@ final class ContextPool {
         return live;
     }
 
+    /** Whether its own threads may have something to do in a context. */
+    boolean works(final long there) {
+        return there == context || work.owes(there);
+    }
+
     /** Memory that grew in place belongs to no context: it goes back here. */
     void end() {
         live = false;
+        pool.endThreads();
         try {
             source.contextEnded();
         } catch (final CudaFailureException e) {

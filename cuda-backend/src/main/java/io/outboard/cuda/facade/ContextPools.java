@@ -291,17 +291,17 @@ public final class ContextPools {
         return code;
     }
 
-    /** Calls what may end a context, and says so; no thread of its pool's own is there meanwhile, as CUDA demands. */
+    /** Calls what may end a context; no thread of a pool's own is there meanwhile, as CUDA demands. */
     int end(final long context, final IntSupplier call) {
         final int[] code = new int[1];
-        final Optional<ContextPool> pool = poolsOf(context).stream().findAny();
-        if (pool.isEmpty()) {
-            return call.getAsInt();
+        Runnable action = () -> code[0] = call.getAsInt();
+        for (final ContextPool pool : pools) {
+            if (pool.works(context)) {
+                final Runnable within = action;
+                action = () -> pool.pool().whileThreadsRest(within);
+            }
         }
-        pool.get().pool().endDevice(() -> {
-            code[0] = call.getAsInt();
-            return !pool.get().isLive();
-        });
+        action.run();
         return code[0];
     }
 

@@ -152,6 +152,11 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
+    /** Whether work in another context is still to be waited for. */
+    public synchronized boolean owes(final long home) {
+        return owed.containsKey(home);
+    }
+
     /** A context is gone, and all work in it has finished. */
     public synchronized void contextEnded(final long gone) {
         owed.remove(gone);

@@ -114,12 +114,14 @@ class FacadeGrowthInPlaceTest {
         final CUcontext context = primary ? new CUcontext() : contextOn(0);
         final String ends = primary ? "cudaDeviceReset" : "cuCtxDestroy";
         final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch left = new CountDownLatch(1);
         final AtomicBoolean meanwhile = new AtomicBoolean();
         program.cuda.streams().duringSynchronize(() -> {
             if (Thread.currentThread().getName().equals("outboard-idle")) {
                 entered.countDown();
                 LockSupport.parkNanos(100_000_000);
                 meanwhile.compareAndSet(false, program.jcuda.calls().contains(ends));
+                left.countDown();
             }
         });
         assertEquals(0, program.free(program.malloc(160 * MIB)));
@@ -129,7 +131,38 @@ class FacadeGrowthInPlaceTest {
 
         assertEquals(0, memory.usedBytes());
         assertTrue(program.jcuda.calls().contains(ends));
+        assertTrue(left.await(10, TimeUnit.SECONDS));
         assertFalse(meanwhile.get());
+    }
+
+    /** A block of one context was freed after work in another, which couldn't be marked: a thread of the first one's waits for it. */
+    @Test
+    void shouldNotEndAContextThatAThreadOfAnothersPoolWaitsFor() throws InterruptedException {
+        configure(options -> options.withKeep(Duration.ofMillis(5)));
+        final long block = program.malloc(160 * MIB);
+        final long captured = program.createStream();
+        final CUcontext other = contextOn(0);
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch left = new CountDownLatch(1);
+        final AtomicBoolean meanwhile = new AtomicBoolean();
+        program.cuda.streams().beforeSynchronize(() -> {
+            if (Thread.currentThread().getName().equals("outboard-idle") && entered.getCount() > 0) {
+                entered.countDown();
+                LockSupport.parkNanos(100_000_000);
+                meanwhile.set(program.jcuda.calls().contains("cuCtxDestroy"));
+                left.countDown();
+            }
+        });
+        assertEquals(0, program.beginCapture(captured));
+        assertEquals(0, program.freeAsync(block, 0));
+        assertEquals(0, program.endCapture(captured));
+        assertTrue(entered.await(10, TimeUnit.SECONDS));
+
+        assertEquals(0, program.driver.cuCtxDestroy(other));
+
+        assertTrue(left.await(10, TimeUnit.SECONDS));
+        assertFalse(meanwhile.get());
+        awaitNothingUsed();
     }
 
     /** CUDA gives back what belongs to a context, which this memory doesn't. */
