@@ -27,6 +27,10 @@ final class MallocLargeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
+        if (profile.seeds(options.smallestRegion()) > 1) {
+            new SmallestBySeed(profile, options, spec.commandLine().getOut()).run();
+            return 0;
+        }
         new Comparison(profile.trace(), options, spec.commandLine().getOut()).run();
         return 0;
     }

@@ -74,6 +74,7 @@ final class PoolCommand implements Callable<Integer> {
         if (options.smallestRegion()) {
             throw new WrongUseException("--region=smallest must be a size, since a pool grows");
         }
+        profile.seeds(false);
         threadOptions.check();
         if (threadOptions.sweep()) {
             measureThreads(List.of(1, 16), request -> new SizeSweep(request).run());

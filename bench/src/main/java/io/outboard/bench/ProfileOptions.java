@@ -8,6 +8,8 @@ import picocli.CommandLine.Option;
 /** Options of commands that measure a generated trace. */
 final class ProfileOptions {
 
+    private static final int MOST_SEEDS = 64;
+
     @Option(
             names = "--profile",
             paramLabel = "NAME",
@@ -31,6 +33,27 @@ final class ProfileOptions {
             description = "How many times as many blocks large, mid and small have live. Default: ${DEFAULT-VALUE}.")
     private int scale;
 
+    @Option(
+            names = "--seeds",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "With --region=smallest and a random profile: how many seeds to look with, at most 64. More than one"
+                            + " measures no time, but the smallest region that serves and the largest that doesn't, on average and at worst."
+                            + " Default: ${DEFAULT-VALUE}.")
+    private int seeds;
+
+    /** How many traces of one profile are asked for; checked. */
+    int seeds(final boolean smallestRegion) {
+        if (seeds < 1 || seeds > MOST_SEEDS) {
+            throw new WrongUseException("--seeds=" + seeds + " must be >= 1 and <= " + MOST_SEEDS);
+        }
+        if (seeds > 1 && !smallestRegion) {
+            throw new WrongUseException("--seeds=" + seeds + " must be 1 unless --region=smallest is given");
+        }
+        return seeds;
+    }
+
     String name() {
         return profile;
     }
@@ -53,8 +76,13 @@ final class ProfileOptions {
 
     /** The trace that is asked for. */
     Trace trace() {
+        return trace(0);
+    }
+
+    /** The same with another seed, by its number. */
+    Trace trace(final int seed) {
         try {
-            return Profiles.variant(profile, operations, 0, scale);
+            return Profiles.variant(profile, operations, seed, scale);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
         }

@@ -36,6 +36,17 @@ public interface StrategyBench {
     Smallest smallestRegion(Consumer<String> progress);
 
     /**
+     * Looks for the largest region that refuses something of the trace: a larger region places blocks otherwise, so one that serves
+     * doesn't mean that all larger ones do.
+     *
+     * @param servedBytes size of the smallest region that serves the whole trace
+     * @param progress hears which region is being tried, every now and then
+     * @return its size in bytes, up to 1.5 times peak live bytes or, if that is more, 1.05 times {@code servedBytes}, found to a quarter
+     *     of a percent of peak live bytes; less than {@code servedBytes} if all that were tried serve
+     */
+    long lastRefusedRegion(long servedBytes, Consumer<String> progress);
+
+    /**
      * Host memory for each live block when the strategy's tables are full, with default options.
      *
      * @return bytes, not a whole number as a rule

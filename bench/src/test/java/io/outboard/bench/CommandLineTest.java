@@ -10,12 +10,15 @@ import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceWriter;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -170,6 +173,39 @@ class CommandLineTest {
         checkPlacements(trace, Files.readAllLines(placements));
     }
 
+    /** One trace says little: regions that serve and regions that don't lie among each other. */
+    @Test
+    void shouldLookForTheSmallestRegionWithSeveralSeeds() throws IOException {
+        final Path out = folder.resolve("seeds");
+        final Outcome outcome = Outcome.of(
+                "malloc-large",
+                "--ops",
+                "20000",
+                "--device",
+                "none",
+                "--profile",
+                "large",
+                "--region",
+                "smallest",
+                "--seeds",
+                "3",
+                "--format",
+                "json",
+                "--out",
+                out.toString());
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.out().contains("\"seeds\":3,\"unserved\":0"), outcome.out());
+        final Matcher matcher = Pattern.compile("\"firstServedMean\":([0-9.]+),\"firstServedWorst\":([0-9.]+),"
+                        + "\"lastRefusedMean\":([0-9.]+),\"lastRefusedWorst\":([0-9.]+)")
+                .matcher(outcome.out());
+        assertTrue(matcher.find(), outcome.out());
+        final double served = Double.parseDouble(matcher.group(1));
+        assertTrue(served > 1 && served < Double.parseDouble(matcher.group(2)), outcome.out());
+        assertTrue(Double.parseDouble(matcher.group(3)) < Double.parseDouble(matcher.group(4)), outcome.out());
+        assertTrue(Files.readString(out.resolve("report.html")).contains("Smallest regions over seeds"));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"--help", "--version", "malloc-large --help", "replay --help", "report --help", "strategies"})
@@ -183,6 +219,10 @@ class CommandLineTest {
     @ParameterizedTest
     @CsvSource({
         "malloc-large --profile foo, --profile=foo",
+        "malloc-large --seeds 0, --seeds=0",
+        "malloc-large --seeds 65 --region smallest, --seeds=65",
+        "malloc-large --seeds 2, --seeds=2 must be 1 unless --region=smallest",
+        "pool --seeds 2, --seeds=2 must be 1",
         "malloc-large --strategy foo, --strategy=foo",
         "malloc-large --ops 1, --ops=1",
         "malloc-large --ops x, x",

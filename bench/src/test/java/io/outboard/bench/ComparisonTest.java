@@ -116,6 +116,11 @@ class ComparisonTest {
         }
 
         @Override
+        public long lastRefusedRegion(final long servedBytes, final Consumer<String> progress) {
+            return isolated.lastRefusedRegion(servedBytes, progress);
+        }
+
+        @Override
         public double hostBytesPerBlock() {
             return isolated.hostBytesPerBlock();
         }

@@ -47,6 +47,11 @@ public final class IsolatedBench implements StrategyBench {
     }
 
     @Override
+    public long lastRefusedRegion(final long servedBytes, final Consumer<String> progress) {
+        return new SmallestRegion(provider, options, trace).lastRefused(servedBytes, progress);
+    }
+
+    @Override
     public double hostBytesPerBlock() {
         return FullTable.hostBytesPerBlock(provider);
     }

@@ -33,6 +33,12 @@ final class SmallestRegion {
     /** A strategy that needs more than so many times the peak wastes most of its region. */
     private static final long MOST_TIMES_PEAK = 4;
 
+    /** One that refuses is looked for from so many times peak live bytes down. */
+    private static final double REFUSED_UP_TO = 1.5;
+
+    /** So far above the smallest region that serves, as a part of it, one that refuses is looked for, at least. */
+    private static final long REFUSED_SHARE = 20;
+
     /** Each holds tables of its own. */
     private static final int MOST_AT_A_TIME = 8;
 
@@ -68,10 +74,9 @@ final class SmallestRegion {
 
     /** Looks for it; sizes are multiples of the granule, up to four times the peak. */
     Smallest find(final Consumer<String> progress) {
-        final int atATime = Math.min(Runtime.getRuntime().availableProcessors(), MOST_AT_A_TIME);
+        final int atATime = atATime();
         for (long step = stepFrom(peakOfBlocks()); step <= lastStep; step += atATime) {
-            progress.accept(
-                    String.format(Locale.ROOT, "region %.3f", (double) regionBytes(step) / trace.peakLiveBytes()));
+            progress.accept(progressOf(regionBytes(step)));
             final OptionalLong first = LongStream.rangeClosed(step, Math.min(step + atATime - 1, lastStep))
                     .parallel()
                     .filter(candidate -> serves(regionBytes(candidate)))
@@ -81,6 +86,39 @@ final class SmallestRegion {
             }
         }
         return new Smallest(regionBytes(lastStep), false);
+    }
+
+    /**
+     * The largest region that refuses something, looked for from above; a step less than the smallest one that serves, which refuses
+     * or can't serve, if there is none above that.
+     */
+    long lastRefused(final long servedBytes, final Consumer<String> progress) {
+        final long most =
+                Math.max((long) (REFUSED_UP_TO * trace.peakLiveBytes()), servedBytes + servedBytes / REFUSED_SHARE);
+        final int atATime = atATime();
+        for (long above = most & -options.granuleBytes(); above > servedBytes; above -= atATime * coarseBytes) {
+            progress.accept(progressOf(above));
+            final long from = above;
+            final OptionalLong last = LongStream.range(0, atATime)
+                    .map(i -> from - i * coarseBytes)
+                    .filter(bytes -> bytes > servedBytes)
+                    .parallel()
+                    .filter(bytes -> !serves(bytes))
+                    .max();
+            if (last.isPresent()) {
+                return last.getAsLong();
+            }
+        }
+        final long step = stepFrom(servedBytes);
+        return step == 0 ? servedBytes - options.granuleBytes() : regionBytes(step - 1);
+    }
+
+    private static int atATime() {
+        return Math.min(Runtime.getRuntime().availableProcessors(), MOST_AT_A_TIME);
+    }
+
+    private String progressOf(final long regionBytes) {
+        return String.format(Locale.ROOT, "region %.3f", (double) regionBytes / trace.peakLiveBytes());
     }
 
     /** The first whose region has so many bytes. */

@@ -56,6 +56,18 @@ final class FiguresSection implements Section {
                     List.of(),
                     List.of("allocate", "free")),
             new Kind(
+                    "smallest.json",
+                    "Smallest regions over seeds",
+                    List.of("profile", "strategy"),
+                    List.of(
+                            "seeds",
+                            "firstServedMean",
+                            "firstServedWorst",
+                            "lastRefusedMean",
+                            "lastRefusedWorst",
+                            "unserved"),
+                    List.of()),
+            new Kind(
                     "soak.json",
                     "Soak",
                     List.of("reusePolicy", "threads", "device"),

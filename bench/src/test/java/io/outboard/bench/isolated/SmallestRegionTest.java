@@ -35,6 +35,31 @@ class SmallestRegionTest {
         assertEquals(new Smallest(plainWalk(provider, trace), true), found);
     }
 
+    /** The largest one that a plain walk over the same sizes finds. */
+    @ParameterizedTest
+    @CsvSource({"tlsf, paper", "hal-best-fit, large", "segregated-fit, paper"})
+    void shouldFindTheLastThatRefuses(final String name, final String profile) {
+        final StrategyProvider provider = Strategies.named(name);
+        final Trace trace = Profiles.named(profile, 20_000);
+        final SmallestRegion regions = new SmallestRegion(provider, options, trace);
+        final long served = regions.find(region -> {}).regionBytes();
+        final long step = (trace.peakLiveBytes() / 400) & -GRANULE;
+        final long most = Math.max((long) (1.5 * trace.peakLiveBytes()), served + served / 20) & -GRANULE;
+        long expected = most;
+        while (expected > served && serves(provider, trace, expected)) {
+            expected -= step;
+        }
+
+        final long found = regions.lastRefused(served, region -> {});
+
+        assertFalse(serves(provider, trace, found));
+        if (expected > served) {
+            assertEquals(expected, found);
+        } else {
+            assertTrue(found < served && served - found <= step, found + " of " + served);
+        }
+    }
+
     @Test
     void shouldSayWhenNoRegionUpToTheMostServes() {
         final Trace trace = Profiles.named("paper", 20_000);
@@ -75,6 +100,12 @@ class SmallestRegionTest {
         }
     }
 
+    private boolean serves(final StrategyProvider provider, final Trace trace, final long bytes) {
+        return Replay.isServed(
+                new StrategyTarget(provider.create(VirtualMemorySource.region(bytes), options), trace.slots()),
+                trace.operations());
+    }
+
     private long plainWalk(final StrategyProvider provider, final Trace trace) {
         long live = 0;
         long bytes = 0;
@@ -83,9 +114,7 @@ class SmallestRegionTest {
             live += Trace.isFree(operation) ? -rounded : rounded;
             bytes = Math.max(bytes, live);
         }
-        while (!Replay.isServed(
-                new StrategyTarget(provider.create(VirtualMemorySource.region(bytes), options), trace.slots()),
-                trace.operations())) {
+        while (!serves(provider, trace, bytes)) {
             final int steps = bytes < 1.25 * trace.peakLiveBytes() ? 1600 : 400;
             bytes += (trace.peakLiveBytes() / steps) & -GRANULE;
         }
