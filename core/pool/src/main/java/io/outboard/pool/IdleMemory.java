@@ -91,12 +91,13 @@ final class IdleMemory {
                 if (pool == null || pool.isClosed()) {
                     return;
                 }
-                if (threads.enter()) {
-                    try {
-                        attempt(pool, left <= 0);
-                    } finally {
-                        threads.leave();
-                    }
+                if (!threads.enter()) {
+                    return;
+                }
+                try {
+                    attempt(pool, left <= 0);
+                } finally {
+                    threads.leave();
                 }
                 left = left <= 0 ? keptMillis : left;
             }
