@@ -181,8 +181,7 @@ class FacadeGrowthInPlaceTest {
 
     @Test
     void shouldGiveAllBackWhenAContextEnds() {
-        final CUcontext context = new CUcontext();
-        program.driver.cuCtxCreate(context, 0, new CUdevice());
+        final CUcontext context = contextOn(0);
         assertEquals(0, program.driver.cuMemAlloc(new CUdeviceptr(), 10 * MIB));
 
         assertEquals(0, program.driver.cuCtxDestroy(context));
@@ -231,8 +230,7 @@ class FacadeGrowthInPlaceTest {
 
     @Test
     void shouldShowMemoryOfAPoolThatIsMadeLater() {
-        final CUcontext context = new CUcontext();
-        program.driver.cuCtxCreate(context, 0, DevicePointers.withHandle(new CUdevice(), 1));
+        final CUcontext context = contextOn(1);
         program.driver.cuCtxPopCurrent(new CUcontext());
         program.runtime.cudaSetDevice(0);
         program.malloc(1);
