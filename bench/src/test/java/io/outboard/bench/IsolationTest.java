@@ -48,7 +48,7 @@ class IsolationTest {
         for (final String name : List.of(
                 "io.outboard.core.Strategy",
                 "io.outboard.core.spi.AbstractStrategy",
-                "io.outboard.core.spi.BlockTable",
+                "io.outboard.tlsf.BlockTable",
                 "io.outboard.tlsf.TlsfStrategy",
                 "io.outboard.bench.isolated.Replay",
                 "io.outboard.bench.isolated.TargetMeasurement")) {

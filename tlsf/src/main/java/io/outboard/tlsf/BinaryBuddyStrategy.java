@@ -2,7 +2,6 @@ package io.outboard.tlsf;
 
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
-import io.outboard.core.spi.BlockTable;
 
 /**
  * The binary buddy system with all metadata in host memory: blocks of 1, 2, 4, 8, .. granules, each of which splits into

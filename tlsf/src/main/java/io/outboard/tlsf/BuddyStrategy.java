@@ -2,7 +2,6 @@ package io.outboard.tlsf;
 
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
-import io.outboard.core.spi.BlockTable;
 
 /**
  * What buddy systems share: Bell, Kumar and Gill (2024), section II-C. They differ in their classes of sizes.

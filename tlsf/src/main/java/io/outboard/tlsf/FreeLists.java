@@ -1,6 +1,5 @@
 package io.outboard.tlsf;
 
-import io.outboard.core.spi.BlockTable;
 import java.util.function.IntConsumer;
 
 /**

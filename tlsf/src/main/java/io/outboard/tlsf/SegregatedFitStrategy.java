@@ -2,7 +2,6 @@ package io.outboard.tlsf;
 
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
-import io.outboard.core.spi.BlockTable;
 
 /**
  * Segregated fit with all metadata in host memory, found through a hash table: Bell, Kumar and Gill (2024), section V-A,

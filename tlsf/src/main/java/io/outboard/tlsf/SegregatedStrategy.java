@@ -3,7 +3,6 @@ package io.outboard.tlsf;
 import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
-import io.outboard.core.spi.BlockTable;
 
 /**
  * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that

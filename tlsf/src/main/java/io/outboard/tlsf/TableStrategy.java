@@ -5,7 +5,6 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
-import io.outboard.core.spi.BlockTable;
 
 /**
  * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset. A retired

@@ -2,7 +2,6 @@ package io.outboard.tlsf;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.outboard.core.spi.BlockTable;
 import org.junit.jupiter.api.Test;
 
 class PowerOfTwoListsTest extends FreeListsContract {

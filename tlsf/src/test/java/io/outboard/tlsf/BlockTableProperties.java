@@ -1,4 +1,4 @@
-package io.outboard.core.spi;
+package io.outboard.tlsf;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package io.outboard.core.spi;
+package io.outboard.tlsf;
 
 import java.util.function.IntFunction;
 
