@@ -200,6 +200,15 @@ public final class BlockTable {
         return block != slots || wanted == 0 || growFor(wanted);
     }
 
+    /**
+     * Whether the next block needs {@link #makeRoomFor}. Cheaper than that where there is room, as there is nearly always.
+     *
+     * @return true if no record is unused
+     */
+    public boolean isFull() {
+        return unused == slots;
+    }
+
     private int afterUnused(final int block) {
         return block + RECORD_INTS + records[block + START];
     }
@@ -372,18 +381,38 @@ public final class BlockTable {
     }
 
     /**
+     * Where a block is in its free list.
+     *
+     * @param block a free block
+     * @return the block before it in the list, or the list's head
+     */
+    public int previous(final int block) {
+        return records[block + PREVIOUS];
+    }
+
+    /**
      * Puts a block first in a list; it is free from then on.
      *
      * @param block a block in no list
      * @param list the list
      */
     public void push(final int block, final int list) {
-        final int head = head(list);
-        final int next = records[head + NEXT];
+        link(block, list, head(list));
+    }
+
+    /**
+     * Puts a block into a list; it is free from then on.
+     *
+     * @param block a block in no list
+     * @param list the list
+     * @param previous behind which one: a block in the list, or its head
+     */
+    public void link(final int block, final int list, final int previous) {
+        final int next = records[previous + NEXT];
         records[block + LIST] = list;
-        records[block + PREVIOUS] = head;
+        records[block + PREVIOUS] = previous;
         records[block + NEXT] = next;
-        records[head + NEXT] = block;
+        records[previous + NEXT] = block;
         records[next + PREVIOUS] = block;
     }
 

@@ -27,9 +27,6 @@ abstract class FreeLists {
     /** The first list whose blocks all have a size or more: at most {@link #count}, which is no list. */
     abstract int listFitting(long size);
 
-    /** Whether every block of a list has the same size. */
-    abstract boolean holdsOneSize(int list);
-
     /** The first list from this one, at most {@link #count}, upwards that isn't empty, or {@link #NO_LIST}. */
     abstract int findNonEmpty(int list);
 
@@ -45,9 +42,20 @@ abstract class FreeLists {
     /** Host memory of the bitmaps, in bytes. */
     abstract long hostBytes();
 
+    /** Puts a block first in the list of its size. */
     final void insert(final BlockTable table, final int block) {
+        insert(table, block, NO_LIST, BlockTable.NONE);
+    }
+
+    /**
+     * Puts a block where it was, in one list, or first in the list of its size if that is another.
+     *
+     * @param own the list that it was in, or {@link #NO_LIST}
+     * @param previous the one that it was behind there: a block, or the list's head
+     */
+    final void insert(final BlockTable table, final int block, final int own, final int previous) {
         final int list = listHolding(Integer.toUnsignedLong(table.size(block)));
-        table.push(block, list);
+        table.link(block, list, list == own ? previous : table.head(list));
         mark(list);
     }
 

@@ -32,11 +32,6 @@ final class PowerOfTwoLists extends FreeLists {
     }
 
     @Override
-    boolean holdsOneSize(final int list) {
-        return list == 1;
-    }
-
-    @Override
     void mark(final int list) {
         nonEmpty |= 1L << list;
     }

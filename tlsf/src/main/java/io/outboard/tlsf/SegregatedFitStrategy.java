@@ -12,7 +12,8 @@ import io.outboard.core.StrategyOptions;
  * <ol>
  *   <li><b>allocate</b> takes the first block of that list, cuts it to size, and puts the rest into the list of its size.
  *   <li><b>free</b> finds the block's record by address, merges it with free neighbours on both sides, and puts it first
- *       in the list of its size.
+ *       in the list of its size, unless it only makes the block before it larger: that keeps its place where its list
+ *       holds the new size, too.
  * </ol>
  *
  * <p>Where we deviate from the paper's pseudo-code:
@@ -31,7 +32,8 @@ import io.outboard.core.StrategyOptions;
  *   <li>Algorithms 4 and 5 tell the block after a new or a merged one who is before it, though at the region's end there
  *       is none. We keep neighbours both ways, with a fence at the ends.
  *   <li>Records name each other by position, not by address, and only blocks in use are hashed (see {@link BlockTable}).
- *   <li>The first block of the request's own list, in which only some blocks fit, is taken if it does.
+ *   <li>The first block of the request's own list, in which only some blocks fit, is taken if it does, and a free block that
+ *       grows keeps its place in its list.
  *   <li>When no list guarantees a fit, the request's own list, in which only some blocks fit, is searched for up to 64
  *       steps, as {@link TlsfStrategy} does; the paper gives up.
  * </ul>

@@ -24,24 +24,18 @@ abstract class SegregatedStrategy extends TableStrategy {
 
     @Override
     protected final long place(final long size) {
-        final int own = lists.listHolding(size);
-        final int ownHead = table.head(own);
+        final int block = find(size);
+        return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
+    }
+
+    private int find(final long size) {
+        final int ownHead = table.head(lists.listHolding(size));
         final int first = table.next(ownHead);
         if (first != ownHead && Integer.toUnsignedLong(table.size(first)) >= size) {
-            if (lists.holdsOneSize(own)) {
-                // An exact fit, which is common for small sizes.
-                lists.remove(table, first);
-                return enter(first, table.start(first));
-            }
-            return takeFront(first, (int) size);
+            return first;
         }
         final int list = lists.findNonEmpty(lists.listFitting(size));
-        if (list == FreeLists.NO_LIST) {
-            final int block = lists.search(table, size, 0, 0);
-            return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
-        }
-        final int block = table.next(table.head(list));
-        return takeFront(block, (int) size);
+        return list == FreeLists.NO_LIST ? lists.search(table, size, 0, 0) : table.next(table.head(list));
     }
 
     @Override
@@ -60,14 +54,9 @@ abstract class SegregatedStrategy extends TableStrategy {
         if (block == BlockTable.NONE) {
             return 0;
         }
-        final int size = table.size(block);
-        mergeAndInsert(block, start, size);
-        return Integer.toUnsignedLong(size);
-    }
-
-    @Override
-    final void makeFree(final int block) {
-        mergeAndInsert(block, table.start(block), table.size(block));
+        final long size = size(block);
+        makeFree(block);
+        return size;
     }
 
     @Override
@@ -170,11 +159,11 @@ abstract class SegregatedStrategy extends TableStrategy {
     private long takeFront(final int block, final int size) {
         final int start = table.start(block);
         final int rest = table.size(block) - size;
-        if (rest == 0) {
-            lists.remove(table, block);
-        } else {
+        if (table.isFull() && rest != 0) {
             checkRoomFor(1);
-            lists.remove(table, block);
+        }
+        lists.remove(table, block);
+        if (rest != 0) {
             final int tail = table.create(start + size, rest);
             table.insertAfter(tail, block);
             table.setRange(block, start, size);
@@ -235,26 +224,37 @@ abstract class SegregatedStrategy extends TableStrategy {
         return block;
     }
 
-    /** Makes a range free that lies in {@code block}, which is in no list nor in the hash table. */
-    private void mergeAndInsert(final int block, final int blockStart, final int blockSize) {
-        int start = blockStart;
-        int size = blockSize;
+    /**
+     * Makes a block free that is in no list nor in the hash table. It becomes a part of the free block before, which keeps its place
+     * where its list holds the new size, too: blocks that grow little by little would otherwise always be the first to be
+     * divided.
+     */
+    @Override
+    final void makeFree(final int block) {
         final int before = table.before(block);
-        final int after = table.after(block);
-        if (table.isFree(before)) {
-            lists.remove(table, before);
-            start = table.start(before);
-            size += table.size(before);
-            table.join(table.before(before), block);
-            table.discard(before);
-        }
+        int after = table.after(block);
+        int start = table.start(block);
+        int size = table.size(block);
         if (table.isFree(after)) {
             lists.remove(table, after);
             size += table.size(after);
-            table.join(block, table.after(after));
             table.discard(after);
+            after = table.after(after);
         }
-        table.setRange(block, start, size);
-        lists.insert(table, block);
+        int kept = block;
+        int list = FreeLists.NO_LIST;
+        int previous = BlockTable.NONE;
+        if (table.isFree(before)) {
+            list = table.list(before);
+            previous = table.previous(before);
+            lists.remove(table, before);
+            start = table.start(before);
+            size += table.size(before);
+            table.discard(block);
+            kept = before;
+        }
+        table.join(kept, after);
+        table.setRange(kept, start, size);
+        lists.insert(table, kept, list, previous);
     }
 }

@@ -27,9 +27,6 @@ final class TwoLevelLists extends FreeLists {
 
     private static final int LISTS = FIRST_LEVELS << SECOND_LEVEL_LOG2;
 
-    /** Lists before this one are one granule wide, so each holds blocks of one size. */
-    private static final int FIRST_WIDE_LIST = 2 * SECOND_LEVELS;
-
     private static final long HOST_BYTES = 33 * Integer.BYTES + 16 + 24;
 
     /** Bit f is set if {@code secondLevel[f]} isn't 0. */
@@ -59,11 +56,6 @@ final class TwoLevelLists extends FreeLists {
     /** log2 of the width of the list that holds a size; the bit set in front makes it 0 for all sizes below 32. */
     private static int widthLog2(final long size) {
         return 63 - SECOND_LEVEL_LOG2 - Long.numberOfLeadingZeros(size | SECOND_LEVELS);
-    }
-
-    @Override
-    boolean holdsOneSize(final int list) {
-        return list < FIRST_WIDE_LIST;
     }
 
     @Override

@@ -17,13 +17,6 @@ class PowerOfTwoListsTest extends FreeListsContract {
     }
 
     @Test
-    void shouldKnowTheListThatHoldsOneSize() {
-        for (int list = 1; list < lists.count(); list++) {
-            assertEquals(list == 1, lists.holdsOneSize(list), "list " + list);
-        }
-    }
-
-    @Test
     void shouldFindAHigherListAfterItsListIsEmpty() {
         final int small = insert(16);
         final int large = insert(1 << 20);

@@ -92,6 +92,37 @@ class TlsfStrategyTest {
         assertEquals(last, strategy.allocate(256));
     }
 
+    /** List 96 holds 128 to 131 granules: what one block grows to keeps its place behind the other. */
+    @Test
+    void shouldKeepAGrownBlocksPlaceInItsList() {
+        final Strategy strategy = ofGranules(1000);
+        final long grown = strategy.allocate(128 * 256);
+        final long behind = strategy.allocate(256);
+        strategy.allocate(256);
+        final long other = strategy.allocate(131 * 256);
+        strategy.allocate(256);
+        strategy.free(grown);
+        strategy.free(other);
+        strategy.free(behind);
+
+        assertEquals(other, strategy.allocate(128 * 256));
+    }
+
+    @Test
+    void shouldTakeABlockFirstThatGrewIntoAnotherList() {
+        final Strategy strategy = ofGranules(1000);
+        final long grown = strategy.allocate(128 * 256);
+        final long behind = strategy.allocate(4 * 256);
+        strategy.allocate(256);
+        final long other = strategy.allocate(132 * 256);
+        strategy.allocate(256);
+        strategy.free(grown);
+        strategy.free(other);
+        strategy.free(behind);
+
+        assertEquals(grown, strategy.allocate(132 * 256));
+    }
+
     @Test
     void shouldUseTheLastFreeBlockThoughItsListGuaranteesNoFit() {
         final Strategy strategy = ofGranules(65);

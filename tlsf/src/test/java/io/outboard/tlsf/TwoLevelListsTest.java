@@ -23,13 +23,6 @@ class TwoLevelListsTest extends FreeListsContract {
     }
 
     @Test
-    void shouldKnowTheListsThatHoldOneSize() {
-        for (int list = 1; list < lists.count(); list++) {
-            assertEquals(leastSize(list + 1) == leastSize(list) + 1, lists.holdsOneSize(list), "list " + list);
-        }
-    }
-
-    @Test
     void shouldFindABlockFromTheSmallestListWhereEveryBlockFits() {
         insert(1 << 20);
         insert(99);
