@@ -12,7 +12,7 @@ import io.outboard.core.StrategyOptions;
  * the request's own class. A free block merges with its buddy as long as that is free and whole.
  *
  * <p>Where we deviate: classic buddies carry their links and a tag in the memory that is managed; ours have records in a
- * {@link BlockTable}. A region is any number of granules: a row of trees, the largest first, so no request can have more
+ * block table. A region is any number of granules: a row of trees, the largest first, so no request can have more
  * than the largest power of two in the region. Buddies are told from the way down from the root rather than by a bit of
  * the address, so that this code serves {@link FibonacciBuddyStrategy} too.
  *

@@ -54,12 +54,12 @@ import java.util.function.IntFunction;
  * <p>Thread-safety: confined to one thread. Cost: O(1) expected for {@link #find}, {@link #enter} and {@link #remove},
  * O(1) for all others, but O(blocks) for {@link #makeRoomFor} when the table grows; 40 to 48 bytes of host memory for each
  * block of the capacity, and half as many again while it grows. This class trusts its callers: they check what users
- * give them. It is public for strategies in other modules, not for applications.
+ * give them.
  */
-public final class BlockTable {
+final class BlockTable {
 
     /** No block; also the position of the fence. */
-    public static final int NONE = 0;
+    static final int NONE = 0;
 
     private static final int START = 0;
     private static final int SIZE = 1;
@@ -79,23 +79,6 @@ public final class BlockTable {
     private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
 
     private static final int FIRST_HEAD = FENCE_INTS - PREVIOUS;
-
-    /** A power of two. 64 is 1 ns slower on the profile {@code paper}, 2048 isn't faster (malloc-large, 2026-11-20). */
-    private static final int FIRST_SLOTS_IN_USE = 512;
-
-    /** Slots for each block in use, at least. 1, 2 and 4 are equally fast on the profiles (malloc-large, 2026-11-20). */
-    private static final int SLOTS_PER_BLOCK = 2;
-
-    /** In a slot: its blocks are still where they were when half as many slots were in use. */
-    private static final int NOT_SPLIT = -1;
-
-    /** For {@link #markNotSplit}: what the interpreter marks in a microsecond; what stays in the first-level cache. */
-    private static final int MARKED_BY_LOOP = 64;
-
-    private static final int MARKED_BY_COPY = 4096;
-
-    /** 2^64 divided by the golden ratio (Knuth, vol. 3, section 6.4). */
-    private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final int maxBlocks;
     private final int firstRecord;
@@ -123,26 +106,15 @@ public final class BlockTable {
     private int entered;
 
     /** Slots in use, a power of two, less one. */
-    private int slotMask = FIRST_SLOTS_IN_USE - 1;
+    private int slotMask = HashSlots.FIRST_IN_USE - 1;
 
-    /**
-     * An empty table that takes all of its memory at once.
-     *
-     * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
-     * @param lists free lists to make heads for, 0 or more
-     */
-    public BlockTable(final int maxBlocks, final int lists) {
+    /** An empty table that takes all of its memory at once: most blocks, free and in use together, from 2 to 2^26; free lists. */
+    BlockTable(final int maxBlocks, final int lists) {
         this(maxBlocks, maxBlocks, lists);
     }
 
-    /**
-     * An empty table that grows.
-     *
-     * @param firstBlocks how many blocks it holds before it grows, from 1 to {@code maxBlocks}
-     * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
-     * @param lists free lists to make heads for, 0 or more
-     */
-    public BlockTable(final int firstBlocks, final int maxBlocks, final int lists) {
+    /** An empty table that holds {@code firstBlocks} before it grows, from 1 to {@code maxBlocks}. */
+    BlockTable(final int firstBlocks, final int maxBlocks, final int lists) {
         this(firstBlocks, maxBlocks, lists, int[]::new);
     }
 
@@ -150,13 +122,13 @@ public final class BlockTable {
     BlockTable(final int firstBlocks, final int maxBlocks, final int lists, final IntFunction<int[]> memory) {
         this.maxBlocks = maxBlocks;
         this.memory = memory;
-        firstRecord = FENCE_INTS + roundUp(lists * HEAD_INTS, RECORD_INTS);
+        firstRecord = FENCE_INTS + (lists * HEAD_INTS + RECORD_INTS - 1) / RECORD_INTS * RECORD_INTS;
         capacity = firstBlocks;
-        slotCount = slotsFor(firstBlocks);
+        slotCount = HashSlots.countFor(firstBlocks);
         slots = firstRecord + capacity * RECORD_INTS;
         unused = firstRecord;
         records = memory.apply(slots + slotCount);
-        markNotSplit(records, slots + FIRST_SLOTS_IN_USE, records.length);
+        HashSlots.markNotSplit(records, slots + HashSlots.FIRST_IN_USE, records.length);
         for (int list = 0; list < lists; list++) {
             final int head = head(list);
             records[head + PREVIOUS] = head;
@@ -164,35 +136,15 @@ public final class BlockTable {
         }
     }
 
-    private static int slotsFor(final int blocks) {
-        final int powerOfTwo = blocks == 1 ? 1 : Integer.highestOneBit(blocks - 1) << 1;
-        return Math.max(FIRST_SLOTS_IN_USE, powerOfTwo * SLOTS_PER_BLOCK);
-    }
-
-    /** By copying what is marked: that is as fast as memory before the JVM has compiled anything, and a loop isn't. */
-    private static void markNotSplit(final int[] records, final int from, final int to) {
-        int marked = Math.min(to - from, MARKED_BY_LOOP);
-        for (int i = 0; i < marked; i++) {
-            records[from + i] = NOT_SPLIT;
-        }
-        while (from + marked < to) {
-            final int copied = Math.min(Math.min(marked, MARKED_BY_COPY), to - from - marked);
-            System.arraycopy(records, from, records, from + marked, copied);
-            marked += copied;
-        }
-    }
-
     // Records
 
     /**
      * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted}) if it
-     * needn't: no count is kept, which most callers would pay for in vain.
+     * needn't: no count is kept, which most callers would pay for in vain. False if nothing changed.
      *
-     * @param wanted how many, 0 or more
-     * @return true if {@link #create} can be called so many times; false if nothing changed
      * @throws OutOfMemoryError if the JVM has no memory for a larger table; nothing changes
      */
-    public boolean makeRoomFor(final int wanted) {
+    boolean makeRoomFor(final int wanted) {
         int block = unused;
         for (int left = wanted; left > 1 && block != slots; left--) {
             block = afterUnused(block);
@@ -200,12 +152,8 @@ public final class BlockTable {
         return block != slots || wanted == 0 || growFor(wanted);
     }
 
-    /**
-     * Whether the next block needs {@link #makeRoomFor}. Cheaper than that where there is room, as there is nearly always.
-     *
-     * @return true if no record is unused
-     */
-    public boolean isFull() {
+    /** Whether the next block needs {@link #makeRoomFor}: cheaper than that where there is room, as there nearly always is. */
+    boolean isFull() {
         return unused == slots;
     }
 
@@ -223,11 +171,11 @@ public final class BlockTable {
         }
         final int newCapacity = Math.min(maxBlocks, Math.max(least, 2 * capacity));
         final int newSlots = firstRecord + newCapacity * RECORD_INTS;
-        final int newSlotCount = slotsFor(newCapacity);
+        final int newSlotCount = HashSlots.countFor(newCapacity);
         final int[] grown = memory.apply(newSlots + newSlotCount);
         System.arraycopy(records, 0, grown, 0, slots);
         System.arraycopy(records, slots, grown, newSlots, slotCount);
-        markNotSplit(grown, newSlots + slotCount, grown.length);
+        HashSlots.markNotSplit(grown, newSlots + slotCount, grown.length);
         records = grown;
         capacity = newCapacity;
         slots = newSlots;
@@ -235,14 +183,8 @@ public final class BlockTable {
         return true;
     }
 
-    /**
-     * Makes a block: in use, not in the hash table, without neighbours.
-     *
-     * @param start granules from the start of the region, unsigned
-     * @param size granules, unsigned
-     * @return the block; undefined unless {@link #makeRoomFor} said so
-     */
-    public int create(final int start, final int size) {
+    /** Makes a block: in use, not in the hash table, without neighbours. Undefined unless {@link #makeRoomFor} said so. */
+    int create(final int start, final int size) {
         final int block = unused;
         unused = afterUnused(block);
         records[block + START] = start;
@@ -251,88 +193,48 @@ public final class BlockTable {
         return block;
     }
 
-    /**
-     * Ends a block. The caller has joined its neighbours.
-     *
-     * @param block a block that is neither in a list nor in the hash table
-     */
-    public void discard(final int block) {
+    /** Ends a block that is neither in a list nor in the hash table. The caller has joined its neighbours. */
+    void discard(final int block) {
         records[block + START] = unused - block - RECORD_INTS;
         unused = block;
     }
 
-    /**
-     * Where a block starts.
-     *
-     * @param block a block
-     * @return granules from the start of the region, unsigned
-     */
-    public int start(final int block) {
+    /** Where a block starts: granules from the start of the region, unsigned. */
+    int start(final int block) {
         return records[block + START];
     }
 
-    /**
-     * How long a block is.
-     *
-     * @param block a block
-     * @return granules, unsigned
-     */
-    public int size(final int block) {
+    /** How long a block is: granules, unsigned. */
+    int size(final int block) {
         return records[block + SIZE];
     }
 
-    /**
-     * Moves a block's borders. The caller keeps neighbours, lists and hash table right.
-     *
-     * @param block a block
-     * @param start granules from the start of the region, unsigned
-     * @param size granules, unsigned
-     */
-    public void setRange(final int block, final int start, final int size) {
+    /** Moves a block's borders. The caller keeps neighbours, lists and hash table right. */
+    void setRange(final int block, final int start, final int size) {
         records[block + START] = start;
         records[block + SIZE] = size;
     }
 
     // Neighbours
 
-    /**
-     * The neighbour that ends where a block starts.
-     *
-     * @param block a block, or {@link #NONE}
-     * @return the block before it, {@link #NONE} for the first; of {@code NONE}, the last block
-     */
-    public int before(final int block) {
+    /** The neighbour that ends where a block starts, {@link #NONE} for the first; of {@code NONE}, the last block. */
+    int before(final int block) {
         return records[block + BEFORE];
     }
 
-    /**
-     * The neighbour that starts where a block ends.
-     *
-     * @param block a block, or {@link #NONE}
-     * @return the block after it, {@link #NONE} for the last; of {@code NONE}, the first block
-     */
-    public int after(final int block) {
+    /** The neighbour that starts where a block ends, {@link #NONE} for the last; of {@code NONE}, the first block. */
+    int after(final int block) {
         return records[block + AFTER];
     }
 
-    /**
-     * Makes two blocks neighbours.
-     *
-     * @param before a block, or {@link #NONE} to make {@code after} the first
-     * @param after a block, or {@link #NONE} to make {@code before} the last
-     */
-    public void join(final int before, final int after) {
+    /** Makes two blocks neighbours; with {@link #NONE}, the other one is the first or the last. */
+    void join(final int before, final int after) {
         records[before + AFTER] = after;
         records[after + BEFORE] = before;
     }
 
-    /**
-     * Puts a new block between a block and the one after it.
-     *
-     * @param block the new block
-     * @param before the block before it, or {@link #NONE} to make it the first
-     */
-    public void insertAfter(final int block, final int before) {
+    /** Puts a new block between a block, or {@link #NONE}, and the one after it. */
+    void insertAfter(final int block, final int before) {
         final int after = records[before + AFTER];
         join(block, after);
         join(before, block);
@@ -340,74 +242,38 @@ public final class BlockTable {
 
     // Free lists
 
-    /**
-     * The head of a list.
-     *
-     * @param list from 0 to one less than the lists of the table
-     * @return a position that only {@link #next} and {@link #push} take
-     */
-    public int head(final int list) {
+    /** The head of a list: a position that stands for a block before the first and after the last. */
+    int head(final int list) {
         return FIRST_HEAD + list * HEAD_INTS;
     }
 
-    /**
-     * Whether a block is in a free list.
-     *
-     * @param block a block, or {@link #NONE}, which counts as in use
-     * @return true if it is free
-     */
-    public boolean isFree(final int block) {
+    /** Whether a block is in a free list. {@link #NONE} counts as in use. */
+    boolean isFree(final int block) {
         return records[block + NEXT] != NONE;
     }
 
-    /**
-     * The next in a free list.
-     *
-     * @param block a free block, or a list's head
-     * @return a free block, or the list's head after the last
-     */
-    public int next(final int block) {
+    /** The next in a free list: a block, or the list's head after the last. */
+    int next(final int block) {
         return records[block + NEXT];
     }
 
-    /**
-     * The list that a block is in.
-     *
-     * @param block a free block
-     * @return what {@link #push} was told
-     */
-    public int list(final int block) {
+    /** The list that a free block is in. */
+    int list(final int block) {
         return records[block + LIST];
     }
 
-    /**
-     * Where a block is in its free list.
-     *
-     * @param block a free block
-     * @return the block before it in the list, or the list's head
-     */
-    public int previous(final int block) {
+    /** What a free block is behind in its list: a block, or the list's head. */
+    int previous(final int block) {
         return records[block + PREVIOUS];
     }
 
-    /**
-     * Puts a block first in a list; it is free from then on.
-     *
-     * @param block a block in no list
-     * @param list the list
-     */
-    public void push(final int block, final int list) {
+    /** Puts a block that is in no list first in one; it is free from then on. */
+    void push(final int block, final int list) {
         link(block, list, head(list));
     }
 
-    /**
-     * Puts a block into a list; it is free from then on.
-     *
-     * @param block a block in no list
-     * @param list the list
-     * @param previous behind which one: a block in the list, or its head
-     */
-    public void link(final int block, final int list, final int previous) {
+    /** Puts a block that is in no list into one, behind a block in it or its head; it is free from then on. */
+    void link(final int block, final int list, final int previous) {
         final int next = records[previous + NEXT];
         records[block + LIST] = list;
         records[block + PREVIOUS] = previous;
@@ -417,12 +283,10 @@ public final class BlockTable {
     }
 
     /**
-     * Takes a block out of its list; it is in use from then on.
-     *
-     * @param block a free block
-     * @return 1 if the list is empty now, else 0: a number, so that the caller need not branch
+     * Takes a block out of its list; it is in use from then on. Answers 1 if the list is empty now, else 0: a number, so that
+     * the caller need not branch.
      */
-    public int unlink(final int block) {
+    int unlink(final int block) {
         final int previous = records[block + PREVIOUS];
         final int next = records[block + NEXT];
         records[previous + NEXT] = next;
@@ -434,13 +298,8 @@ public final class BlockTable {
 
     // Hash table
 
-    /**
-     * Finds the block in use that starts at an offset.
-     *
-     * @param start granules from the start of the region, unsigned
-     * @return the block, or {@link #NONE}
-     */
-    public int find(final int start) {
+    /** Finds the block in use that starts at an offset, or {@link #NONE}. */
+    int find(final int start) {
         int block = records[slotOf(start) + CHAIN];
         while (block != NONE && records[block + START] != start) {
             block = records[block + CHAIN];
@@ -448,28 +307,19 @@ public final class BlockTable {
         return block;
     }
 
-    /**
-     * Puts a block in use into the hash table.
-     *
-     * @param block a block that isn't in it
-     */
-    public void enter(final int block) {
+    /** Puts a block in use into the hash table, which it isn't in. */
+    void enter(final int block) {
         final int slot = slotOf(records[block + START]);
         records[block + CHAIN] = records[slot + CHAIN];
         records[slot + CHAIN] = block;
         entered++;
-        if (entered * SLOTS_PER_BLOCK > slotMask && slotMask < slotCount - 1) {
+        if (entered * HashSlots.PER_BLOCK > slotMask && slotMask < slotCount - 1) {
             slotMask = 2 * slotMask + 1;
         }
     }
 
-    /**
-     * Finds a block as {@link #find} does, and takes it out of the hash table.
-     *
-     * @param start granules from the start of the region, unsigned
-     * @return the block, or {@link #NONE} if nothing changed
-     */
-    public int remove(final int start) {
+    /** Finds a block as {@link #find} does, and takes it out of the hash table; {@link #NONE} if nothing changed. */
+    int remove(final int start) {
         final int slot = slotOf(start);
         final int block = records[slot + CHAIN];
         if (block == NONE || records[block + START] != start) {
@@ -497,21 +347,11 @@ public final class BlockTable {
 
     /** The slot of an offset, split from the one before it if need be. */
     private int slotOf(final int start) {
-        final int slot = slots - CHAIN + (hash(start) & slotMask);
-        if (records[slot + CHAIN] == NOT_SPLIT) {
+        final int slot = slots - CHAIN + (HashSlots.hash(start) & slotMask);
+        if (records[slot + CHAIN] == HashSlots.NOT_SPLIT) {
             split(slot);
         }
         return slot;
-    }
-
-    /**
-     * Spreads offsets over all bits. A product's low bits depend on few bits of its factors, and slots are told apart by
-     * the low bits, so the high ones are folded in: blocks of one size, whose offsets are equally spaced, would otherwise
-     * gather in few slots.
-     */
-    static int hash(final int start) {
-        final int high = (int) ((Integer.toUnsignedLong(start) * SPREAD) >>> 32);
-        return high ^ (high >>> 10) ^ (high >>> 20);
     }
 
     /** Moves to a slot what belongs there from the slot that has it: the one without the highest bit of its number. */
@@ -519,14 +359,14 @@ public final class BlockTable {
         final int index = slot + CHAIN - slots;
         final int highestBit = Integer.highestOneBit(index);
         int link = slot - highestBit;
-        if (records[link + CHAIN] == NOT_SPLIT) {
+        if (records[link + CHAIN] == HashSlots.NOT_SPLIT) {
             split(link);
         }
         records[slot + CHAIN] = NONE;
         int block = records[link + CHAIN];
         while (block != NONE) {
             final int following = records[block + CHAIN];
-            if ((hash(records[block + START]) & (2 * highestBit - 1)) == index) {
+            if ((HashSlots.hash(records[block + START]) & (2 * highestBit - 1)) == index) {
                 records[link + CHAIN] = following;
                 records[block + CHAIN] = records[slot + CHAIN];
                 records[slot + CHAIN] = block;
@@ -539,34 +379,18 @@ public final class BlockTable {
 
     // The whole
 
-    /**
-     * Blocks in use.
-     *
-     * @return how many are in the hash table
-     */
-    public int entered() {
+    /** Blocks in the hash table. */
+    int entered() {
         return entered;
     }
 
-    /**
-     * Most blocks that the table holds, when it has grown as far as it may.
-     *
-     * @return as it was made for
-     */
-    public int maxBlocks() {
+    /** Most blocks that the table holds, when it has grown as far as it may. */
+    int maxBlocks() {
         return maxBlocks;
     }
 
-    /**
-     * Host memory of the table.
-     *
-     * @return bytes
-     */
-    public long hostBytes() {
+    /** Host memory of the table, in bytes. */
+    long hostBytes() {
         return 16 + (long) Integer.BYTES * records.length;
-    }
-
-    private static int roundUp(final int value, final int multiple) {
-        return (value + multiple - 1) / multiple * multiple;
     }
 }

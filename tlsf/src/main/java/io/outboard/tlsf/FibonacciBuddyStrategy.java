@@ -14,7 +14,7 @@ import io.outboard.core.StrategyOptions;
  * that is free and whole.
  *
  * <p>Where we deviate: classic buddies carry their links and tags in the memory that is managed; ours have records in a
- * {@link BlockTable}. A region is any number of granules: a row of trees, the largest first, so no request can have more
+ * block table. A region is any number of granules: a row of trees, the largest first, so no request can have more
  * than the largest Fibonacci number in the region. Which of two buddies a block is, is found by going down from the root,
  * so that records need no field for it, such as the left buddy count of Hinds (1975). To go on with the smaller part is our
  * choice: on some of the random profiles it serves a trace in a region smaller by a twentieth of peak live bytes, on the

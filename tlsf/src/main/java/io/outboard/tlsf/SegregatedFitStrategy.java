@@ -31,7 +31,7 @@ import io.outboard.core.StrategyOptions;
  *       which putting in, taking out and the bitmap have to agree.
  *   <li>Algorithms 4 and 5 tell the block after a new or a merged one who is before it, though at the region's end there
  *       is none. We keep neighbours both ways, with a fence at the ends.
- *   <li>Records name each other by position, not by address, and only blocks in use are hashed (see {@link BlockTable}).
+ *   <li>Records name each other by position, not by address, and only blocks in use are hashed (in a block table).
  *   <li>The first block of the request's own list, in which only some blocks fit, is taken if it does, and a free block that
  *       grows keeps its place in its list.
  *   <li>When no list guarantees a fit, the request's own list, in which only some blocks fit, is searched for up to 64

@@ -84,35 +84,55 @@ abstract class SegregatedStrategy extends TableStrategy {
         return retireEnd(table.find(start), (int) newSize);
     }
 
+    // Retiring free memory
+
     @Override
-    protected final void showFree(final long least, final FreeBlockVisitor visitor) {
-        lists.forEachFrom(table, least, block -> visitor.visit(block, start(block), size(block)));
+    public final void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
+        if (leastBytes < granuleBytes()) {
+            throw new IllegalArgumentException("leastBytes=" + leastBytes + " must be >= " + granuleBytes());
+        }
+        final long least = (leastBytes - 1) / granuleBytes() + 1;
+        lists.forEachFrom(table, least, block -> visitor.visit(block, address(start(block)), bytes(size(block))));
     }
 
     @Override
-    protected final long withdrawFree(final long block, final long start, final long size) {
+    public final long retireFree(final long block, final long address, final long sizeBytes) {
+        final long size = wholeGranules(sizeBytes);
         final int free = (int) block;
-        final long padding = start - start(free);
+        final long padding = Integer.toUnsignedLong(startOf(address)) - start(free);
         assert table.isFree(free) && padding >= 0 && padding + size <= size(free)
-                : "block=" + block + " must be a free block with room for " + size + " granules at " + start;
-        return hasRoomFor(2) ? retired(cut(free, (int) padding, (int) size)) : NO_SPACE;
+                : "block=" + block + " must be a free block with room for " + sizeBytes + " bytes at " + address;
+        if (!hasRoomFor(2)) {
+            return NO_SPACE;
+        }
+        addFree(-size);
+        return retired(cut(free, (int) padding, (int) size));
     }
 
     @Override
-    protected final long splitWithdrawn(final long retired, final long size) {
+    public final long splitRetired(final long retired, final long sizeBytes) {
+        final long size = wholeGranules(sizeBytes);
         final int block = checkedRetired(retired);
-        assert size < size(block) : "size=" + size + " must be less than " + size(block);
+        assert size < size(block) : "sizeBytes=" + sizeBytes + " must be less than " + bytes(size(block));
         return hasRoomFor(1) ? retireEnd(block, (int) size) : NO_SPACE;
     }
 
     @Override
-    protected final void joinWithdrawn(final long retired, final long next) {
+    public final void joinRetired(final long retired, final long next) {
         final int block = checkedRetired(retired);
         final int second = unretired(next);
         assert table.after(block) == second : "next=" + next + " must be the block behind retired=" + retired;
         table.setRange(block, table.start(block), table.size(block) + table.size(second));
         table.join(block, table.after(second));
         table.discard(second);
+    }
+
+    private long wholeGranules(final long sizeBytes) {
+        if (sizeBytes <= 0 || sizeBytes % granuleBytes() != 0) {
+            throw new IllegalArgumentException(
+                    "sizeBytes=" + sizeBytes + " must be > 0 and a multiple of " + granuleBytes());
+        }
+        return sizeBytes / granuleBytes();
     }
 
     /** Not by an exception: what has been retired by now is to be told of. */

@@ -75,7 +75,7 @@ class BlockTableProperties {
         final int slots = Integer.highestOneBit(blocks) << 2;
         final int[] chains = new int[slots];
         for (int i = 0; i < blocks; i++) {
-            chains[BlockTable.hash(origin + i * spacing) & (slots - 1)]++;
+            chains[HashSlots.hash(origin + i * spacing) & (slots - 1)]++;
         }
 
         final double meanChain =

@@ -1,7 +1,6 @@
 package io.outboard.core.spi;
 
 import io.outboard.core.BlockVisitor;
-import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
@@ -144,53 +143,6 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     /**
-     * Shows large free blocks; nobody asks where that can't be done.
-     *
-     * @param least smaller ones aren't shown, in granules
-     * @param visitor told of each: what names it, where it starts, and its size, both in granules
-     */
-    protected void showFree(final long least, final FreeBlockVisitor visitor) {
-        throw cannotRetireFree();
-    }
-
-    /**
-     * Retires a part of a free block; nobody asks where that can't be done.
-     *
-     * @param block what names it
-     * @param start where the part starts, in granules
-     * @param size its size in granules
-     * @return names it, as {@link #withdraw} does; {@link #NO_SPACE} if the tables are full
-     */
-    protected long withdrawFree(final long block, final long start, final long size) {
-        throw cannotRetireFree();
-    }
-
-    /**
-     * Divides a retired block; nobody asks where that can't be done.
-     *
-     * @param retired what {@link #withdrawFree} answered
-     * @param size what it keeps, in granules
-     * @return names the rest; {@link #NO_SPACE} if the tables are full
-     */
-    protected long splitWithdrawn(final long retired, final long size) {
-        throw cannotRetireFree();
-    }
-
-    /**
-     * Makes one retired block of two; nobody asks where that can't be done.
-     *
-     * @param retired what {@link #withdrawFree} answered
-     * @param next the same of the one behind
-     */
-    protected void joinWithdrawn(final long retired, final long next) {
-        throw cannotRetireFree();
-    }
-
-    private static UnsupportedOperationException cannotRetireFree() {
-        return new UnsupportedOperationException("this strategy doesn't retire free memory");
-    }
-
-    /**
      * Ends a block later, if what follows is free.
      *
      * @param start where the block starts
@@ -241,7 +193,26 @@ public abstract class AbstractStrategy implements Strategy {
      * @param free whether it is
      */
     protected final void show(final BlockVisitor visitor, final long start, final long size, final boolean free) {
-        visitor.visit(regionAddress + (start << granuleLog2), size << granuleLog2, free);
+        visitor.visit(address(start), bytes(size), free);
+    }
+
+    /**
+     * The address of an offset.
+     *
+     * @param start granules from the start of the region
+     * @return absolute device address
+     */
+    protected final long address(final long start) {
+        return regionAddress + (start << granuleLog2);
+    }
+
+    /**
+     * Notes that free memory was taken, or that memory became free, in another way than by what is overridden here.
+     *
+     * @param size granules, negative if they were taken
+     */
+    protected final void addFree(final long size) {
+        freeGranules += size;
     }
 
     /**
@@ -285,7 +256,7 @@ public abstract class AbstractStrategy implements Strategy {
             return NO_SPACE;
         }
         freeGranules -= size;
-        return regionAddress + (start << granuleLog2);
+        return address(start);
     }
 
     @Override
@@ -327,7 +298,7 @@ public abstract class AbstractStrategy implements Strategy {
 
     @Override
     public final long retiredAddress(final long retired) {
-        return regionAddress + (retiredStart(retired) << granuleLog2);
+        return address(retiredStart(retired));
     }
 
     @Override
@@ -349,43 +320,6 @@ public abstract class AbstractStrategy implements Strategy {
         Arguments.checkTrim(newSizeBytes, bytes(size));
         final long newSize = blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
         return newSize < size ? cutOff(start, size, newSize) : NO_TAIL;
-    }
-
-    @Override
-    public final void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
-        if (leastBytes <= granuleMask) {
-            throw new IllegalArgumentException("leastBytes=" + leastBytes + " must be >= " + granuleBytes());
-        }
-        showFree(
-                ((leastBytes - 1) >>> granuleLog2) + 1,
-                (block, start, size) -> visitor.visit(block, regionAddress + bytes(start), bytes(size)));
-    }
-
-    @Override
-    public final long retireFree(final long block, final long address, final long sizeBytes) {
-        checkWhole(sizeBytes);
-        final long size = sizeBytes >>> granuleLog2;
-        final long retired = withdrawFree(block, Integer.toUnsignedLong(startOf(address)), size);
-        freeGranules -= retired == NO_SPACE ? 0 : size;
-        return retired;
-    }
-
-    @Override
-    public final long splitRetired(final long retired, final long sizeBytes) {
-        checkWhole(sizeBytes);
-        return splitWithdrawn(retired, sizeBytes >>> granuleLog2);
-    }
-
-    @Override
-    public final void joinRetired(final long retired, final long next) {
-        joinWithdrawn(retired, next);
-    }
-
-    private void checkWhole(final long sizeBytes) {
-        if (sizeBytes <= 0 || (sizeBytes & granuleMask) != 0) {
-            throw new IllegalArgumentException(
-                    "sizeBytes=" + sizeBytes + " must be > 0 and a multiple of " + granuleBytes());
-        }
     }
 
     @Override
@@ -436,8 +370,14 @@ public abstract class AbstractStrategy implements Strategy {
         return size;
     }
 
-    /** The offset of an address in granules; throws unless it is a multiple of the granule less than 2^32. */
-    private int startOf(final long address) {
+    /**
+     * The offset of an address.
+     *
+     * @param address any
+     * @return granules from the start of the region, unsigned
+     * @throws InvalidAddressException unless it is a multiple of the granule less than 2^32; it may lie behind the region
+     */
+    protected final int startOf(final long address) {
         // Rotating puts the bits below a granule on top: one test for both ends and for the granule.
         final long start = Long.rotateRight(address - regionAddress, granuleLog2);
         if (start >>> 32 != 0) {
