@@ -51,23 +51,15 @@ import io.outboard.core.spi.Arguments;
  */
 public final class PooledStrategy implements Strategy {
 
-    private static final BlockVisitor NOBODY = (address, sizeBytes, free) -> {};
-
     /** A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64. */
     private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
-
-    /** What names a retired block: a slab, one of its slots and a 1, or what the backing names it by and a 0. */
-    private static final long IS_SLOT = 1;
-
-    private static final int SLOT_SHIFT = 1;
-    private static final int SLAB_SHIFT = 7;
 
     private final Strategy backing;
     private final Slabs slabs;
     private final long granuleMask;
     private final int granuleLog2;
     private final long slotLimitBytes;
-    private final Walk walk = new Walk();
+    private final SlabWalk walk;
 
     /** How often more not to ask the backing for a slab. */
     private int slabsToSkip;
@@ -87,6 +79,7 @@ public final class PooledStrategy implements Strategy {
         granuleLog2 = Long.numberOfTrailingZeros(backing.granuleBytes());
         slabs = new Slabs(backing.region(), backing.granuleBytes());
         slotLimitBytes = slabs.slotLimitBytes();
+        walk = new SlabWalk(slabs);
     }
 
     @Override
@@ -197,7 +190,7 @@ public final class PooledStrategy implements Strategy {
         }
         final int slot = usedSlotAt(slab, address);
         slabs.retire(slab, slot);
-        return ((long) slab << SLAB_SHIFT) + ((long) slot << SLOT_SHIFT) + IS_SLOT;
+        return Slabs.nameOf(slab, slot);
     }
 
     @Override
@@ -237,10 +230,10 @@ public final class PooledStrategy implements Strategy {
     @Override
     public long release(final long retired) {
         final long sizeBytes;
-        if (isSlot(retired)) {
-            final int slab = slabOf(retired);
+        if (Slabs.namesSlot(retired)) {
+            final int slab = Slabs.slabNamed(retired);
             sizeBytes = slabs.slotBytes(slab);
-            if (slabs.releaseRetired(slab, slotOf(retired))) {
+            if (slabs.releaseRetired(slab, Slabs.slotNamed(retired))) {
                 giveBack(slab);
             }
         } else {
@@ -252,36 +245,26 @@ public final class PooledStrategy implements Strategy {
 
     @Override
     public long restore(final long retired) {
-        if (!isSlot(retired)) {
+        if (!Slabs.namesSlot(retired)) {
             return backing.restore(retired >>> 1);
         }
         final long address = retiredAddress(retired);
-        slabs.readmit(slabOf(retired), slotOf(retired));
+        slabs.readmit(Slabs.slabNamed(retired), Slabs.slotNamed(retired));
         return address;
     }
 
     @Override
     public long retiredBytes(final long retired) {
-        return isSlot(retired) ? slabs.slotBytes(slabOf(retired)) : backing.retiredBytes(retired >>> 1);
+        return Slabs.namesSlot(retired)
+                ? slabs.slotBytes(Slabs.slabNamed(retired))
+                : backing.retiredBytes(retired >>> 1);
     }
 
     @Override
     public long retiredAddress(final long retired) {
-        return isSlot(retired)
-                ? slabs.slotAddress(slabOf(retired), slotOf(retired))
+        return Slabs.namesSlot(retired)
+                ? slabs.slotAddress(Slabs.slabNamed(retired), Slabs.slotNamed(retired))
                 : backing.retiredAddress(retired >>> 1);
-    }
-
-    private static boolean isSlot(final long retired) {
-        return (retired & IS_SLOT) != 0;
-    }
-
-    private static int slabOf(final long retired) {
-        return (int) (retired >>> SLAB_SHIFT);
-    }
-
-    private static int slotOf(final long retired) {
-        return (int) (retired >>> SLOT_SHIFT) & (Slabs.SLOTS - 1);
     }
 
     /** Gives back what is kept, if anything is: memory in which the backing may find room for what it couldn't serve. */
@@ -395,8 +378,7 @@ public final class PooledStrategy implements Strategy {
         if (slabs.emptyCount() == 0) {
             return backing.largestFreeBlockBytes();
         }
-        forEachBlock(NOBODY);
-        return walk.largestFreeBytes;
+        return walk.largestFreeBytes(backing);
     }
 
     @Override
@@ -411,61 +393,12 @@ public final class PooledStrategy implements Strategy {
 
     @Override
     public void forEachBlock(final BlockVisitor visitor) {
-        walk.start(visitor);
-        backing.forEachBlock(walk);
-        walk.end();
+        walk.show(backing, visitor);
     }
 
     /** Empty slabs, too, are blocks that aren't free. */
     @Override
     public void forEachUndivided(final BlockVisitor visitor) {
         backing.forEachBlock(visitor);
-    }
-
-    /** Turns a walk over the backing's blocks into one over ours; made once, since a walk makes no garbage. */
-    private final class Walk implements BlockVisitor {
-
-        private BlockVisitor visitor = NOBODY;
-
-        /** Free blocks and empty slabs that follow each other: one free block to be. */
-        private long freeAddress;
-
-        private long freeBytes;
-        private long largestFreeBytes;
-
-        void start(final BlockVisitor newVisitor) {
-            visitor = newVisitor;
-            freeBytes = 0;
-            largestFreeBytes = 0;
-        }
-
-        @Override
-        public void visit(final long address, final long sizeBytes, final boolean free) {
-            final int slab = free ? Slabs.NONE : slabs.holding(address);
-            if (free || (slab != Slabs.NONE && slabs.isEmpty(slab))) {
-                freeAddress = freeBytes == 0 ? address : freeAddress;
-                freeBytes += sizeBytes;
-                return;
-            }
-            showFree();
-            if (slab == Slabs.NONE) {
-                visitor.visit(address, sizeBytes, false);
-            } else {
-                slabs.show(slab, sizeBytes, visitor);
-            }
-        }
-
-        void end() {
-            showFree();
-            visitor = NOBODY;
-        }
-
-        private void showFree() {
-            if (freeBytes != 0) {
-                visitor.visit(freeAddress, freeBytes, true);
-                largestFreeBytes = Math.max(largestFreeBytes, freeBytes);
-                freeBytes = 0;
-            }
-        }
     }
 }

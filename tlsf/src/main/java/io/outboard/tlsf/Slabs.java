@@ -43,6 +43,12 @@ final class Slabs {
     private static final int MAX_WINDOWS = 1 << 18;
     private static final long ALL_FREE = -1;
 
+    /** What names a retired slot: its slab, its number and a 1. */
+    private static final long IS_SLOT = 1;
+
+    private static final int SLOT_SHIFT = 1;
+    private static final int SLAB_SHIFT = SLOT_SHIFT + SLOTS_LOG2;
+
     /** Words of a slab in {@link #slots}, and which is which. */
     private static final int WORDS = 2;
 
@@ -228,6 +234,24 @@ final class Slabs {
         unlink(slab);
         link(slab, previous[head], head);
         return true;
+    }
+
+    // Names of retired slots: odd, so that the names of what else is retired can be even
+
+    static long nameOf(final int slab, final int slot) {
+        return ((long) slab << SLAB_SHIFT) + ((long) slot << SLOT_SHIFT) + IS_SLOT;
+    }
+
+    static boolean namesSlot(final long retired) {
+        return (retired & IS_SLOT) != 0;
+    }
+
+    static int slabNamed(final long retired) {
+        return (int) (retired >>> SLAB_SHIFT);
+    }
+
+    static int slotNamed(final long retired) {
+        return (int) (retired >>> SLOT_SHIFT) & (SLOTS - 1);
     }
 
     // Slabs
