@@ -1,6 +1,6 @@
 package io.outboard.core;
 
-/** Makes strategies of one kind. Providers are found through {@link java.util.ServiceLoader}; see {@link Strategies}. */
+/** Makes strategies of one kind. {@link Strategies} finds those of every {@link StrategyModule}. */
 public interface StrategyProvider {
 
     /** A region of more granules no strategy divides: their numbers are unsigned ints. */
