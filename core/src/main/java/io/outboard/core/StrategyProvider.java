@@ -40,10 +40,11 @@ public interface StrategyProvider {
     }
 
     /**
-     * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy that
-     * can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
+     * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy
+     * that can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
      *
-     * <p>Unless overridden, that is the request rounded up to the granule, and what an alignment above the granule may cost.
+     * <p>Unless overridden, that is the request rounded up to the granule, and what an alignment above the granule may
+     * cost.
      *
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @param alignmentBytes any power of two

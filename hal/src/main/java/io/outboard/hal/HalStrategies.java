@@ -1,12 +1,18 @@
 package io.outboard.hal;
 
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
 import io.outboard.core.StrategyModule;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.spi.NamedProvider;
 import java.util.List;
+import java.util.function.BiFunction;
 
-/** The strategies of this module: sequential fits over hybrid array lists, and the bitmask. Safe for any number of threads. */
+/**
+ * The strategies of this module: sequential fits over hybrid array lists, and the bitmask. Safe for any number of
+ * threads.
+ */
 public final class HalStrategies implements StrategyModule {
 
     /** For {@link java.util.ServiceLoader}. */
@@ -16,21 +22,18 @@ public final class HalStrategies implements StrategyModule {
     public List<StrategyProvider> strategies() {
         return List.of(
                 new Bitmask(),
-                new NamedProvider(
-                        "hal-best-fit",
-                        "the smallest free block, in a hybrid array list: O(n/512) as a rule; Bell et al. 2024, III-A, IV",
-                        false,
-                        HalBestFitStrategy::new),
-                new NamedProvider(
-                        "hal-first-fit",
-                        "the free block at the lowest address, in a hybrid array list: O(n/512) as a rule; Bell et al. 2024, III-A, IV",
-                        false,
-                        HalFirstFitStrategy::new),
-                new NamedProvider(
-                        "hal-next-fit",
-                        "the free block after the last one taken, in a hybrid array list: O(n/512) as a rule; Bell et al. 2024, III-A, IV",
-                        false,
-                        HalNextFitStrategy::new));
+                fit("hal-best-fit", "the smallest free block", HalBestFitStrategy::new),
+                fit("hal-first-fit", "the free block at the lowest address", HalFirstFitStrategy::new),
+                fit("hal-next-fit", "the free block after the last one taken", HalNextFitStrategy::new));
+    }
+
+    private static StrategyProvider fit(
+            final String name, final String choice, final BiFunction<Region, StrategyOptions, Strategy> constructor) {
+        return new NamedProvider(
+                name,
+                choice + ", in a hybrid array list: O(n/512) as a rule; Bell et al. 2024, III-A, IV",
+                false,
+                constructor);
     }
 
     /** No block is of one granule. */

@@ -9,7 +9,7 @@ import io.outboard.core.spi.NamedProvider;
 import java.util.List;
 import java.util.function.BiFunction;
 
-/** The strategies of this module: TLSF, segregated fit, buddies, and slabs over TLSF. Safe for any number of threads. */
+/** Strategies: TLSF, segregated fit, buddies, and slabs over TLSF. Safe for any number of threads. */
 public final class TlsfStrategies implements StrategyModule {
 
     /** For {@link java.util.ServiceLoader}. */
@@ -30,17 +30,20 @@ public final class TlsfStrategies implements StrategyModule {
                         SegregatedFitStrategy::new),
                 new NamedProvider(
                         "pooled",
-                        "object pools for sizes up to a page, tlsf for the rest: allocate and free in O(1); Bell et al. 2024, V-C",
+                        "object pools for sizes up to a page, tlsf for the rest: allocate and free in O(1); "
+                                + "Bell et al. 2024, V-C",
                         true,
                         (region, options) -> new PooledStrategy(new TlsfStrategy(region, options))),
                 new Buddies(
                         "buddy-binary",
-                        "buddies of power-of-two sizes: allocate and free in O(log region); Knowlton 1965, Bell et al. 2024, II-C",
+                        "buddies of power-of-two sizes: allocate and free in O(log region); Knowlton 1965, "
+                                + "Bell et al. 2024, II-C",
                         BinaryBuddyStrategy::new,
                         BinaryBuddyStrategy.CLASSES),
                 new Buddies(
                         "buddy-fibonacci",
-                        "buddies of Fibonacci sizes: allocate and free in O(log region); Hirschberg 1973, Bell et al. 2024, II-C",
+                        "buddies of Fibonacci sizes: allocate and free in O(log region); Hirschberg 1973, "
+                                + "Bell et al. 2024, II-C",
                         FibonacciBuddyStrategy::new,
                         FibonacciBuddyStrategy.CLASSES));
     }
