@@ -55,9 +55,6 @@ public final class BitmaskStrategy extends AbstractStrategy {
     /** In granules. */
     static final int SMALLEST_BLOCK = 2;
 
-    /** The object, with what it inherits. */
-    private static final long FIXED_BYTES = 80;
-
     private final BoundaryBitmap boundaries;
     private final LongFunction<BoundaryBitmap> bitmaps;
 
@@ -270,7 +267,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
 
     @Override
     public long hostBytes() {
-        return FIXED_BYTES + boundaries.hostBytes() + (retiredStarts == null ? 0 : retiredStarts.hostBytes());
+        return boundaries.hostBytes() + (retiredStarts == null ? 0 : retiredStarts.hostBytes());
     }
 
     @Override

@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Borders: no entry, keys and values with the sign bit set, chunks that split and merge, as many entries as there may be. */
+/**
+ * Borders: no entry, keys and values with the sign bit set, chunks that split and merge, as many entries as there may
+ * be.
+ */
 class HybridArrayListTest {
 
     private static final int NONE = HybridArrayList.NONE;
