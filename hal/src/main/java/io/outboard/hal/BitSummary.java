@@ -40,10 +40,6 @@ final class BitSummary {
         words = new long[starts[levels]];
     }
 
-    int levels() {
-        return levels;
-    }
-
     long hostBytes() {
         return (long) Long.BYTES * words.length + (long) Integer.BYTES * starts.length;
     }
