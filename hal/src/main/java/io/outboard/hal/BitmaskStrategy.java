@@ -197,7 +197,8 @@ public final class BitmaskStrategy extends AbstractStrategy {
     private BoundaryBitmap retiredStarts() {
         BoundaryBitmap starts = retiredStarts;
         if (starts == null) {
-            starts = bitmaps.apply((granules() + 1) >>> 1);
+            // A block has two granules at least, so none starts at the last one.
+            starts = bitmaps.apply(granules() >>> 1);
             retiredStarts = starts;
         }
         return starts;
