@@ -5,5 +5,5 @@ module io.outboard.core {
     exports io.outboard.core;
     exports io.outboard.core.spi;
 
-    uses io.outboard.core.StrategyProvider;
+    uses io.outboard.core.StrategyModule;
 }

@@ -5,9 +5,6 @@ module io.outboard.hal {
 
     exports io.outboard.hal;
 
-    provides io.outboard.core.StrategyProvider with
-            io.outboard.hal.BitmaskProvider,
-            io.outboard.hal.HalBestFitProvider,
-            io.outboard.hal.HalFirstFitProvider,
-            io.outboard.hal.HalNextFitProvider;
+    provides io.outboard.core.StrategyModule with
+            io.outboard.hal.HalStrategies;
 }

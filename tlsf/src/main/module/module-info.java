@@ -5,10 +5,6 @@ module io.outboard.tlsf {
 
     exports io.outboard.tlsf;
 
-    provides io.outboard.core.StrategyProvider with
-            io.outboard.tlsf.BinaryBuddyProvider,
-            io.outboard.tlsf.FibonacciBuddyProvider,
-            io.outboard.tlsf.PooledProvider,
-            io.outboard.tlsf.SegregatedFitProvider,
-            io.outboard.tlsf.TlsfProvider;
+    provides io.outboard.core.StrategyModule with
+            io.outboard.tlsf.TlsfStrategies;
 }

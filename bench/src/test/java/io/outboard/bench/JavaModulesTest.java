@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.core.MemorySource;
 import io.outboard.core.Strategy;
-import io.outboard.hal.HalBestFitProvider;
+import io.outboard.hal.HalStrategies;
 import io.outboard.pool.Pool;
-import io.outboard.tlsf.TlsfProvider;
+import io.outboard.tlsf.TlsfStrategies;
 import java.lang.module.Configuration;
 import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleFinder;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class JavaModulesTest {
 
     private static final List<Class<?>> ONE_OF_EACH =
-            List.of(Strategy.class, HalBestFitProvider.class, TlsfProvider.class, Pool.class, LongHashSet.class);
+            List.of(Strategy.class, HalStrategies.class, TlsfStrategies.class, Pool.class, LongHashSet.class);
 
     private Path[] jars = {};
 

@@ -14,8 +14,8 @@ public final class BlockTableFullException extends IllegalStateException {
      * @param maxBlocks how many blocks they hold
      */
     public BlockTableFullException(final int maxBlocks) {
-        super(
-                "maxBlocks=" + maxBlocks
-                        + " blocks are in the table, free ones included, and it holds no more: raise StrategyOptions.maxBlocks");
+        super("maxBlocks=" + maxBlocks
+                + " blocks are in the table, free ones included, and it holds no more: "
+                + "raise StrategyOptions.maxBlocks");
     }
 }

@@ -93,8 +93,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * A pool found nothing that fits, and could neither recycle nor grow. What needs a look at all blocks is found out when
-     * it is asked for, by {@link #getMessage} or {@link #largestFreeBlockBytes}, and is as it is then.
+     * A pool found nothing that fits, and could neither recycle nor grow. What needs a look at all blocks is found out
+     * when it is asked for, by {@link #getMessage} or {@link #largestFreeBlockBytes}, and is as it is then.
      *
      * @param requestedBytes what was asked for, in bytes
      * @param freeBytes what the pool has free, in bytes

@@ -1,24 +1,25 @@
 package io.outboard.core;
 
 /**
- * Addresses that are reserved in one piece, and memory behind some of them: a region whose blocks keep their addresses while it
- * grows and shrinks. The way of the driver's virtual memory calls, which take addresses and memory apart.
+ * Addresses that are reserved in one piece, and memory behind some of them: a region whose blocks keep their addresses
+ * while it grows and shrinks. The way of the driver's virtual memory calls, which take addresses and memory apart.
  *
- * <p>Its memory consists of <em>pieces</em>, each of which is behind addresses side by side, and goes back or {@linkplain #move
- * moves} to other addresses as a whole, which costs as much for a small one as for a large one. Whoever {@linkplain #commit
- * commits} says how large they are. What they leave behind are holes, and so there may be more addresses than memory:
+ * <p>Its memory consists of <em>pieces</em>, each of which is behind addresses side by side, and goes back or
+ * {@linkplain #move moves} to other addresses as a whole, which costs as much for a small one as for a large one.
+ * Whoever {@linkplain #commit commits} says how large they are. What they leave behind are holes, and so there may be
+ * more addresses than memory:
  *
  * <pre>{@code
  *   |  piece  |piece|  hole  |  piece  | hole |  piece  |            addresses
  *   0                                               endBytes()       region().sizeBytes()
  * }</pre>
  *
- * <p>While work is recorded that this would break, such as a capture into a graph, {@link #move} and {@link #giveBack} may do nothing,
- * where the region knows of it: {@link #pieceBytes} says what was done. Neither waits for the device: what isn't finished with the
- * memory is the caller's to know.
+ * <p>While work is recorded that this would break, such as a capture into a graph, {@link #move} and {@link #giveBack}
+ * may do nothing, where the region knows of it: {@link #pieceBytes} says what was done. Neither waits for the device:
+ * what isn't finished with the memory is the caller's to know.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for each piece, some tens of microseconds; O(log
- * pieces) for what only asks. They are never on the path of an allocation that finds memory.
+ * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for each piece, some tens of microseconds;
+ * O(log pieces) for what only asks. They are never on the path of an allocation that finds memory.
  */
 public interface GrowableRegion extends AutoCloseable {
 
@@ -46,7 +47,8 @@ public interface GrowableRegion extends AutoCloseable {
     /**
      * Where the last piece ends.
      *
-     * @return bytes from the first address, a multiple of {@link #unitBytes}, {@code 0 <= endBytes <= region().sizeBytes()}
+     * @return bytes from the first address, a multiple of {@link #unitBytes}, {@code 0 <= endBytes <=
+     *     region().sizeBytes()}
      */
     long endBytes();
 
@@ -69,10 +71,11 @@ public interface GrowableRegion extends AutoCloseable {
     /**
      * Puts memory of the device behind addresses that have none.
      *
-     * @param address where it is to be, a multiple of {@link #unitBytes} from the first, at {@link #endBytes} at the latest
+     * @param address where it is to be, a multiple of {@link #unitBytes} from the first, at {@link #endBytes} at the
+     *     latest
      * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
-     * @param pieceBytes size of each piece but the last one, which may be smaller; a multiple of {@link #unitBytes}, {@code 0 <
-     *     pieceBytes}
+     * @param pieceBytes size of each piece but the last one, which may be smaller; a multiple of {@link #unitBytes},
+     *     {@code 0 < pieceBytes}
      * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
      * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing changes
@@ -97,8 +100,8 @@ public interface GrowableRegion extends AutoCloseable {
      * @param count how many, {@code 0 <= count}
      * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
-     * @throws RuntimeException if the device fails: then some have moved and others haven't, and one that can't be put anywhere
-     *     went back to the device
+     * @throws RuntimeException if the device fails: then some have moved and others haven't, and one that can't be put
+     *     anywhere went back to the device
      */
     void move(long[] pieces, int count);
 

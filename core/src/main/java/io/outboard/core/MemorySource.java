@@ -5,8 +5,8 @@ import java.util.Optional;
 /**
  * Where regions come from: the device's driver, or a range of numbers that nothing backs.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: that of the driver, tens of microseconds and more; a source is
- * asked a few times in a program's life, never on the path of an allocation.
+ * <p>Thread-safety: safe for any number of threads. Cost: that of the driver, tens of microseconds and more; a source
+ * is asked a few times in a program's life, never on the path of an allocation.
  */
 public interface MemorySource extends AutoCloseable {
 
@@ -37,10 +37,10 @@ public interface MemorySource extends AutoCloseable {
      * Reserves addresses for a region that grows in place, where this source can do that. No memory is taken yet.
      *
      * @param bytes most memory that it is to have, {@code 0 < bytes}
-     * @param addressBytes most addresses, {@code 0 < addressBytes}. Up to {@link #ADDRESSES_FOR_A_BYTE} times as many as
-     *     {@code bytes} are reserved, or as all memory of the device, whoever holds it, if that is less
-     * @return the region, to be closed by the caller or with this source, without memory yet; or nothing if this source can't, or
-     *     if not even the unit of committing is within both
+     * @param addressBytes most addresses, {@code 0 < addressBytes}. Up to {@link #ADDRESSES_FOR_A_BYTE} times as many
+     *     as {@code bytes} are reserved, or as all memory of the device, whoever holds it, if that is less
+     * @return the region, to be closed by the caller or with this source, without memory yet; or nothing if this source
+     *     can't, or if not even the unit of committing is within both
      * @throws IllegalArgumentException if an argument is outside of its range; nothing is reserved
      * @throws IllegalStateException if the source is closed; nothing is reserved
      */

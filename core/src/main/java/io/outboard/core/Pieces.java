@@ -110,15 +110,15 @@ public final class Pieces {
      * @throws IllegalArgumentException if one is outside of its range
      */
     public void checkCommit(final long address, final long moreBytes, final long pieceBytes) {
-        if (moreBytes <= 0 || (moreBytes & (unitBytes - 1)) != 0 || moreBytes > region.sizeBytes()) {
+        if (moreBytes <= 0 || !isWhole(moreBytes) || moreBytes > region.sizeBytes()) {
             throw new IllegalArgumentException("bytes=" + moreBytes + " must be > 0, a multiple of " + unitBytes
                     + " and <= " + region.sizeBytes());
         }
-        if (pieceBytes <= 0 || (pieceBytes & (unitBytes - 1)) != 0) {
+        if (pieceBytes <= 0 || !isWhole(pieceBytes)) {
             throw new IllegalArgumentException(
                     "pieceBytes=" + pieceBytes + " must be > 0 and a multiple of " + unitBytes);
         }
-        if (!region.contains(address) || ((address - region.address()) & (unitBytes - 1)) != 0) {
+        if (!region.contains(address) || !isWhole(address - region.address())) {
             throw new IllegalArgumentException("address=" + address + " must be in " + region + ", a multiple of "
                     + unitBytes + " from its begin");
         }
@@ -193,5 +193,10 @@ public final class Pieces {
         final Piece piece = pieces.remove(address);
         bytes -= piece.bytes();
         return piece.handle();
+    }
+
+    /** In whole units. */
+    private boolean isWhole(final long sizeBytes) {
+        return (sizeBytes & (unitBytes - 1)) == 0;
     }
 }

@@ -6,7 +6,7 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
 /**
- * The strategies on the class path, by name.
+ * The strategies on the class path or module path, by name: those of every {@link StrategyModule}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: each call asks {@link ServiceLoader} anew; no state is kept.
  */
@@ -15,13 +15,13 @@ public final class Strategies {
     private Strategies() {}
 
     /**
-     * Every strategy on the class path.
+     * Every strategy.
      *
      * @return providers, sorted by name
      */
     public static List<StrategyProvider> all() {
-        return ServiceLoader.load(StrategyProvider.class, Strategies.class.getClassLoader()).stream()
-                .map(ServiceLoader.Provider::get)
+        return ServiceLoader.load(StrategyModule.class, Strategies.class.getClassLoader()).stream()
+                .flatMap(module -> module.get().strategies().stream())
                 .sorted(Comparator.comparing(StrategyProvider::name))
                 .toList();
     }
@@ -31,7 +31,7 @@ public final class Strategies {
      *
      * @param name such as {@code tlsf}
      * @return its provider
-     * @throws IllegalArgumentException if none of that name is on the class path; the message lists those that are
+     * @throws IllegalArgumentException if none of that name is found; the message lists those that are
      */
     public static StrategyProvider named(final String name) {
         final List<StrategyProvider> all = all();

@@ -4,14 +4,15 @@ package io.outboard.core;
  * An algorithm that divides one region into blocks, keeping all that it knows in host memory: the model of Bell, Kumar
  * and Gill (2024), section I. It never reads or writes the memory that it hands out.
  *
- * <p>Sizes are rounded up to the <em>granule</em>, a power of two (see {@link StrategyOptions}); a strategy that has not
- * every multiple of it says so. The blocks of a region cover it without gaps, no two neighbours are both free, except with
- * strategies that say that they keep them apart, and the same operations on the same region give the same addresses,
- * always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose size isn't a multiple of the granule loses the bytes after the last whole one.
+ * <p>Sizes are rounded up to the <em>granule</em>, a power of two (see {@link StrategyOptions}); a strategy that has
+ * not every multiple of it says so. The blocks of a region cover it without gaps, no two neighbours are both free,
+ * except with strategies that say that they keep them apart, and the same operations on the same region give the same
+ * addresses, always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose
+ * size isn't a multiple of the granule loses the bytes after the last whole one.
  *
- * <p>Thread-safety: confined to one thread. Garbage: none after construction, but what tables leave behind that grow because
- * {@link StrategyOptions#firstBlocks} says so, and no operation makes garbage otherwise. Cost: stated by each strategy. When
- * nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
+ * <p>Thread-safety: confined to one thread. Garbage: none after construction, but what tables leave behind that grow
+ * because {@link StrategyOptions#firstBlocks} says so, and no operation makes garbage otherwise. Cost: stated by each
+ * strategy. When nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
  */
 public interface Strategy {
 
@@ -38,8 +39,8 @@ public interface Strategy {
      * @param sizeBytes requested size in bytes, as for {@link #allocate(long)}
      * @param alignmentBytes any power of two; up to a granule it asks for nothing more than {@link #allocate(long)}
      * @return absolute device address, a multiple of the granule and of {@code alignmentBytes}, or {@link #NO_SPACE}
-     * @throws IllegalArgumentException if {@code sizeBytes <= 0} or {@code alignmentBytes} isn't a power of two; nothing
-     *     changes
+     * @throws IllegalArgumentException if {@code sizeBytes <= 0} or {@code alignmentBytes} isn't a power of two;
+     *     nothing changes
      * @throws BlockTableFullException if a block fits but the host-side tables can't hold what it is cut into; nothing
      *     changes
      */
@@ -101,11 +102,12 @@ public interface Strategy {
     long retiredAddress(long retired);
 
     /**
-     * Shrinks a block in place; the tail becomes free: partial deallocation, Bell et al. section III-A. A strategy whose
-     * blocks have fixed sizes may keep some of the tail, or all; {@link #sizeOf} tells.
+     * Shrinks a block in place; the tail becomes free: partial deallocation, Bell et al. section III-A. A strategy
+     * whose blocks have fixed sizes may keep some of the tail, or all; {@link #sizeOf} tells.
      *
      * @param address start of a block in use
-     * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}; rounded up to the granule
+     * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}; rounded up to the
+     *     granule
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
      * @throws IllegalArgumentException if {@code newSizeBytes} is outside of its range; nothing changes
      * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
@@ -117,8 +119,8 @@ public interface Strategy {
      *
      * @param address start of a block in use
      * @param newSizeBytes as for {@link #trim}
-     * @return names the tail until {@link #release}, which is void then; {@link #NO_TAIL} if the block keeps all of it, which
-     *     a strategy may always do
+     * @return names the tail until {@link #release}, which is void then; {@link #NO_TAIL} if the block keeps all of it,
+     *     which a strategy may always do
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
      * @throws IllegalArgumentException if {@code newSizeBytes} is outside of its range; nothing changes
      * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
@@ -140,8 +142,8 @@ public interface Strategy {
      *     present one is granted); rounded up to the granule
      * @return true if the block has the new size now, false if there is no room and nothing changed
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
-     * @throws IllegalArgumentException if {@code newSizeBytes}, rounded up, is less than {@code sizeOf(address)}; nothing
-     *     changes
+     * @throws IllegalArgumentException if {@code newSizeBytes}, rounded up, is less than {@code sizeOf(address)};
+     *     nothing changes
      */
     boolean extend(long address, long newSizeBytes);
 
@@ -190,22 +192,23 @@ public interface Strategy {
     int liveBlocks();
 
     /**
-     * Host memory that this strategy holds: its arrays, as the JVM lays them out. O(1).
+     * Host memory that this strategy holds: what is in its arrays. Some hundred bytes for objects aren't counted. O(1).
      *
      * @return bytes
      */
     long hostBytes();
 
     /**
-     * Shows every block, in order of address, free ones and those in use. Retired blocks are shown as not free. O(blocks).
+     * Shows every block, in order of address, free ones and those in use. Retired blocks are shown as not free.
+     * O(blocks).
      *
      * @param visitor sees each block; it must not call this strategy
      */
     void forEachBlock(BlockVisitor visitor);
 
     /**
-     * Shows blocks as a request finds them that is larger than what blocks are divided into for small ones: a slab that objects share
-     * is one block, not free. Otherwise as {@link #forEachBlock}.
+     * Shows blocks as a request finds them that is larger than what blocks are divided into for small ones: a slab that
+     * objects share is one block, not free. Otherwise as {@link #forEachBlock}.
      *
      * @param visitor sees each block; it must not call this strategy
      */
@@ -214,8 +217,8 @@ public interface Strategy {
     }
 
     /**
-     * Tells that the region can't be made larger: what the strategy keeps for later is to be free memory now, and as long as
-     * that lasts a request takes what it needs and no more. Nothing for most strategies.
+     * Tells that the region can't be made larger: what the strategy keeps for later is to be free memory now, and as
+     * long as that lasts a request takes what it needs and no more. Nothing for most strategies.
      */
     default void makeDo() {}
 
@@ -231,14 +234,15 @@ public interface Strategy {
     }
 
     /**
-     * Retires a part of a free block: what is in front of it and behind stays free. For a pool that takes the memory away that is behind
-     * these addresses, and needs nobody to be handed them until it has put some there again. O(1).
+     * Retires a part of a free block: what is in front of it and behind stays free. For a pool that takes the memory
+     * away that is behind these addresses, and needs nobody to be handed them until it has put some there again. O(1).
      *
-     * @param block names the free block: what {@link #forEachFree} called it, if nothing has changed since but that parts of it were
-     *     retired that lie behind this one
+     * @param block names the free block: what {@link #forEachFree} called it, if nothing has changed since but that
+     *     parts of it were retired that lie behind this one
      * @param address where the part begins, a granule's address in the block
      * @param sizeBytes how much, a multiple of the granule that the block has room for, {@code 0 < sizeBytes}
-     * @return names the retired block, as {@link #retire} does; {@link #NO_SPACE} if the tables can't hold more blocks, and nothing changes
+     * @return names the retired block, as {@link #retire} does; {@link #NO_SPACE} if the tables can't hold more blocks,
+     *     and nothing changes
      * @throws UnsupportedOperationException where {@link StrategyProvider#canRetireFree} is false
      */
     default long retireFree(final long block, final long address, final long sizeBytes) {
@@ -250,7 +254,8 @@ public interface Strategy {
      *
      * @param retired what {@link #retireFree} answered, not released
      * @param sizeBytes what it keeps, a multiple of the granule, less than it has, {@code 0 < sizeBytes}
-     * @return names the rest, which is a retired block, too; {@link #NO_SPACE} if the tables can't hold more blocks, and nothing changes
+     * @return names the rest, which is a retired block, too; {@link #NO_SPACE} if the tables can't hold more blocks,
+     *     and nothing changes
      * @throws UnsupportedOperationException where {@link StrategyProvider#canRetireFree} is false
      */
     default long splitRetired(final long retired, final long sizeBytes) {

@@ -5,11 +5,12 @@ package io.outboard.core;
  *
  * <p>The defaults serve 100,000 live blocks in 256 GiB: every second block may be free, so that takes 200,001 blocks.
  *
- * <p>Tables take all of their memory when a strategy is made, unless {@code firstBlocks} is less than {@code maxBlocks}. Then
- * they start with room for so many, and double when a block is wanted and there is no room, before anything else of the
- * call happens: it takes as long as copying the tables does, which is microseconds for a thousand blocks and some
- * milliseconds for a quarter of a million (the block table of the module {@code tlsf} has figures). Meanwhile old and new
- * tables are held together, and the old ones are garbage after that. If the JVM has no memory for that, the call throws {@link OutOfMemoryError} and nothing changes.
+ * <p>Tables take all of their memory when a strategy is made, unless {@code firstBlocks} is less than {@code
+ * maxBlocks}. Then they start with room for so many, and double when a block is wanted and there is no room, before
+ * anything else of the call happens: it takes as long as copying the tables does, which is microseconds for a thousand
+ * blocks and some milliseconds for a quarter of a million (the block table of TLSF has figures).
+ * Meanwhile old and new tables are held together, and the old ones are garbage after that. If the JVM has no memory for
+ * that, the call throws {@link OutOfMemoryError} and nothing changes.
  *
  * @param granuleBytes unit that sizes are rounded up to, a power of two from 1 to 2^30. 256 bytes by default, what
  *     {@code cudaMalloc} aligns to; Bell et al. (2024, section V-C) recommend 4 KiB for real-time use

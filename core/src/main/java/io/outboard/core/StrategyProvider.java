@@ -1,6 +1,6 @@
 package io.outboard.core;
 
-/** Makes strategies of one kind. Providers are found through {@link java.util.ServiceLoader}; see {@link Strategies}. */
+/** Makes strategies of one kind. {@link Strategies} finds those of every {@link StrategyModule}. */
 public interface StrategyProvider {
 
     /** A region of more granules no strategy divides: their numbers are unsigned ints. */
@@ -40,10 +40,11 @@ public interface StrategyProvider {
     }
 
     /**
-     * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy that
-     * can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
+     * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy
+     * that can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
      *
-     * <p>Unless overridden, that is the request rounded up to the granule, and what an alignment above the granule may cost.
+     * <p>Unless overridden, that is the request rounded up to the granule, and what an alignment above the granule may
+     * cost.
      *
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @param alignmentBytes any power of two

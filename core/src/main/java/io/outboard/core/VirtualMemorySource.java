@@ -9,8 +9,9 @@ import java.util.Set;
  *
  * <p>Strategies work on addresses alone, so over a virtual region they run exactly as over device memory. It serves
  * tests, replays of recorded traces, planning (would this program fit into 24 GiB?) and machines without a GPU. Ranges
- * start at 2^40, are aligned to 2 MiB, as the driver's large allocations are, and are never handed out twice, so a stale
- * address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; their pieces count as taken.
+ * start at 2^40, are aligned to 2 MiB, as the driver's large allocations are, and are never handed out twice, so a
+ * stale address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; their pieces count
+ * as taken.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached,
  * {@link DeviceOutOfMemoryException}.
@@ -95,9 +96,9 @@ public final class VirtualMemorySource implements MemorySource {
         checkOpen();
         final long mostBytes = Math.min(addressBytes, Long.MAX_VALUE - ALIGNMENT_BYTES - nextAddress);
         final long memoryBytes = Math.min(bytes, limitBytes);
-        final long sizeBytes = memoryBytes > mostBytes / ADDRESSES_FOR_A_BYTE
-                ? mostBytes & -ALIGNMENT_BYTES
-                : (memoryBytes * ADDRESSES_FOR_A_BYTE) & -ALIGNMENT_BYTES;
+        final long wantedBytes =
+                memoryBytes > mostBytes / ADDRESSES_FOR_A_BYTE ? mostBytes : memoryBytes * ADDRESSES_FOR_A_BYTE;
+        final long sizeBytes = wantedBytes & -ALIGNMENT_BYTES;
         if (sizeBytes <= 0 || memoryBytes < ALIGNMENT_BYTES) {
             return Optional.empty();
         }

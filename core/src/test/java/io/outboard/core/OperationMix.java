@@ -2,7 +2,9 @@ package io.outboard.core;
 
 import java.util.Arrays;
 
-/** Mixed operations on up to 64 blocks, some of them retired, the same for the same seed; makes no garbage of its own. */
+/**
+ * Mixed operations on up to 64 blocks, some of them retired, the same for the same seed; makes no garbage of its own.
+ */
 final class OperationMix {
 
     /** A region of this size is full now and then. */

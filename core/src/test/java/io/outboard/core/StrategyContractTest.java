@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What {@link Strategy} promises, sentence by sentence. Each strategy has a subclass that supplies {@link #create} and no
- * more; its own tests cover only what goes beyond the contract.
+ * What {@link Strategy} promises, sentence by sentence. Each strategy has a subclass that supplies {@link #create} and
+ * no more; its own tests cover only what goes beyond the contract.
  *
  * <p>Where a strategy puts a block is its own choice, so these tests first fill a region to know what lies where.
  */

@@ -10,8 +10,9 @@ import java.util.List;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * What the contract tests share: the factory, and a region that starts at a granule but at no larger power of two. Where a
- * size is free to choose, it is one that every strategy has, binary and Fibonacci buddies too: 1, 2 or 8 granules.
+ * What the contract tests share: the factory, and a region that starts at a granule but at no larger power of two.
+ * Where a size is free to choose, it is one that every strategy has, binary and Fibonacci buddies too: 1, 2 or 8
+ * granules.
  */
 abstract class StrategyFixture {
 

@@ -15,8 +15,9 @@ import java.util.function.LongBinaryOperator;
 import java.util.function.LongConsumer;
 
 /**
- * Live blocks, in use or retired, as a plain map from address to size, beside the strategy that they were allocated from.
- * Everything between them must be free, and each gap one free block: so the map alone says what a walk has to show.
+ * Live blocks, in use or retired, as a plain map from address to size, beside the strategy that they were allocated
+ * from. Everything between them must be free, and each gap one free block: so the map alone says what a walk has to
+ * show.
  */
 final class StrategyModel {
 
@@ -384,7 +385,9 @@ final class StrategyModel {
         throw new AssertionError("unreachable");
     }
 
-    /** Sizes of up to four times the region are asked for: rounding these up can't overflow, since a region is far less. */
+    /**
+     * Sizes of up to four times the region are asked for: rounding these up can't overflow, since a region is far less.
+     */
     private long blockBytes(final long sizeBytes) {
         return blockBytes.applyAsLong(sizeBytes, granuleBytes);
     }

@@ -17,11 +17,7 @@ public abstract class StrategyProviderContractTest {
     private static final StrategyOptions OPTIONS = new StrategyOptions(GRANULE, 4096);
 
     static Stream<StrategyProvider> providers() {
-        // This one has no more of its own than the one behind it, which isn't everywhere.
-        final boolean hasBacking =
-                Strategies.all().stream().anyMatch(provider -> provider.name().equals("tlsf"));
-        return Strategies.all().stream()
-                .filter(provider -> hasBacking || !provider.name().equals("pooled"));
+        return Strategies.all().stream();
     }
 
     /** The next class of both systems of buddies is larger than a region may be. */

@@ -385,8 +385,8 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     }
 
     /**
-     * Blocks of two granules, until there is no record for another: eight blocks, one of them free, but with buddies, where
-     * one split leads to the next and needs several records at once, perhaps fewer, and several of them free.
+     * Blocks of two granules, until there is no record for another: eight blocks, one of them free, but with buddies,
+     * where one split leads to the next and needs several records at once, perhaps fewer, and several of them free.
      */
     final Strategy withFullTables() {
         return withFullTables(MAX_BLOCKS);

@@ -3,8 +3,8 @@ package io.outboard.hal;
 import java.util.Arrays;
 
 /**
- * A bit for each node of a {@link BoundaryBitmap}, and summaries of these bits above them: 64 bits under each bit, up to
- * a level of one word. Never stale.
+ * A bit for each node of a {@link BoundaryBitmap}, and summaries of these bits above them: 64 bits under each bit, up
+ * to a level of one word. Never stale.
  *
  * <p>Confined to one thread. Changing a range of nodes writes a bit for each on level 1 and fewer above; the next or
  * previous node is found in two words of each level at most. No garbage.
@@ -19,9 +19,6 @@ final class BitSummary {
 
     private static final int WORD_LOG2 = 6;
     private static final long ONES = -1L;
-
-    /** The object and the headers of its arrays, with the starts of levels. */
-    private static final long FIXED_BYTES = 24 + 16 + 24 + 16;
 
     private final int levels;
 
@@ -43,19 +40,17 @@ final class BitSummary {
         words = new long[starts[levels]];
     }
 
-    int levels() {
-        return levels;
-    }
-
     long hostBytes() {
-        return FIXED_BYTES + (long) Long.BYTES * words.length;
+        return (long) Long.BYTES * words.length + (long) Integer.BYTES * starts.length;
     }
 
     boolean holds(final int node) {
         return (words[node >>> WORD_LOG2] & (1L << node)) != 0;
     }
 
-    /** Sets the bits of all nodes, and those that fill up the last word of each level: {@link #nextClear} stops before. */
+    /**
+     * Sets the bits of all nodes, and those that fill up the last word of each level: {@link #nextClear} stops before.
+     */
     void fill() {
         Arrays.fill(words, ONES);
     }
@@ -140,7 +135,10 @@ final class BitSummary {
         return NONE;
     }
 
-    /** The first bit of a level, from this one upwards, that is 0: nothing below it is 1. {@link #NONE} if there is none. */
+    /**
+     * The first bit of a level, from this one upwards, that is 0: nothing below it is 1. {@link #NONE} if there is
+     * none.
+     */
     int nextClear(final int level, final int from) {
         int word = starts[level] + (from >>> WORD_LOG2);
         long found = ~words[word] & (ONES << from);

@@ -9,11 +9,11 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One bit for each granule and nothing for a block, searched by next fit: Bell, Kumar and Gill (2024), section III-B, with
- * summaries of the bits after Springer (DynaSOAr, 2019), section 3.
+ * One bit for each granule and nothing for a block, searched by next fit: Bell, Kumar and Gill (2024), section III-B,
+ * with summaries of the bits after Springer (DynaSOAr, 2019), section 3.
  *
- * <p>The paper's bits say which granules are free, and so can't tell one block in use from two side by side: sizes need
- * another place. Here the bits belong to the <em>boundaries</em> between granules, of which n granules have n + 1: a bit is
+ * <p>The bits belong to the <em>boundaries</em> between granules, of which n granules have n + 1 ({@code
+ * docs/errata.md} says why not to the granules, as in the paper): a bit is
  * 0 if a block in use lies on both sides of the boundary, else 1.
  *
  * <pre>
@@ -22,34 +22,31 @@ import org.jspecify.annotations.Nullable;
  *   blocks     |  in use   |in use |   free    |in use |
  * </pre>
  *
- * <p>A block in use of k granules is k - 1 zeros between two ones; k free granules are k + 1 ones. Reading from any block's
- * start, a 0 comes next if it is in use, and its end is the next 1; else it is free, and ends at the last 1 of the run.
- * That is exact as long as no block in use has a single granule, which would look like a free one: <strong>so the smallest
- * block has two granules</strong>. By counting, this is the best there is: the ways to divide n granules into free ones and
- * blocks of two and more grow as 2^n, so they need one bit a granule, and get it; with blocks of one granule, they grow as
- * 2.618^n. A free granule between two blocks in use serves nobody until one of them is freed.
+ * <p>A block in use of k granules is k - 1 zeros between two ones; k free granules are k + 1 ones. Reading from any
+ * block's start, a 0 comes next if it is in use, and its end is the next 1; else it is free, and ends at the last 1 of
+ * the run. That is exact as long as no block in use has a single granule, which would look like a free one: <strong>so
+ * the smallest block has two granules</strong>. By counting, this is the best there is: the ways to divide n granules
+ * into free ones and blocks of two and more grow as 2^n, so they need one bit a granule, and get it; with blocks of one
+ * granule, they grow as 2.618^n. A free granule between two blocks in use serves nobody until one of them is freed.
  *
  * <ol>
- *   <li><b>allocate</b> of k granules finds k + 1 ones in a row from where the block taken last ended: in the run around that
- *       place first, all of it, then in those behind, then in those from the region's start on. It takes the run's first k
- *       granules and clears the k - 1 bits inside.
- *   <li><b>free</b> checks that a one and a zero are there, finds the next one and sets the bits between. Free neighbours
- *       merge by that alone.
- *   <li><b>retire</b> sets a bit in a bitmap of its own, in which two boundaries share one: blocks have two granules and
- *       more, so at most one of the two is a block's start. <b>release</b> clears it and frees the block.
- *   <li><b>trim</b> sets the bits of the tail, its new end first; <b>extend</b> clears those from the old end on, if they
- *       are ones up to the new.
+ *   <li><b>allocate</b> of k granules finds k + 1 ones in a row from where the block taken last ended: in the run
+ *       around that place first, all of it, then in those behind, then in those from the region's start on. It takes
+ *       the run's first k granules and clears the k - 1 bits inside.
+ *   <li><b>free</b> checks that a one and a zero are there, finds the next one and sets the bits between. Free
+ *       neighbours merge by that alone.
+ *   <li><b>retire</b> sets a bit in a bitmap of its own, in which two boundaries share one: blocks have two granules
+ *       and more, so at most one of the two is a block's start. <b>release</b> clears it and frees the block.
+ *   <li><b>trim</b> sets the bits of the tail, its new end first; <b>extend</b> clears those from the old end on, if
+ *       they are ones up to the new.
  * </ol>
  *
- * <p>Where we deviate from the paper: bits of boundaries instead of granules; blocks of at least two granules; and the
- * summaries (see {@link BoundaryBitmap}).
- *
- * <p>Thread-safety: confined to one thread. Cost: free, trim and extend write at most two cache lines and three bits for 512
- * granules of the block, and nothing depends on the number of blocks. Allocate takes the same, and the search, which has no
- * bound but the region: stretches in use cost a word for 64 nodes of 512 granules and more, however small the blocks; where
- * free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the request is large.
- * Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it, and half of that again
- * from the first block on that is retired;
+ * <p>Thread-safety: confined to one thread. Cost: free, trim and extend write at most two cache lines and three bits
+ * for 512 granules of the block, and nothing depends on the number of blocks. Allocate takes the same, and the search,
+ * which has no bound but the region: stretches in use cost a word for 64 nodes of 512 granules and more, however small
+ * the blocks; where free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the
+ * request is large. Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it,
+ * and half of that again from the first block on that is retired;
  * {@link StrategyOptions#maxBlocks} means nothing here, and no {@link BlockTableFullException} is thrown. When nothing
  * fits, {@link #NO_SPACE}, and only then: whatever fits between blocks in use is granted.
  */
@@ -57,9 +54,6 @@ public final class BitmaskStrategy extends AbstractStrategy {
 
     /** In granules. */
     static final int SMALLEST_BLOCK = 2;
-
-    /** The object, with what it inherits. */
-    private static final long FIXED_BYTES = 80;
 
     private final BoundaryBitmap boundaries;
     private final LongFunction<BoundaryBitmap> bitmaps;
@@ -203,13 +197,17 @@ public final class BitmaskStrategy extends AbstractStrategy {
     private BoundaryBitmap retiredStarts() {
         BoundaryBitmap starts = retiredStarts;
         if (starts == null) {
-            starts = bitmaps.apply((granules() + 1) >>> 1);
+            // A block has two granules at least, so none starts at the last one.
+            starts = bitmaps.apply(granules() >>> 1);
             retiredStarts = starts;
         }
         return starts;
     }
 
-    /** Of a boundary at which a block starts. Its neighbour, which has the same bit, is inside of this block or before it. */
+    /**
+     * Of a boundary at which a block starts. Its neighbour, which has the same bit, is inside of this block or before
+     * it.
+     */
     private boolean isRetired(final long start) {
         return retiredStarts != null && retiredStarts.get(start >>> 1);
     }
@@ -270,7 +268,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
 
     @Override
     public long hostBytes() {
-        return FIXED_BYTES + boundaries.hostBytes() + (retiredStarts == null ? 0 : retiredStarts.hostBytes());
+        return boundaries.hostBytes() + (retiredStarts == null ? 0 : retiredStarts.hostBytes());
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.outboard.hal;
 import java.util.Arrays;
 
 /**
- * Up to 2^32 bits with summaries above them, in which long stretches of ones or of zeros cost little to change and little
- * to skip: the hierarchical bitmap of Springer (DynaSOAr, 2019), section 3, for one thread.
+ * Up to 2^32 bits with summaries above them, in which long stretches of ones or of zeros cost little to change and
+ * little to skip: the hierarchical bitmap of Springer (DynaSOAr, 2019), section 3, for one thread.
  *
  * <pre>
  *   level 3                     one word          bit i: word i of level 2 isn't 0
@@ -17,13 +17,13 @@ import java.util.Arrays;
  * <p>Where we deviate from DynaSOAr, which has one summary, of bits that are set, and 64 bits under each of its bits:
  *
  * <ul>
- *   <li>There are three. The first two answer for each other: a node without a zero is all ones. So searching for a zero
- *       skips ones as quickly as the other way around, and a run of many nodes is found without a look at its bits. The
- *       third, of two ones in a row, which may end in the next node, skips ones that stand alone: where blocks in use lie
- *       side by side, there is nothing else.
- *   <li>Where a node holds ones only, or zeros only, the summaries alone say so, and its words are stale. They are written
- *       when a part of the node changes, not before, so a range that covers whole nodes costs a bit in each summary for
- *       512 of its own. Summaries are never stale.
+ *   <li>There are three. The first two answer for each other: a node without a zero is all ones. So searching for a
+ *       zero skips ones as quickly as the other way around, and a run of many nodes is found without a look at its
+ *       bits. The third, of two ones in a row, which may end in the next node, skips ones that stand alone: where
+ *       blocks in use lie side by side, there is nothing else.
+ *   <li>Where a node holds ones only, or zeros only, the summaries alone say so, and its words are stale. They are
+ *       written when a part of the node changes, not before, so a range that covers whole nodes costs a bit in each
+ *       summary for 512 of its own. Summaries are never stale.
  *   <li>512 bits under each bit of level 1 keep the summaries within 0.6 % of the bits.
  * </ul>
  *
@@ -31,7 +31,7 @@ import java.util.Arrays;
  * too: a search for a zero ends there, and no run of ones reaches beyond.
  *
  * <p>Confined to one thread. Changing a range writes at most two nodes and the summaries over the others; the next or
- * previous one or zero is found in a few words of each level. {@link #findRun} says what it costs. No garbage.
+ * previous one or zero is found in a few words of each level. {@link RunSearch} says what a run costs. No garbage.
  */
 final class BoundaryBitmap {
 
@@ -39,24 +39,22 @@ final class BoundaryBitmap {
     static final long NONE = -1;
 
     /** Every bit of a word, for ranges that are set. */
-    private static final long ONES = -1L;
+    static final long ONES = -1L;
 
     /** Every bit of a word, for ranges that are cleared. */
     private static final long ZEROS = 0L;
 
-    private static final int WORD_LOG2 = 6;
-    private static final int NODE_LOG2 = 9;
-    private static final int NODE_BITS = 1 << NODE_LOG2;
-    private static final int NODE_WORDS = NODE_BITS / Long.SIZE;
-
-    /** The object, its references and the header of an array. */
-    private static final long FIXED_BYTES = 56;
+    static final int WORD_LOG2 = 6;
+    static final int NODE_LOG2 = 9;
+    static final int NODE_BITS = 1 << NODE_LOG2;
+    static final int NODE_WORDS = NODE_BITS / Long.SIZE;
 
     private final long length;
-    private final long[] bits;
-    private final BitSummary ones;
-    private final BitSummary zeros;
-    private final BitSummary pairs;
+    final long[] bits;
+    final BitSummary ones;
+    final BitSummary zeros;
+    final BitSummary pairs;
+    private final RunSearch runs;
 
     /**
      * Bits that are all 0.
@@ -71,6 +69,7 @@ final class BoundaryBitmap {
         zeros = new BitSummary(nodes);
         pairs = new BitSummary(nodes);
         zeros.fill();
+        runs = new RunSearch(this);
     }
 
     long length() {
@@ -78,7 +77,7 @@ final class BoundaryBitmap {
     }
 
     long hostBytes() {
-        return FIXED_BYTES + (long) Long.BYTES * bits.length + 3 * ones.hostBytes();
+        return (long) Long.BYTES * bits.length + 3 * ones.hostBytes();
     }
 
     // Changes
@@ -124,7 +123,9 @@ final class BoundaryBitmap {
         changePairs(value == ONES, from == 0 ? 0 : (int) ((from - 1) >>> NODE_LOG2), last);
     }
 
-    /** Changes the summary of pairs, for nodes whose bits, or whose next node's first bit, have become ones or zeros. */
+    /**
+     * Changes the summary of pairs, for nodes whose bits, or whose next node's first bit, have become ones or zeros.
+     */
     private void changePairs(final boolean set, final int first, final int last) {
         final int firstChanged = first + (pairsChange(set, first) ? 0 : 1);
         final int lastChanged = last - (last == first || pairsChange(set, last) ? 0 : 1);
@@ -294,131 +295,18 @@ final class BoundaryBitmap {
         return firstBitOfWord(word) + BitSummary.lastBitOf(~bits[word]);
     }
 
-    // Runs
-
-    /**
-     * The first run of ones that is long enough; {@code from} should be where a run begins, else what is in front of it is
-     * ignored. It looks at a run or two if one of these is long enough. Else the search goes by length:
-     *
-     * <ul>
-     *   <li>Up to 1022, it reads the words of every node that holds a zero and two ones in a row, once, and several runs in
-     *       a word at once.
-     *   <li>From 1023, a run holds a whole node: a run of {@code 2 s - 1} bits holds an aligned stretch of {@code s}. It
-     *       reads one word for 64 nodes to find nodes without a zero. Of runs of 65,535 and more, it reads one word for
-     *       4,096 nodes, and so on.
-     * </ul>
-     *
-     * @param from where a run may start at the earliest, at most {@code length}
-     * @param limit where it may start no more
-     * @param runLength ones that it needs, from 2
-     * @return its first bit, or {@link #NONE}
-     */
+    /** See {@link RunSearch#find}. */
     long findRun(final long from, final long limit, final long runLength) {
-        final long start = nextOne(from);
-        if (start >= limit) {
-            return NONE;
-        }
-        final long end = nextZero(start);
-        if (end - start >= runLength) {
-            return start;
-        }
-        final long found = runLength < 2 * NODE_BITS - 1
-                ? findShortRun(end, limit, (int) runLength)
-                : findLongRun(end, limit, runLength);
-        return found < limit ? found : NONE;
-    }
-
-    /** As {@link #findRun}, from a zero, but what it finds may lie behind the limit. */
-    private long findShortRun(final long from, final long limit, final int runLength) {
-        int node = (int) (from >>> NODE_LOG2);
-        int word = (int) (from >>> WORD_LOG2);
-        long mask = ONES << from;
-        // Ones that end where the word begins; always fewer than are needed.
-        int run = 0;
-        while (firstBit(node) - run < limit) {
-            // Where a run goes on, one more bit may be all that it needs.
-            if (!ones.holds(node) || (run == 0 && !pairs.holds(node))) {
-                node = pairs.next(node + 1);
-                if (node == BitSummary.NONE) {
-                    return NONE;
-                }
-                word = node * NODE_WORDS;
-                mask = ONES;
-                run = 0;
-            }
-            if (!zeros.holds(node)) {
-                run += NODE_BITS;
-                if (run >= runLength) {
-                    return firstBit(node + 1) - run;
-                }
-            } else {
-                for (final int end = (node + 1) * NODE_WORDS; word < end; word++) {
-                    final long ofWord = bits[word] & mask;
-                    mask = ONES;
-                    final int leading = Long.numberOfTrailingZeros(~ofWord);
-                    if (run + leading >= runLength) {
-                        return firstBitOfWord(word) - run;
-                    }
-                    final long starts = runsWithin(ofWord, runLength);
-                    if (starts != 0) {
-                        return firstBitOfWord(word) + Long.numberOfTrailingZeros(starts);
-                    }
-                    run = ofWord == ONES ? run + Long.SIZE : Long.numberOfLeadingZeros(~ofWord);
-                }
-            }
-            node++;
-            word = node * NODE_WORDS;
-        }
-        return NONE;
-    }
-
-    /** The bits of a word from which on it holds so many ones; each step doubles what is known of the bits above. */
-    private static long runsWithin(final long word, final int runLength) {
-        if (runLength > Long.SIZE) {
-            return 0;
-        }
-        long starts = word;
-        int known = 1;
-        while (2 * known < runLength && starts != 0) {
-            starts &= starts >>> known;
-            known *= 2;
-        }
-        return starts & (starts >>> (runLength - known));
-    }
-
-    /** As {@link #findRun}, from a zero, for a run that holds a whole node. */
-    private long findLongRun(final long from, final long limit, final long runLength) {
-        int level = 0;
-        int shift = NODE_LOG2;
-        while (level + 1 < zeros.levels() && runLength >= (2L << (shift + WORD_LOG2)) - 1) {
-            level++;
-            shift += WORD_LOG2;
-        }
-        long end = from;
-        while (true) {
-            final int stretch = zeros.nextClear(level, (int) (end >>> shift));
-            if (stretch == BitSummary.NONE) {
-                return NONE;
-            }
-            final long inside = (long) stretch << shift;
-            final long start = previousZero(inside) + 1;
-            if (start >= limit) {
-                return NONE;
-            }
-            end = nextZero(inside);
-            if (end - start >= runLength) {
-                return start;
-            }
-        }
+        return runs.find(from, limit, runLength);
     }
 
     // Where things are
 
-    private static long firstBit(final int node) {
+    static long firstBit(final int node) {
         return (long) node << NODE_LOG2;
     }
 
-    private static long firstBitOfWord(final int word) {
+    static long firstBitOfWord(final int word) {
         return (long) word << WORD_LOG2;
     }
 }

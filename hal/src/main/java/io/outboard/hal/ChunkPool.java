@@ -3,9 +3,9 @@ package io.outboard.hal;
 import java.util.Arrays;
 
 /**
- * The chunks that {@link HybridArrayList}s are made of, all taken from the JVM at once until {@link #growFor}. A chunk is a page by default, its
- * keys in one run and its values in another, so that a scan over either is contiguous; chunk headers lie together in
- * an array of their own, so that a walk over chunks stays in few cache lines:
+ * The chunks that {@link HybridArrayList}s are made of, all taken from the JVM at once until {@link #growFor}. A chunk
+ * is a page by default, its keys in one run and its values in another, so that a scan over either is contiguous; chunk
+ * headers lie together in an array of their own, so that a walk over chunks stays in few cache lines:
  *
  * <pre>
  *   entries   | key 0 .. key 511 | value 0 .. value 511 |  next chunk  ...
@@ -21,9 +21,9 @@ import java.util.Arrays;
  *
  * <p>Why the pool can't run out: with C entries to a chunk, any two neighbouring chunks of a list hold more than 3/4 C
  * entries (see {@link HybridArrayList}). A list of n entries and c chunks has c/2 separate pairs of neighbours, rounded
- * down, so c is at most 2 * floor(n / (3/4 C + 1)) + 1. All lists together have at most 2 * floor(N / (3/4 C + 1)) chunks
- * for their N entries, one more for each list, and one more while a chunk is being split. So for many entries that's room
- * for 8/3 N of them: 21.5 bytes each, headers included.
+ * down, so c is at most 2 * floor(n / (3/4 C + 1)) + 1. All lists together have at most 2 * floor(N / (3/4 C + 1))
+ * chunks for their N entries, one more for each list, and one more while a chunk is being split. So for many entries
+ * that's room for 8/3 N of them: 21.5 bytes each, headers included.
  *
  * <p>It grows by copying: chunks keep their names, and entries their positions; new chunks are behind them.
  *
@@ -102,7 +102,9 @@ final class ChunkPool {
         giveBackFrom(firstNew);
     }
 
-    /** Most entries of two neighbours that are merged: at 3/4, a quarter more must come before the chunk splits again. */
+    /**
+     * Most entries of two neighbours that are merged: at 3/4, a quarter more must come before the chunk splits again.
+     */
     int maxMerged() {
         return capacity / 4 * 3;
     }
@@ -145,6 +147,6 @@ final class ChunkPool {
     }
 
     long hostBytes() {
-        return 2 * 16 + (long) Integer.BYTES * (entries.length + headers.length);
+        return (long) Integer.BYTES * (entries.length + headers.length);
     }
 }

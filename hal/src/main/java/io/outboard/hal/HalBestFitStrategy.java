@@ -8,23 +8,14 @@ import io.outboard.core.StrategyOptions;
  * address among equals.
  *
  * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1, 2 and 3. As {@link HalFirstFitStrategy}, but
- * allocate looks at all free blocks, until a chunk of the list holds an exact fit. With an alignment, it is the smallest
- * block that the aligned range fits into.
+ * allocate looks at all free blocks, until a chunk of the list holds an exact fit. With an alignment, it is the
+ * smallest block that the aligned range fits into.
  *
- * <p>Where we deviate from the paper: as {@link HalFirstFitStrategy} does, and
- *
- * <ul>
- *   <li>Algorithm 3 starts with the last free block as its candidate, whether it fits or not, and takes only smaller ones
- *       in its place: if it is too small, it stays. We start with none.
- *   <li>Algorithm 3 ends its loop at a block of just the right size before that becomes the candidate. We take it.
- *   <li>Algorithm 3 starts after the last entry and ends when it is there again, so its list is circular, which the
- *       appendix's isn't. We go from the first to the last.
- *   <li>Within a chunk we find out the smallest size that fits, without a branch, and then where it is.
- * </ul>
+ * <p>The pseudo-code needs mending: {@code docs/errata.md}, algorithms 1 to 3, says where.
  *
  * <p>Thread-safety: confined to one thread. Cost: as {@link HalFirstFitStrategy}, but O(n) for choosing among n free
- * blocks, some eight of them at a time. Some 22 bytes of host memory for each block that the tables can hold. When nothing
- * fits, {@link #NO_SPACE}.
+ * blocks, some eight of them at a time. Some 22 bytes of host memory for each block that the tables can hold. When
+ * nothing fits, {@link #NO_SPACE}.
  */
 public final class HalBestFitStrategy extends HalStrategy {
 

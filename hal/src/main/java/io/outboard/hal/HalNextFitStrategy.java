@@ -4,14 +4,15 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * Next fit with all metadata in host memory: as {@link HalFirstFitStrategy}, but a search goes on where the last one ended.
+ * Next fit with all metadata in host memory: as {@link HalFirstFitStrategy}, but a search goes on where the last one
+ * ended.
  *
- * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1 and 2. A search starts at the first free block that
- * ends after the end of the block allocated last, and takes the first that fits; after the highest address it goes on
- * at the lowest.
+ * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1 and 2. A search starts at the first free block
+ * that ends after the end of the block allocated last, and takes the first that fits; after the highest address it goes
+ * on at the lowest.
  *
- * <p>Where we deviate from the paper: as {@link HalFirstFitStrategy} does. The position that a search resumes from is an
- * offset, not an iterator as there: it stays good when entries move, or when the block that it is in front of merges.
+ * <p>The position that a search resumes from is an offset, not an iterator as in the paper: it stays good when entries
+ * move, or when the block that it is in front of merges. For the rest see {@code docs/errata.md}.
  *
  * <p>Thread-safety: confined to one thread. Cost: as {@link HalFirstFitStrategy}, but few blocks are looked at for
  * one that fits, at the price of more fragmentation. Some 22 bytes of host memory for each block that the tables can

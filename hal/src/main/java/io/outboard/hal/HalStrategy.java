@@ -8,8 +8,8 @@ import io.outboard.core.spi.AbstractStrategy;
 
 /**
  * What the sequential fits share: Bell, Kumar and Gill (2024), algorithms 1 and 2, over two hybrid array lists, one of
- * the free blocks and one of those in use. Subclasses choose a free block. An entry's key is where its block starts, its
- * value the block's size. Retired blocks are in a third list, and named by where they start.
+ * the free blocks and one of those in use. Subclasses choose a free block. An entry's key is where its block starts,
+ * its value the block's size. Retired blocks are in a third list, and named by where they start.
  */
 abstract class HalStrategy extends AbstractStrategy {
 

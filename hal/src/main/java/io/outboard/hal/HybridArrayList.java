@@ -21,17 +21,19 @@ import static io.outboard.hal.ChunkPool.PREVIOUS;
  * <ol>
  *   <li><b>search</b> goes over the chunks from the last one back until a chunk's first key isn't greater than the one
  *       wanted, then halves that chunk.
- *   <li><b>insert</b> shifts the entries after the new one. A full chunk is split first: half of it goes to a new chunk.
+ *   <li><b>insert</b> shifts the entries after the new one. A full chunk is split first: half of it goes to a new
+ *       chunk.
  *   <li><b>remove</b> shifts the entries after the one removed. An empty chunk leaves the list.
  * </ol>
  *
- * <p>Where we deviate from the paper: two neighbouring chunks that together have at most 3/4 of a chunk's entries are
- * merged, after a removal or a split, which bounds host memory (see {@link ChunkPool}) and the chunks to walk over. The
- * first chunk stays when the list is empty. Each chunk has an upper bound of its values, so that looking for a
- * large value skips chunks; the bound is tightened when a chunk is scanned in vain.
+ * <p>Beyond the paper (see {@code docs/errata.md}), two neighbouring chunks that together have at most 3/4 of a chunk's
+ * entries are merged, after a removal or a split, which bounds host memory (see {@link ChunkPool}) and the chunks to
+ * walk over. The first chunk stays when the list is empty. Each chunk has an upper bound of its values, so that looking
+ * for a large value skips chunks; the bound is tightened when a chunk is scanned in vain.
  *
  * <p>Confined to one thread. For n entries in chunks of m: search O(n/m + log m), insert and remove O(m), next and
- * previous O(1), no garbage. The pool of chunks has room for as many entries as there will be, or is grown before. It trusts its callers.
+ * previous O(1), no garbage. The pool of chunks has room for as many entries as there will be, or is grown before. It
+ * trusts its callers.
  */
 final class HybridArrayList {
 
@@ -233,7 +235,9 @@ final class HybridArrayList {
         return upper;
     }
 
-    /** Whether the two were merged: they aren't if either is none, or together they have more than merged chunks may. */
+    /**
+     * Whether the two were merged: they aren't if either is none, or together they have more than merged chunks may.
+     */
     private boolean mergeIfSparse(final int lower, final int upper) {
         if (lower == NONE || upper == NONE) {
             return false;
@@ -274,7 +278,9 @@ final class HybridArrayList {
 
     // By value
 
-    /** The first entry from the cursor on whose value is {@code value} or more, or none. From none on, there is none. */
+    /**
+     * The first entry from the cursor on whose value is {@code value} or more, or none. From none on, there is none.
+     */
     int firstAtLeast(final int cursor, final int value) {
         if (cursor == NONE) {
             return NONE;
@@ -302,10 +308,11 @@ final class HybridArrayList {
     /**
      * The entry with the least value that is {@code value} or more, the first of these, or none.
      *
-     * <p>The excess over {@code value}, as a number without a sign, is least for the best entry, and wraps around to the
-     * greatest numbers for entries below it. Flipping the sign bit gives signed numbers the same order, and adding that
-     * bit flips it. So there is one subtraction and one minimum for each entry, which the JVM does on vectors. Best fit is
-     * 1.4 times as fast by that as with a plain loop (profiles "large" and "mid", replay on JDK 25, 2026-11-20).
+     * <p>The excess over {@code value}, as a number without a sign, is least for the best entry, and wraps around to
+     * the greatest numbers for entries below it. Flipping the sign bit gives signed numbers the same order, and adding
+     * that bit flips it. So there is one subtraction and one minimum for each entry, which the JVM does on vectors.
+     * Best fit is 1.4 times as fast by that as with a plain loop (profiles "large" and "mid", replay on JDK 25,
+     * 2026-11-20).
      *
      * @param value greater than 0
      */

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 class BitmaskModelProperties extends StrategyModelProperties {
 
-    private static final long HUGE = 1L << 31;
+    /** For each pair of boundaries of the largest region, a bit. */
+    private static final long HUGE = (1L << 31) - 1;
 
     /** Half a gigabyte for 2^32 boundaries, so one for all tries; what a try leaves there makes the next one harder. */
     private static @Nullable BoundaryBitmap huge;

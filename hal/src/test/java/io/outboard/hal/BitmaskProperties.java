@@ -16,7 +16,9 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
-/** That it takes the block that next fit names, by a walk over all. To run a seed again: {@code -Doutboard.seed=SEED}. */
+/**
+ * That it takes the block that next fit names, by a walk over all. To run a seed again: {@code -Doutboard.seed=SEED}.
+ */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BitmaskProperties {
 

@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Block;
+import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes beyond the contract of every strategy: the smallest block, the choice of a block, host memory. */
 class BitmaskStrategyTest {
@@ -165,6 +168,40 @@ class BitmaskStrategyTest {
 
         assertTrue(
                 strategy.hostBytes() <= 0.016 * region.sizeBytes(), () -> strategy.hostBytes() + " bytes for 256 MiB");
+    }
+
+    @Test
+    void shouldTakeHalfOfThatAgainFromTheFirstRetiredBlockOn() {
+        final Strategy strategy = ofGranules(1 << 20);
+        final long hostBytes = strategy.hostBytes();
+        final long first = strategy.allocate(GRANULE);
+        final long second = strategy.allocate(GRANULE);
+
+        strategy.retire(first);
+        final long withRetired = strategy.hostBytes();
+        strategy.retire(second);
+
+        assertEquals(1.5 * hostBytes, (double) withRetired, 0.01 * hostBytes);
+        assertEquals(withRetired, strategy.hostBytes());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 1024, 1025})
+    void shouldRetireABlockAtTheEndOfTheRegion(final int granules) {
+        final Strategy strategy = ofGranules(granules);
+        final long all = strategy.allocate(granules * GRANULE);
+        strategy.free(all);
+        if (granules > 3) {
+            strategy.allocate((granules - 2) * GRANULE);
+        }
+        final long last = strategy.allocate(2 * GRANULE);
+
+        final long retired = strategy.retire(last);
+
+        assertEquals(2 * GRANULE, strategy.retiredBytes(retired));
+        assertThrows(InvalidAddressException.class, () -> strategy.free(last));
+        assertEquals(last, strategy.restore(retired));
+        strategy.free(last);
     }
 
     @Test

@@ -15,9 +15,12 @@ import net.jqwik.api.lifecycle.PropagationMode;
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BoundaryBitmapProperties {
 
+    /** In bits. */
+    private static final int FEW_NODES = 3000;
+
     @Property(tries = 1000)
     void shouldBehaveAsABitSetWithinAFewNodes(
-            @ForAll final long seed, @ForAll @IntRange(min = 1, max = 3000) final int length) {
+            @ForAll final long seed, @ForAll @IntRange(min = 1, max = FEW_NODES) final int length) {
         compare(new Random(seed), length, 100);
     }
 
@@ -53,7 +56,11 @@ class BoundaryBitmapProperties {
             }
             final int start = random.nextBoolean() ? 0 : near(random, length);
             final int limit = random.nextBoolean() ? length : near(random, length);
-            assertSameRun(expected, bitmap, start, limit, (int) (1 + magnitude(random, length)));
+            final int runLength = (int) (1 + magnitude(random, length));
+            assertSameRun(expected, bitmap, start, limit, Math.min(runLength, length + 1));
+            if (length <= FEW_NODES) {
+                assertSummariesAreExact(expected, bitmap);
+            }
         }
         for (int index = 0; index < length; index += 1 + length / 5000) {
             assertSameAt(expected, bitmap, index);
@@ -79,6 +86,22 @@ class BoundaryBitmapProperties {
         assertEquals(nextOne < 0 ? bitmap.length() : nextOne, bitmap.nextOne(index), "nextOne " + index);
         assertEquals(expected.nextClearBit(index), bitmap.nextZero(index), "nextZero " + index);
         assertEquals(expected.previousClearBit(index), bitmap.previousZero(index), "previousZero " + index);
+    }
+
+    /** One that says too much finds the same, but looks at nodes in vain. */
+    private static void assertSummariesAreExact(final BitSet expected, final BoundaryBitmap bitmap) {
+        for (int node = 0; node <= bitmap.length() >>> BoundaryBitmap.NODE_LOG2; node++) {
+            final int first = node * BoundaryBitmap.NODE_BITS;
+            final int end = first + BoundaryBitmap.NODE_BITS;
+            final int firstOne = expected.nextSetBit(first);
+            int pair = firstOne;
+            while (pair >= 0 && !expected.get(pair + 1)) {
+                pair = expected.nextSetBit(pair + 1);
+            }
+            assertEquals(firstOne >= 0 && firstOne < end, bitmap.ones.holds(node), "ones " + node);
+            assertEquals(expected.nextClearBit(first) < end, bitmap.zeros.holds(node), "zeros " + node);
+            assertEquals(pair >= 0 && pair < end, bitmap.pairs.holds(node), "pairs " + node);
+        }
     }
 
     static void assertSameRun(

@@ -96,6 +96,43 @@ class BoundaryBitmapTest {
         assertEquals(1000, bitmap.nextOne(200));
     }
 
+    @Test
+    void shouldFindNoZeroWhereAnEmptyRangeWasClearedAmongOnes() {
+        final BoundaryBitmap bitmap = new BoundaryBitmap(2000);
+        bitmap.setRange(0, 2000);
+
+        bitmap.clearRange(600, 600);
+
+        assertEquals(2000, bitmap.nextZero(0));
+        assertEquals(0, bitmap.findRun(0, 2000, 2000));
+    }
+
+    /** Behind a one that stands alone: what {@code findRun} looks at first is too short. */
+    @ParameterizedTest
+    @ValueSource(ints = {62, 63, 64, 127, 447, 448, 510, 511, 512, 575})
+    void shouldFindTwoOnesInARowAcrossWordsAndNodes(final int start) {
+        final BoundaryBitmap bitmap = new BoundaryBitmap(2000);
+        bitmap.setRange(0, 1);
+        bitmap.setRange(start, start + 2);
+
+        assertEquals(start, bitmap.findRun(0, 2000, 2));
+        assertEquals(BoundaryBitmap.NONE, bitmap.findRun(0, 2000, 3));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldFindARunOfWholeNodesBeforeOneOfZeros(final int nodes) {
+        final int end = 512 * (1 + nodes);
+        for (final int start : new int[] {512, 511, 500}) {
+            final BoundaryBitmap bitmap = new BoundaryBitmap(4096);
+            bitmap.setRange(0, 2);
+            bitmap.setRange(start, end);
+
+            assertEquals(start, bitmap.findRun(0, 4096, end - start));
+            assertEquals(BoundaryBitmap.NONE, bitmap.findRun(0, 4096, end - start + 1));
+        }
+    }
+
     /** Runs of one bit less than needed are everywhere; the one that fits is the last. */
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 32, 33, 63, 64, 65, 127, 128, 512, 513, 1022, 1023, 1024, 1025, 65534, 65535, 65536})

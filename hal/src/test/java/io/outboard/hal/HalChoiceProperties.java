@@ -21,7 +21,9 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.RandomDistribution;
 
-/** Each strategy picks the block that its definition names, found in a plain list of the free blocks before the call. */
+/**
+ * Each strategy picks the block that its definition names, found in a plain list of the free blocks before the call.
+ */
 class HalChoiceProperties {
 
     private static final long BASE = (1L << 40) + 3;

@@ -8,6 +8,8 @@ import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
+import java.util.HashSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -108,6 +110,34 @@ class HalStrategyTest {
         final Strategy strategy = named("hal-best-fit", StrategyOptions.DEFAULTS);
 
         assertTrue(strategy.hostBytes() <= 24L << 18, () -> strategy.hostBytes() + " bytes");
+    }
+
+    @Test
+    void shouldDoubleTablesThatGrow() {
+        final Strategy strategy = Strategies.named("hal-first-fit")
+                .create(new Region(BASE, 40_000 * 256), new StrategyOptions(256, 1 << 20, 1));
+
+        final Set<Long> hostBytes = new HashSet<>();
+        while (strategy.allocate(256) != Strategy.NO_SPACE) {
+            hostBytes.add(strategy.hostBytes());
+        }
+
+        assertEquals(40_000, strategy.liveBlocks());
+        assertTrue(hostBytes.size() <= 17, () -> "grew to " + hostBytes);
+    }
+
+    @Test
+    void shouldNotBeginWithABlockThatEndsWhereTheOneTakenLastDid() {
+        final Strategy strategy = named("hal-next-fit", OPTIONS);
+        for (final int granules : new int[] {10, 10, 10, 110}) {
+            strategy.allocate(granules * 256L);
+        }
+        strategy.free(granule(10));
+        assertEquals(granule(10), strategy.allocate(10 * 256));
+        strategy.free(granule(10));
+        strategy.free(granule(30));
+
+        assertEquals(granule(30), strategy.allocate(5 * 256));
     }
 
     /** Free granules: 0; 10 to 18; 20, 21; 30 to 32; from 40 on 100. All others are in use. */

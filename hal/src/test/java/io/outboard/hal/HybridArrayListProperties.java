@@ -18,8 +18,8 @@ import net.jqwik.api.RandomDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Random operations on two lists that share a pool, each compared with a sorted map after every step. The pool is made for
- * few entries, so it's often full, and must have a chunk whenever one is needed.
+ * Random operations on two lists that share a pool, each compared with a sorted map after every step. The pool is made
+ * for few entries, so it's often full, and must have a chunk whenever one is needed.
  */
 class HybridArrayListProperties {
 

@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Borders: no entry, keys and values with the sign bit set, chunks that split and merge, as many entries as there may be. */
+/**
+ * Borders: no entry, keys and values with the sign bit set, chunks that split and merge, as many entries as there may
+ * be.
+ */
 class HybridArrayListTest {
 
     private static final int NONE = HybridArrayList.NONE;
@@ -39,6 +42,41 @@ class HybridArrayListTest {
         assertEquals(NONE, list.search(-1));
         assertEquals(NONE, list.leastAtLeast(7));
         assertEquals(0, list.largest());
+    }
+
+    /** Else a chunk is looked at again and again for what it had once. */
+    @Test
+    void shouldKnowTheLargestValueOfAChunkThatWasSearchedInVain() {
+        insert(10, 5);
+        insert(20, 9);
+        final int chunk = pool.chunkOf(list.first());
+
+        list.set(list.last(), 20, 3);
+        assertEquals(9, pool.headers[chunk + ChunkPool.LARGEST]);
+        assertEquals(NONE, list.firstAtLeast(list.first(), 7));
+        assertEquals(5, pool.headers[chunk + ChunkPool.LARGEST]);
+
+        list.set(list.first(), 10, 2);
+        assertEquals(NONE, list.leastAtLeast(4));
+        assertEquals(3, pool.headers[chunk + ChunkPool.LARGEST]);
+    }
+
+    /** The chunk that becomes unused is chained to the one that was so before: nothing must be merged with that. */
+    @Test
+    void shouldMergeOnceWhenTheLastButOneChunkGoes() {
+        final ChunkPool few = new ChunkPool(7, 1, 4);
+        final HybridArrayList sorted = new HybridArrayList(few);
+        for (int key = 1; key <= 7; key++) {
+            sorted.insertAfter(sorted.last(), key, 10 * key);
+        }
+        assertEquals(1, few.unusedChunks());
+
+        sorted.remove(sorted.search(3));
+
+        assertEquals(2, few.unusedChunks());
+        assertEquals(7, sorted.key(sorted.last()));
+        assertEquals(4, sorted.key(sorted.search(4)));
+        assertEquals(6, sorted.size());
     }
 
     @Test

@@ -106,15 +106,15 @@ public final class PooledStrategy implements Strategy {
         int slab = slabs.withFreeSlot(slotClass);
         if (slab == Slabs.NONE) {
             slab = newSlab(slotClass);
-            if (slab == Slabs.NONE) {
-                final long address = allocateBehind(sizeBytes, alignmentBytes);
-                if (address == NO_SPACE) {
-                    startAnewIfAllIsFree();
-                }
-                return address;
-            }
         }
-        return slabs.take(slab);
+        if (slab != Slabs.NONE) {
+            return slabs.take(slab);
+        }
+        final long address = allocateBehind(sizeBytes, alignmentBytes);
+        if (address == NO_SPACE) {
+            startAnewIfAllIsFree();
+        }
+        return address;
     }
 
     private int newSlab(final int slotClass) {
@@ -138,11 +138,7 @@ public final class PooledStrategy implements Strategy {
         return slabs.add(address, slotClass);
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * <p>As if there were no room for slabs: small blocks are the backing's, for as many as a slab would serve.
-     */
+    /** As if there were no room for slabs: small blocks are the backing's, for as many as a slab would serve. */
     @Override
     public void makeDo() {
         giveBackEmptySlabs();

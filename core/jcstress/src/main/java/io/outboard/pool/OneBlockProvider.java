@@ -3,12 +3,19 @@ package io.outboard.pool;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
+import io.outboard.core.StrategyModule;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.spi.AbstractStrategy;
+import java.util.List;
 
 /** The cheapest strategy: a region is one block. jcstress makes millions of pools. */
-public final class OneBlockProvider implements StrategyProvider {
+public final class OneBlockProvider implements StrategyProvider, StrategyModule {
+
+    @Override
+    public List<StrategyProvider> strategies() {
+        return List.of(this);
+    }
 
     @Override
     public String name() {

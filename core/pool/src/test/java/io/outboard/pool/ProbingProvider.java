@@ -3,13 +3,15 @@ package io.outboard.pool;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
+import io.outboard.core.StrategyModule;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** TLSF that tells a test of each region, or chunk, that it is made for: before anybody finds the chunk. */
-public final class ProbingProvider implements StrategyProvider {
+public final class ProbingProvider implements StrategyProvider, StrategyModule {
 
     static final String NAME = "probing";
 
@@ -25,6 +27,11 @@ public final class ProbingProvider implements StrategyProvider {
 
     static void tellNobody() {
         probe = null;
+    }
+
+    @Override
+    public List<StrategyProvider> strategies() {
+        return List.of(this);
     }
 
     @Override

@@ -1,0 +1,71 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyModule;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import io.outboard.core.spi.NamedProvider;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/** Strategies: TLSF, segregated fit, buddies, and slabs over TLSF. Safe for any number of threads. */
+public final class TlsfStrategies implements StrategyModule {
+
+    /** For {@link java.util.ServiceLoader}. */
+    public TlsfStrategies() {}
+
+    @Override
+    public List<StrategyProvider> strategies() {
+        return List.of(
+                new NamedProvider(
+                        "tlsf",
+                        "two-level segregated fit through a hash table: allocate and free in O(1); Bell et al. 2024, V-B",
+                        true,
+                        TlsfStrategy::new),
+                new NamedProvider(
+                        "segregated-fit",
+                        "lists by power of two through a hash table: allocate and free in O(1); Bell et al. 2024, V-A",
+                        true,
+                        SegregatedFitStrategy::new),
+                new NamedProvider(
+                        "pooled",
+                        "object pools for sizes up to a page, tlsf for the rest: allocate and free in O(1); "
+                                + "Bell et al. 2024, V-C",
+                        true,
+                        (region, options) -> new PooledStrategy(new TlsfStrategy(region, options))),
+                new Buddies(
+                        "buddy-binary",
+                        "buddies of power-of-two sizes: allocate and free in O(log region); Knowlton 1965, "
+                                + "Bell et al. 2024, II-C",
+                        BinaryBuddyStrategy::new,
+                        BinaryBuddyStrategy.CLASSES),
+                new Buddies(
+                        "buddy-fibonacci",
+                        "buddies of Fibonacci sizes: allocate and free in O(log region); Hirschberg 1973, "
+                                + "Bell et al. 2024, II-C",
+                        FibonacciBuddyStrategy::new,
+                        FibonacciBuddyStrategy.CLASSES));
+    }
+
+    /** A region holds one block of a class only if it is as large as the class. */
+    private static final class Buddies extends NamedProvider {
+
+        private final BuddyClasses classes;
+
+        Buddies(
+                final String name,
+                final String description,
+                final BiFunction<Region, StrategyOptions, Strategy> constructor,
+                final BuddyClasses classes) {
+            super(name, description, false, constructor);
+            this.classes = classes;
+        }
+
+        @Override
+        public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+            final long leastBytes = super.regionBytesFor(sizeBytes, alignmentBytes, options);
+            return classes.regionBytesFor(leastBytes, options.granuleBytes());
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TlsfStrategiesTest {
+
+    private static final int GRANULE = 4096;
+    private static final Region REGION = new Region(1L << 40, 1 << 20);
+
+    @Test
+    void shouldBeFoundByTheServiceLoader() {
+        assertEquals(
+                List.of("buddy-binary", "buddy-fibonacci", "pooled", "segregated-fit", "tlsf"),
+                Strategies.all().stream().map(StrategyProvider::name).toList());
+    }
+
+    @Test
+    void shouldBeListedWhenAnUnknownNameIsAskedFor() {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> Strategies.named("tslf"));
+
+        assertEquals(
+                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf",
+                thrown.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tlsf, io.outboard.tlsf.TlsfStrategy, 3, true",
+        "segregated-fit, io.outboard.tlsf.SegregatedFitStrategy, 3, true",
+        "pooled, io.outboard.tlsf.PooledStrategy, 3, true",
+        "buddy-binary, io.outboard.tlsf.BinaryBuddyStrategy, 4, false",
+        "buddy-fibonacci, io.outboard.tlsf.FibonacciBuddyStrategy, 3, false"
+    })
+    void shouldMakeAStrategyByName(
+            final String name, final Class<?> type, final long blockGranules, final boolean canRetireFree) {
+        final StrategyProvider provider = Strategies.named(name);
+
+        final Strategy strategy = provider.create(REGION, StrategyOptions.DEFAULTS.withGranuleBytes(GRANULE));
+
+        assertInstanceOf(type, strategy);
+        assertEquals(REGION, strategy.region());
+        assertEquals(GRANULE, strategy.granuleBytes());
+        assertEquals(blockGranules * GRANULE, strategy.sizeOf(strategy.allocate(3 * GRANULE)));
+        assertEquals(canRetireFree, provider.canRetireFree());
+    }
+
+    @Test
+    void shouldHaveTlsfBehindPooled() {
+        final Strategy pooled = Strategies.named("pooled").create(REGION, StrategyOptions.DEFAULTS);
+        final Strategy tlsf = Strategies.named("tlsf").create(REGION, StrategyOptions.DEFAULTS);
+
+        for (final long sizeBytes : new long[] {100_000, 5_000, 70_000}) {
+            assertEquals(tlsf.allocate(sizeBytes), pooled.allocate(sizeBytes));
+        }
+    }
+
+    @Test
+    void shouldDescribeEachInOneLine() {
+        for (final StrategyProvider provider : new TlsfStrategies().strategies()) {
+            assertFalse(provider.description().isBlank(), provider.name());
+            assertEquals(1, provider.description().lines().count(), provider.name());
+            assertTrue(provider.description().contains("Bell et al. 2024"), provider.name());
+        }
+    }
+}
