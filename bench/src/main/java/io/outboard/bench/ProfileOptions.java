@@ -15,7 +15,8 @@ final class ProfileOptions {
             paramLabel = "NAME",
             defaultValue = "paper",
             description =
-                    "mimalloc, paper, large, mid, small or pingpong; for pool also own, pairs, larson or xmalloc, of"
+                    "mimalloc, paper, large, mid, small or pingpong; as an adversary would have it, fragmenting, sawtooth,"
+                            + " two-sizes, list-borders or equal-hashes; for pool also own, pairs, larson or xmalloc, of"
                             + " several threads. Default: ${DEFAULT-VALUE}.")
     private String profile = "paper";
 
