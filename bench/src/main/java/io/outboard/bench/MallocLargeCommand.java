@@ -1,9 +1,15 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.tail.TailComparison;
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code outboard malloc-large}: mimalloc-bench's malloc-large, as Bell et al. (2024, section VI) adapted it. */
@@ -24,14 +30,48 @@ final class MallocLargeCommand implements Callable<Integer> {
     @Mixin
     private MeasureOptions options = new MeasureOptions();
 
+    @Option(
+            names = "--tail",
+            description =
+                    "Only the tail of latencies: over --ops operations, such as 1e8, up to the 99.999th percentile, and"
+                            + " beside them those of the same loop doing nothing. The trace has a million operations at most and is"
+                            + " repeated; no GPU is used.")
+    private boolean tail;
+
     @Override
     public Integer call() throws Exception {
         options.check();
+        if (tail) {
+            measureTail();
+            return 0;
+        }
         if (profile.seeds(options.smallestRegion()) > 1) {
             new SmallestBySeed(profile, options, spec.commandLine().getOut()).run();
             return 0;
         }
         new Comparison(profile.trace(), options, spec.commandLine().getOut()).run();
         return 0;
+    }
+
+    private void measureTail() throws IOException {
+        profile.seeds(options.smallestRegion());
+        if (options.smallestRegion()) {
+            throw new WrongUseException("--region=smallest must not be given with --tail, which looks for no region");
+        }
+        if (!options.mayGoWithoutDevice()) {
+            throw new WrongUseException("--device must be none or auto with --tail, which measures addresses only");
+        }
+        if (profile.operations() < TailComparison.LEAST_OPERATIONS) {
+            throw new WrongUseException("--ops=" + profile.operations() + " must be >= "
+                    + TailComparison.LEAST_OPERATIONS + " with --tail: fewer have no 99.999th percentile");
+        }
+        final Trace trace = profile.traceOfAtMost(Profiles.DEFAULT_OPERATIONS);
+        new TailComparison(trace, profile.operations())
+                .run(
+                        options.strategies(),
+                        Comparison.maxBlocks(trace),
+                        options.regionBytes().orElse(trace.regionBytes()),
+                        options.output(),
+                        spec.commandLine().getOut());
     }
 }

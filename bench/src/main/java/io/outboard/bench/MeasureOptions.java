@@ -86,6 +86,11 @@ final class MeasureOptions {
         }
     }
 
+    /** Whether no GPU was asked for by its number. */
+    boolean mayGoWithoutDevice() {
+        return device.equals("none") || device.equals("auto");
+    }
+
     boolean smallestRegion() {
         return SMALLEST.equals(region);
     }

@@ -3,7 +3,10 @@ package io.outboard.bench;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
+import java.math.BigDecimal;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** Options of commands that measure a generated trace. */
 final class ProfileOptions {
@@ -15,7 +18,8 @@ final class ProfileOptions {
             paramLabel = "NAME",
             defaultValue = "paper",
             description =
-                    "mimalloc, paper, large, mid, small or pingpong; for pool also own, pairs, larson or xmalloc, of"
+                    "mimalloc, paper, large, mid, small or pingpong; as an adversary would have it, fragmenting, sawtooth,"
+                            + " two-sizes, list-borders or equal-hashes; for pool also own, pairs, larson or xmalloc, of"
                             + " several threads. Default: ${DEFAULT-VALUE}.")
     private String profile = "paper";
 
@@ -23,7 +27,8 @@ final class ProfileOptions {
             names = "--ops",
             paramLabel = "N",
             defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
-            description = "Allocations and frees, together. Default: ${DEFAULT-VALUE}.")
+            converter = WholeNumber.class,
+            description = "Allocations and frees, together, such as 1000000 or 1e6. Default: ${DEFAULT-VALUE}.")
     private int operations;
 
     @Option(
@@ -81,10 +86,33 @@ final class ProfileOptions {
 
     /** The same with another seed, by its number. */
     Trace trace(final int seed) {
+        return trace(seed, operations);
+    }
+
+    /** The trace that is asked for, or its beginning. */
+    Trace traceOfAtMost(final int most) {
+        return trace(0, Math.min(operations, most));
+    }
+
+    private Trace trace(final int seed, final int count) {
         try {
-            return Profiles.variant(profile, operations, seed, scale);
+            return Profiles.variant(profile, count, seed, scale);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
+        }
+    }
+
+    /** Reads {@code 100000000} and {@code 1e8}. */
+    static final class WholeNumber implements ITypeConverter<Integer> {
+
+        @Override
+        public Integer convert(final String text) {
+            try {
+                return new BigDecimal(text).intValueExact();
+            } catch (final ArithmeticException | NumberFormatException e) {
+                throw new TypeConversionException(
+                        "'" + text + "' must be a whole number, such as 1000000 or 1e6, of less than 2^31");
+            }
         }
     }
 }

@@ -206,6 +206,26 @@ class CommandLineTest {
         assertTrue(Files.readString(out.resolve("report.html")).contains("Smallest regions over seeds"));
     }
 
+    @Test
+    void shouldPrintALineForTheTailAndOneForNothing() throws IOException {
+        final Path out = folder.resolve("tail");
+
+        final Outcome outcome = Outcome.of(
+                "malloc-large", "--tail", "--ops", "2.5e5", "--profile", "fragmenting", "--out", out.toString());
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        final List<String> lines = outcome.out().lines().toList();
+        for (final String name : List.of("tlsf ", "nothing ")) {
+            final List<String> rows =
+                    lines.stream().filter(line -> line.startsWith(name)).toList();
+            assertEquals(1, rows.size(), outcome.out());
+            assertTrue(rows.get(0).contains("250,000"), outcome.out());
+        }
+        assertTrue(outcome.out().contains("p99.999"), outcome.out());
+        assertEquals(2, Files.readAllLines(out.resolve("tail.json")).size());
+        assertTrue(Files.readString(out.resolve("report.html")).contains("Tail latency"));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"--help", "--version", "malloc-large --help", "replay --help", "report --help", "strategies"})
@@ -226,6 +246,15 @@ class CommandLineTest {
         "malloc-large --strategy foo, --strategy=foo",
         "malloc-large --ops 1, --ops=1",
         "malloc-large --ops x, x",
+        "malloc-large --ops 1.5, 1.5",
+        "malloc-large --ops 1e10, 1e10",
+        "malloc-large --tail --ops 1e4, --ops=10000 must be >= 100000 with --tail",
+        "malloc-large --tail --region smallest, --region=smallest must not be given with --tail",
+        "malloc-large --tail --seeds 2, --seeds=2 must be 1",
+        "malloc-large --tail --device 0, --device must be none or auto with --tail",
+        "malloc-large --tail --profile foo, --profile=foo",
+        "malloc-large --tail --region 2TiB, must suit tlsf",
+        "pool --tail, --tail",
         "malloc-large --device foo, device=foo",
         "malloc-large --region 5x, --region=5x",
         "malloc-large --region 0, --region=0",

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
+import io.outboard.core.TouchedRecords;
 import io.outboard.core.VirtualMemorySource;
 import java.util.Arrays;
 import java.util.SplittableRandom;

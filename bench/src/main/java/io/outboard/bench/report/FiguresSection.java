@@ -68,6 +68,12 @@ final class FiguresSection implements Section {
                             "unserved"),
                     List.of()),
             new Kind(
+                    "tail.json",
+                    "Tail latency",
+                    List.of("profile", "strategy", "beside"),
+                    List.of("ops", "p50Ns", "p999Ns", "p9999Ns", "p99999Ns", "maxNs", "pauses", "seconds", "failures"),
+                    List.of()),
+            new Kind(
                     "soak.json",
                     "Soak",
                     List.of("reusePolicy", "threads", "device"),
@@ -139,6 +145,9 @@ final class FiguresSection implements Section {
     private static String text(final String key, final double number) {
         if (key.endsWith("Bytes") || key.endsWith("BytesOfOne") || key.endsWith("BytesPerOp")) {
             return Units.bytes(number);
+        }
+        if (key.endsWith("Ns")) {
+            return Units.time(number);
         }
         return number == Math.rint(number) ? Units.count(number) : Units.number(number);
     }

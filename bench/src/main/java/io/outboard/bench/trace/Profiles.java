@@ -3,10 +3,11 @@ package io.outboard.bench.trace;
 import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /**
- * Six generated traces that show how a strategy behaves. The same name and number of operations give the same trace, on
- * any machine.
+ * Eleven generated traces that show how a strategy behaves: six as programs have them, five as an adversary would. The same
+ * name and number of operations give the same trace, on any machine.
  *
  * <table>
  * <caption>The profiles</caption>
@@ -20,12 +21,23 @@ import java.util.function.LongSupplier;
  *     <td>256 B..4 MiB, logarithm uniform</td><td>256 GiB</td></tr>
  * <tr><td>pingpong</td><td>SplitMix64, 5</td><td>1001 slots</td><td>ping-pong</td><td>1 KiB..16 MiB, then 8 MiB</td>
  *     <td>64 GiB</td></tr>
+ * <tr><td>fragmenting</td><td>SplitMix64, 6</td><td>50000 holes, 1000 slots</td><td>toggle</td>
+ *     <td>1023 or 1055 granules; holes of 1024..1054</td><td>64 GiB</td></tr>
+ * <tr><td>sawtooth</td><td>SplitMix64, 7</td><td>10000 slots</td><td>fill all, empty all but 16</td>
+ *     <td>256 B..4 MiB, logarithm uniform</td><td>64 GiB</td></tr>
+ * <tr><td>two-sizes</td><td>SplitMix64, 8</td><td>10000 holes, 10000 slots</td><td>fill all, empty all</td>
+ *     <td>256 KiB, then 512 KiB - 256 B; holes of either</td><td>64 GiB</td></tr>
+ * <tr><td>list-borders</td><td>SplitMix64, 9</td><td>10000 slots</td><td>toggle</td>
+ *     <td>2^m + k 2^(m-5) granules, and one less and more; m in 6..13, k in 0..31</td><td>64 GiB</td></tr>
+ * <tr><td>equal-hashes</td><td>SplitMix64, 10</td><td>1024 blocks whose offsets hash alike</td><td>free and allocate each in turn</td>
+ *     <td>8 KiB</td><td>64 GiB</td></tr>
  * </table>
  *
  * <p><em>Replace</em> draws a buffer, then a size; allocates the buffer's new block and then frees its old one.
  * <em>Toggle</em> first fills half of the slots, drawn at random, and then draws a slot each step: frees it if it is
  * full, else draws a size and allocates. <em>Ping-pong</em> allocates 1000 blocks, frees every second, and then
- * allocates and frees one block of 8 MiB over and over. {@code mimalloc} is the benchmark {@code malloc-large} of
+ * allocates and frees one block of 8 MiB over and over. The last five
+ * have granules of 256 bytes; {@code AdversarialProfiles} says what each is bad for. {@code mimalloc} is the benchmark {@code malloc-large} of
  * mimalloc-bench with its random stream continued: the same buffers and sizes that a libstdc++ build of it draws.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 8 host bytes an operation.
@@ -38,12 +50,15 @@ public final class Profiles {
     /** Least operations of a profile: one step of {@code replace} takes two. */
     public static final int MIN_OPERATIONS = 2;
 
-    private static final List<String> NAMES = List.of("mimalloc", "paper", "large", "mid", "small", "pingpong");
+    private static final List<String> NAMES = Stream.concat(
+                    Stream.of("mimalloc", "paper", "large", "mid", "small", "pingpong"),
+                    AdversarialProfiles.NAMES.stream())
+            .toList();
 
     private static final long KIB = 1024;
     private static final long MIB = 1024 * KIB;
     private static final long GIB = 1024 * MIB;
-    private static final long REGION_BYTES = 64 * GIB;
+    static final long REGION_BYTES = 64 * GIB;
     private static final int PINGPONG_BLOCKS = 1000;
     private static final int MOST_SCALE = 1000;
 
@@ -127,7 +142,8 @@ public final class Profiles {
                 yield toggle(
                         name, 200_000 * scale, 256 * GIB * scale, operations, random, () -> random.logUniform(8, 22));
             }
-            default -> pingpong(operations, variant);
+            case "pingpong" -> pingpong(operations, variant);
+            default -> AdversarialProfiles.generate(name, operations, variant);
         };
     }
 
@@ -159,7 +175,7 @@ public final class Profiles {
         return new Trace(name, 2 * buffers, REGION_BYTES, list.toArray());
     }
 
-    private static Trace toggle(
+    static Trace toggle(
             final String name,
             final int slots,
             final long regionBytes,

@@ -27,10 +27,23 @@ class ProfilesTest {
 
     @Test
     void shouldListTheProfilesInTheOrderOfReports() {
-        assertEquals(List.of("mimalloc", "paper", "large", "mid", "small", "pingpong"), Profiles.names());
+        assertEquals(
+                List.of(
+                        "mimalloc",
+                        "paper",
+                        "large",
+                        "mid",
+                        "small",
+                        "pingpong",
+                        "fragmenting",
+                        "sawtooth",
+                        "two-sizes",
+                        "list-borders",
+                        "equal-hashes"),
+                Profiles.names());
     }
 
-    /** The last column is the CRC-32 of the HPTRACE1 file that an independent C++ generator writes. */
+    /** In the first six rows, the last column is the CRC-32 of the HPTRACE1 file that an independent C++ generator writes, in the others of ours. */
     @ParameterizedTest
     @CsvSource({
         "mimalloc,     40,  64,   459425041,     21, 2bca03a6",
@@ -38,7 +51,12 @@ class ProfilesTest {
         "large,      1000,  64,  4931001242,    565, 6d5b0eaf",
         "mid,       10000,  64,  2415981876,   5157, 08ef5c68",
         "small,    200000, 256, 43639087286, 100353, 42c548db",
-        "pingpong,   1001,  64,  8339151058,   1000, c74c78f6"
+        "pingpong,   1001,  64,  8339151058,   1000, c74c78f6",
+        "fragmenting, 101000, 64, 13708959744, 100000, bf00c6c4",
+        "sawtooth, 10000, 64, 4587067091, 10000, 927e41d6",
+        "two-sizes, 30000, 64, 5322240000, 20000, ca4d14e2",
+        "list-borders, 10000, 64, 4210831616, 5209, d2d855b8",
+        "equal-hashes, 2048, 64, 8286547968, 2048, c6a4db18"
     })
     void shouldMatchTheCheckValues(
             final String name,
@@ -95,7 +113,10 @@ class ProfilesTest {
         final IllegalArgumentException e =
                 assertThrows(IllegalArgumentException.class, () -> Profiles.named("huge", 100));
 
-        assertEquals("profile=huge must be one of: mimalloc, paper, large, mid, small, pingpong", e.getMessage());
+        assertEquals(
+                "profile=huge must be one of: mimalloc, paper, large, mid, small, pingpong, fragmenting, sawtooth, two-sizes,"
+                        + " list-borders, equal-hashes",
+                e.getMessage());
     }
 
     @ParameterizedTest
@@ -109,7 +130,7 @@ class ProfilesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"mimalloc", "paper", "large", "mid", "small", "pingpong"})
+    @FieldSource("NAMES")
     void shouldDrawOtherBlocksWithAnotherSeed(final String name) {
         final long[] first = Profiles.named(name, 1_000).operations();
 

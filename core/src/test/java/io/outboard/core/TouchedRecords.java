@@ -1,4 +1,4 @@
-package io.outboard.tlsf;
+package io.outboard.core;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -36,10 +36,12 @@ public final class TouchedRecords extends ClassLoader {
             Opcodes.IASTORE, "store([III)V",
             Opcodes.LASTORE, "store([JIJ)V");
 
-    TouchedRecords() {
+    /** Nothing loaded yet. */
+    public TouchedRecords() {
         super(TouchedRecords.class.getClassLoader());
     }
 
+    /** Begins counting. */
     public static void start() {
         count = 0;
         counting = true;
@@ -52,7 +54,7 @@ public final class TouchedRecords extends ClassLoader {
     }
 
     /** An instance of a class, loaded so that what it and all it uses touches is counted. */
-    Object newInstance(final Class<?> type) {
+    public Object newInstance(final Class<?> type) {
         try {
             return loadClass(type.getName()).getDeclaredConstructor().newInstance();
         } catch (final ReflectiveOperationException e) {

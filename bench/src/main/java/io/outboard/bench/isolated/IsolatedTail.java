@@ -1,0 +1,109 @@
+package io.outboard.bench.isolated;
+
+import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.tail.TailBench;
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import io.outboard.core.VirtualMemorySource;
+
+/** The loop of {@link TailBench}. Confined to one thread; makes no garbage. */
+public final class IsolatedTail implements TailBench {
+
+    private final Target target;
+    private final long[] operations;
+    private int next;
+    private long failures;
+
+    /**
+     * Makes the strategy.
+     *
+     * @param strategy its name, or {@link TailBench#NOTHING}
+     * @param operations a trace's, at whose end nothing is in use, so that it can be repeated; not copied
+     * @param slots of the trace
+     * @param maxBlocks how many blocks the strategy's tables are to hold
+     * @param regionBytes of the region, which nothing backs
+     * @throws IllegalArgumentException if there is no such strategy, or the tables can't be of that size
+     * @throws WrongUseException if the strategy can't divide such a region
+     */
+    public IsolatedTail(
+            final String strategy,
+            final long[] operations,
+            final int slots,
+            final int maxBlocks,
+            final long regionBytes) {
+        this.operations = operations;
+        target = strategy.equals(NOTHING) ? new NoTarget(slots) : target(strategy, slots, maxBlocks, regionBytes);
+    }
+
+    @Override
+    public void run(final int count, final Latencies latencies) {
+        int i = next;
+        for (int done = 0; done < count; done++) {
+            final long operation = operations[i];
+            final int slot = Trace.slot(operation);
+            if (Trace.isFree(operation)) {
+                if (target.wasServed(slot)) {
+                    final long before = System.nanoTime();
+                    target.free(slot);
+                    latencies.record(System.nanoTime() - before);
+                }
+            } else {
+                final long bytes = Trace.bytes(operation);
+                final long before = System.nanoTime();
+                final boolean served = target.allocate(slot, bytes);
+                latencies.record(System.nanoTime() - before);
+                if (!served) {
+                    failures++;
+                }
+            }
+            if (++i == operations.length) {
+                i = 0;
+            }
+        }
+        next = i;
+    }
+
+    @Override
+    public long failures() {
+        return failures;
+    }
+
+    private static Target target(final String strategy, final int slots, final int maxBlocks, final long regionBytes) {
+        final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(maxBlocks);
+        final StrategyProvider provider = Strategies.named(strategy);
+        try {
+            return new StrategyTarget(provider.create(VirtualMemorySource.region(regionBytes), options), slots);
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException("--region=" + regionBytes + " must suit " + strategy + ": " + e.getMessage());
+        }
+    }
+
+    /** Keeps what a loop over a strategy keeps, and calls nobody. */
+    private static final class NoTarget extends Target {
+
+        private final long[] addresses;
+
+        NoTarget(final int slots) {
+            addresses = new long[slots];
+        }
+
+        @Override
+        boolean allocate(final int slot, final long sizeBytes) {
+            addresses[slot] = sizeBytes;
+            return true;
+        }
+
+        @Override
+        boolean wasServed(final int slot) {
+            return addresses[slot] > 0;
+        }
+
+        @Override
+        void free(final int slot) {
+            // Nothing: that is what is measured.
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.outboard.bench.tail;
+
+import io.outboard.bench.common.Latencies;
+
+/**
+ * A loop over a trace's operations, with a clock around each: on one strategy, or on nothing. Made among classes of its own,
+ * see {@link io.outboard.bench.common.Isolation}. Thread-safety: confined to one thread.
+ */
+public interface TailBench {
+
+    /** Name of no strategy: the same loop, which reads the clock and walks the trace, but calls no allocator. */
+    String NOTHING = "nothing";
+
+    /**
+     * Goes on with the next operations, from the trace's beginning again after its end.
+     *
+     * @param operations how many, > 0
+     * @param latencies gets what each took; a free of what found no memory is left out
+     */
+    void run(int operations, Latencies latencies);
+
+    /**
+     * Allocations that have found no memory.
+     *
+     * @return count, >= 0
+     */
+    long failures();
+}

@@ -1,0 +1,208 @@
+package io.outboard.bench.tail;
+
+import io.outboard.bench.common.FigureOutput;
+import io.outboard.bench.common.Isolation;
+import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.OutputOptions;
+import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.TextTable;
+import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.Units;
+import io.outboard.bench.trace.Trace;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Locale;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Strategies' latencies over so many operations that a 99.999th percentile and a maximum mean something, each with the machine's
+ * own pauses beside it: slices of the strategy's operations and slices of the same loop doing nothing, in turn, in one process.
+ * What interrupts by time does so more often in the loop that takes longer, so a few pauses move a percentile of that one first:
+ * their number and the time that each loop took together are told, too.
+ *
+ * <p>Confined to one thread. Cost: a trace of 8 host bytes an operation, whatever the operations measured: it is repeated.
+ */
+public final class TailComparison {
+
+    /** Fewer have no 99.999th percentile beside their maximum. */
+    public static final int LEAST_OPERATIONS = 100_000;
+
+    /** Some milliseconds: a machine that is disturbed for longer is so in both loops. */
+    private static final int SLICE = 100_000;
+
+    /** The compiler is done well before so many operations. */
+    private static final int WARM_SLICES = 40;
+
+    private static final long PAUSE_NS = 100_000;
+
+    private static final String ISOLATED = "io.outboard.bench.isolated.IsolatedTail";
+
+    private final Trace trace;
+    private final long[] operations;
+    private final int wanted;
+    private final long clockNs = Latencies.measureClock();
+
+    /** What came of one loop; {@code beside} ran in turn with it. */
+    record Row(String strategy, String beside, Latencies latencies, double seconds, long failures) {
+
+        /** Operations that took longer than any does by itself: the machine did something else meanwhile. */
+        long pauses() {
+            final Histogram histogram = latencies.histogram();
+            return histogram.getCountBetweenValues(PAUSE_NS, histogram.getHighestTrackableValue());
+        }
+    }
+
+    /** One of the two loops that run in turn. */
+    private static final class Loop {
+
+        private final String name;
+        private final TailBench bench;
+        private final Latencies latencies;
+        private long ns;
+
+        Loop(final String name, final TailBench bench, final Latencies latencies) {
+            this.name = name;
+            this.bench = bench;
+            this.latencies = latencies;
+        }
+
+        void slice(final int operations) {
+            final long before = System.nanoTime();
+            bench.run(operations, latencies);
+            ns += System.nanoTime() - before;
+        }
+
+        Row row(final String beside) {
+            return new Row(name, beside, latencies, ns / 1e9, bench.failures());
+        }
+    }
+
+    /**
+     * Nothing measured yet.
+     *
+     * @param trace what to repeat; what it leaves in use is freed before it begins again
+     * @param operations allocations and frees to measure, at least {@link #LEAST_OPERATIONS}
+     */
+    public TailComparison(final Trace trace, final int operations) {
+        this.trace = trace;
+        this.operations = closed(trace);
+        wanted = operations;
+    }
+
+    /**
+     * Measures and prints.
+     *
+     * @param strategies names of strategies that exist, measured one after the other
+     * @param maxBlocks how many blocks their tables are to hold
+     * @param regionBytes of the region, which nothing backs
+     * @param output what to print, and where to write
+     * @param out where to print
+     * @throws IOException if the folder for results can't be written
+     */
+    public void run(
+            final List<String> strategies,
+            final int maxBlocks,
+            final long regionBytes,
+            final OutputOptions output,
+            final PrintWriter out)
+            throws IOException {
+        final List<Row> rows = new ArrayList<>();
+        try (Progress progress = new Progress((long) strategies.size() * wanted)) {
+            for (final String strategy : strategies) {
+                progress.stage(strategy);
+                rows.addAll(measure(strategy, maxBlocks, regionBytes, progress));
+            }
+        }
+        new FigureOutput(output, out, null)
+                .print("tail.json", rows.stream().map(this::json).toList(), table -> print(rows, table));
+    }
+
+    List<Row> measure(final String strategy, final int maxBlocks, final long regionBytes, final Progress progress) {
+        final TailBench allocator = open(strategy, maxBlocks, regionBytes);
+        final TailBench nothing = open(TailBench.NOTHING, maxBlocks, regionBytes);
+        final Latencies thrownAway = new Latencies(clockNs);
+        for (int slice = 0; slice < WARM_SLICES; slice++) {
+            allocator.run(SLICE, thrownAway);
+            nothing.run(SLICE, thrownAway);
+        }
+        final long failuresOfWarmup = allocator.failures();
+        final Loop first = new Loop(strategy, allocator, new Latencies(clockNs));
+        final Loop second = new Loop(TailBench.NOTHING, nothing, new Latencies(clockNs));
+        for (int done = 0; done < wanted; done += SLICE) {
+            final int slice = Math.min(SLICE, wanted - done);
+            first.slice(slice);
+            second.slice(slice);
+            progress.step(slice);
+        }
+        final Row row = first.row(TailBench.NOTHING);
+        return List.of(
+                new Row(strategy, row.beside(), row.latencies(), row.seconds(), row.failures() - failuresOfWarmup),
+                second.row(strategy));
+    }
+
+    private TailBench open(final String strategy, final int maxBlocks, final long regionBytes) {
+        return Isolation.open(TailBench.class, ISOLATED, strategy, operations, trace.slots(), maxBlocks, regionBytes);
+    }
+
+    private JsonLine json(final Row row) {
+        return new JsonLine()
+                .put("profile", trace.name())
+                .put("strategy", row.strategy())
+                .put("beside", row.beside())
+                .put("ops", row.latencies().histogram().getTotalCount())
+                .put("p50Ns", row.latencies().percentile(50), 0)
+                .put("p999Ns", row.latencies().percentile(99.9), 0)
+                .put("p9999Ns", row.latencies().percentile(99.99), 0)
+                .put("p99999Ns", row.latencies().percentile(99.999), 0)
+                .put("maxNs", row.latencies().percentile(100), 0)
+                .put("pauses", row.pauses())
+                .put("seconds", row.seconds(), 2)
+                .put("failures", row.failures())
+                .put("clockNs", clockNs);
+    }
+
+    private void print(final List<Row> rows, final PrintWriter table) {
+        table.printf(
+                Locale.ROOT,
+                "%s: %,d operations, in turn with the same loop doing nothing, by %,d%n%n",
+                trace.name(),
+                wanted,
+                SLICE);
+        new TextTable<Row>()
+                .column("strategy", Row::strategy)
+                .column(
+                        "operations",
+                        row -> Units.count((double) row.latencies().histogram().getTotalCount()))
+                .column("p50", row -> Units.time(row.latencies().percentile(50)))
+                .column("p99.9", row -> Units.time(row.latencies().percentile(99.9)))
+                .column("p99.99", row -> Units.time(row.latencies().percentile(99.99)))
+                .column("p99.999", row -> Units.time(row.latencies().percentile(99.999)))
+                .column("max", row -> Units.time(row.latencies().percentile(100)))
+                .column("of 100 \u00B5s and more", row -> Units.count((double) row.pauses()))
+                .column("seconds", row -> Units.number(row.seconds()))
+                .column("failed", row -> Units.count((double) row.failures()))
+                .print(rows, table);
+    }
+
+    /** The operations of a trace, and frees of what it leaves in use. */
+    static long[] closed(final Trace trace) {
+        final long[] begun = trace.operations();
+        final BitSet full = new BitSet();
+        final long[] bytes = new long[trace.slots()];
+        for (final long operation : begun) {
+            final int slot = Trace.slot(operation);
+            full.set(slot, !Trace.isFree(operation));
+            bytes[slot] = Trace.bytes(operation);
+        }
+        final long[] closed = Arrays.copyOf(begun, begun.length + full.cardinality());
+        int end = begun.length;
+        for (int slot = full.nextSetBit(0); slot >= 0; slot = full.nextSetBit(slot + 1)) {
+            closed[end++] = Trace.free(slot, bytes[slot]);
+        }
+        return closed;
+    }
+}
