@@ -41,9 +41,8 @@ final class Growth {
     /** What the pool would hold if it grew for a request, in bytes. */
     long nextHeldBytes(final long sizeBytes) {
         final long heldBytes = lanes.heldBytes();
-        final long moreBytes = inPlace != null && inPlace.isUsed()
-                ? inPlace.stepBytes()
-                : heldBytes == 0 ? firstRegionBytes : heldBytes;
+        final long stepBytes = inPlace == null ? -1 : inPlace.stepBytes();
+        final long moreBytes = stepBytes >= 0 ? stepBytes : heldBytes == 0 ? firstRegionBytes : heldBytes;
         return Math.min(limitBytes, heldBytes + Math.max(moreBytes, Math.min(sizeBytes, limitBytes)));
     }
 
@@ -74,7 +73,7 @@ final class Growth {
                     address = takeAndPlace(sizeBytes, alignmentBytes, modestly);
                 }
             }
-            return Math.max(address, Strategy.NO_SPACE);
+            return address == Part.NEEDS_MEMORY ? Strategy.NO_SPACE : address;
         } finally {
             regionLock.unlock();
         }
@@ -108,12 +107,12 @@ final class Growth {
         }
     }
 
-    /** Grows in place so that blocks may end there, if limit and device allow. */
-    boolean commitTo(final long end) {
+    /** Extends a block of the region that grows in place, which grows for it if limit and device allow; false if they don't. */
+    boolean growAndExtend(final long address, final long newSizeBytes) {
         StackReserve.claimMore();
         regionLock.lock();
         try {
-            return inPlace != null && inPlace.commitTo(end);
+            return inPlace != null && inPlace.commitAndExtend(address, newSizeBytes);
         } finally {
             regionLock.unlock();
         }
@@ -152,6 +151,9 @@ final class Growth {
             ended = true;
             final Part[] all = main.parts.all();
             final Failures failures = new Failures();
+            if (inPlace != null) {
+                inPlace.end();
+            }
             failures.attempt(() -> {
                 lanes.lockAll();
                 try {

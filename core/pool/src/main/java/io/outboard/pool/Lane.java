@@ -424,7 +424,7 @@ final class Lane extends SpinLock {
         return Strategy.NO_SPACE;
     }
 
-    /** An address, {@code NO_SPACE}, or the complement of the end that must be backed for the block to be placed. */
+    /** An address, {@code NO_SPACE}, or {@link Part#NEEDS_MEMORY}. */
     long placeIn(final Part part, final long sizeBytes, final long alignmentBytes) {
         final Strategy strategy = part.strategy;
         final long before = strategy.freeBytes();
@@ -610,31 +610,34 @@ final class Lane extends SpinLock {
         }
     }
 
-    /** Grows a block in place. Its address, {@code NO_SPACE}, or the complement of the end that must be backed for it. */
+    /** Grows a block in place. Its address, {@code NO_SPACE}, or {@link Part#NEEDS_MEMORY}. */
     long extend(final @Nullable Part chunk, final long address, final long newSizeBytes) {
         lock();
         try {
-            final Part part = usedPart(chunk, address);
-            final Strategy strategy = part.strategy;
-            final long oldBytes = strategy.sizeOf(address);
-            final long before = strategy.freeBytes();
-            long placed = Strategy.NO_SPACE;
-            if (strategy.extend(address, newSizeBytes)) {
-                final long moreBytes = before - strategy.freeBytes();
-                final long end = address + oldBytes + moreBytes;
-                if (end > part.backedEnd()) {
-                    // There is room in the tables for the tail, since there was before.
-                    strategy.trim(address, oldBytes);
-                    placed = ~end;
-                } else {
-                    counters.resized(moreBytes);
-                    placed = address;
-                }
-            }
-            return placed;
+            return extendHeld(chunk, address, newSizeBytes);
         } finally {
             taken = false;
         }
+    }
+
+    /** As {@link #extend}; the lock is held. */
+    long extendHeld(final @Nullable Part chunk, final long address, final long newSizeBytes) {
+        final Part part = usedPart(chunk, address);
+        final Strategy strategy = part.strategy;
+        final long oldBytes = strategy.sizeOf(address);
+        final long before = strategy.freeBytes();
+        if (!strategy.extend(address, newSizeBytes)) {
+            return Strategy.NO_SPACE;
+        }
+        final long moreBytes = before - strategy.freeBytes();
+        final long end = address + oldBytes + moreBytes;
+        if (end > part.backedEnd()) {
+            // There is room in the tables for the tail, since there was before.
+            strategy.trim(address, oldBytes);
+            return part.needsMemoryTo(end);
+        }
+        counters.resized(moreBytes);
+        return address;
     }
 
     long sizeOf(final @Nullable Part chunk, final long address) {

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Part {
 
+    /** In place of an address: there is room only where memory must be put first, up to {@link #neededEnd}. */
+    static final long NEEDS_MEMORY = Strategy.NO_SPACE - 1;
+
     /** As the source gave it. */
     final Region taken;
 
@@ -51,6 +54,9 @@ final class Part {
 
     /** The least size that was refused since anything became free here: no more is looked for. */
     private long refusedBytes = Long.MAX_VALUE;
+
+    /** Where memory must end for the block that was last answered with {@link #NEEDS_MEMORY}. */
+    private long neededEnd;
 
     private Part(
             final Region taken,
@@ -118,7 +124,7 @@ final class Part {
         }
     }
 
-    /** An address, {@code NO_SPACE}, or the complement of the end that must be backed for the block to be placed. */
+    /** An address, {@code NO_SPACE}, or {@link #NEEDS_MEMORY}. */
     long place(final long sizeBytes, final long alignmentBytes) {
         if (sizeBytes >= refusedBytes) {
             return Strategy.NO_SPACE;
@@ -136,10 +142,21 @@ final class Part {
             final long end = address + before - strategy.freeBytes();
             if (end > backedEnd) {
                 strategy.free(address);
-                return ~end;
+                return needsMemoryTo(end);
             }
         }
         return address;
+    }
+
+    /** A block would end where no memory is. */
+    long needsMemoryTo(final long end) {
+        neededEnd = end;
+        return NEEDS_MEMORY;
+    }
+
+    /** Read in the same hold of the lock in which {@link #NEEDS_MEMORY} was answered. */
+    long neededEnd() {
+        return neededEnd;
     }
 
     /** Nothing is in use here, nor in limbo. */

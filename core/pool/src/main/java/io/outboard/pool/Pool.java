@@ -317,12 +317,8 @@ public final class Pool implements AutoCloseable {
      */
     public boolean extend(final long address, final long newSizeBytes) {
         final Part chunk = lanes.chunkAt(address);
-        long placed = laneOf(chunk).extend(chunk, address, newSizeBytes);
-        // The complement of an end that must be backed for it.
-        while (placed < Strategy.NO_SPACE && growth.commitTo(~placed)) {
-            placed = lanes.main().extend(null, address, newSizeBytes);
-        }
-        return placed >= 0;
+        final long extended = laneOf(chunk).extend(chunk, address, newSizeBytes);
+        return extended == Part.NEEDS_MEMORY ? growth.growAndExtend(address, newSizeBytes) : extended >= 0;
     }
 
     private Lane laneOf(final @Nullable Part chunk) {
