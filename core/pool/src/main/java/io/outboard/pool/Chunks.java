@@ -82,10 +82,10 @@ final class Chunks {
         if (least > MOST_CHUNK_BYTES / BLOCKS_IN_A_CHUNK || maker.granuleBytes() > ChunkMap.UNIT_BYTES) {
             return 0;
         }
-        final long good = Math.min(lanes.heldBytes() / GOOD_SHARE, MOST_GRANULES * maker.granuleBytes());
+        final long good = Math.min(lanes.totals.heldBytes() / GOOD_SHARE, MOST_GRANULES * maker.granuleBytes());
         final long bytes = Math.max(good, Math.max(ChunkMap.UNIT_BYTES, BLOCKS_IN_A_CHUNK * least));
         final long chunkBytes = Math.min(MOST_CHUNK_BYTES, Long.highestOneBit(2 * bytes - 1));
-        return chunkBytes <= lanes.heldBytes() / LARGEST_SHARE ? chunkBytes : 0;
+        return chunkBytes <= lanes.totals.heldBytes() / LARGEST_SHARE ? chunkBytes : 0;
     }
 
     /** Releases what is ready in the main lane until it fits, in several holds if it is much. */
@@ -159,7 +159,7 @@ final class Chunks {
     }
 
     /** Its lane's lock is held. Nothing changes if it can't be done now. */
-    private boolean giveBack(final Lane lane, final Part chunk) {
+    private boolean giveBack(final LaneBlocks lane, final Part chunk) {
         try {
             main.lock();
         } catch (final StackOverflowError e) {
@@ -199,13 +199,13 @@ final class Chunks {
     }
 
     /** Its lane's lock is held. */
-    private void remove(final Lane lane, final Part chunk) {
+    private void remove(final LaneBlocks lane, final Part chunk) {
         lane.parts.remove(chunk);
         map.put(chunk.used.address(), chunk.used.endAddress(), null);
     }
 
     /** Nothing is in use in a chunk of a lane, whose lock is held: it goes back unless it is the only empty one there. */
-    void emptied(final Lane lane, final Part chunk) {
+    void emptied(final LaneBlocks lane, final Part chunk) {
         for (final Part other : lane.parts.all()) {
             if (other != chunk && other.isEmpty()) {
                 giveBack(lane, chunk);

@@ -52,12 +52,12 @@ final class GrowingRegion {
 
     /** What it may have with all that the limit leaves to it, in bytes. */
     long mostBytes() {
-        return limitBytes - (lanes.heldBytes() - part.heldBytes);
+        return limitBytes - (lanes.totals.heldBytes() - part.heldBytes);
     }
 
     /** What limit and device still allow, in bytes. */
     long unusedBytes() {
-        return Math.max(0, Math.min(limitBytes - lanes.heldBytes(), maker.availableBytes())) & -unitBytes;
+        return Math.max(0, Math.min(limitBytes - lanes.totals.heldBytes(), maker.availableBytes())) & -unitBytes;
     }
 
     /** Where its last memory ends, as the source says. */

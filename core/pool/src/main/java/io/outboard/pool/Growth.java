@@ -40,7 +40,7 @@ final class Growth {
 
     /** What the pool would hold if it grew for a request, in bytes. */
     long nextHeldBytes(final long sizeBytes) {
-        final long heldBytes = lanes.heldBytes();
+        final long heldBytes = lanes.totals.heldBytes();
         final long stepBytes = inPlace == null ? -1 : inPlace.stepBytes();
         final long moreBytes = stepBytes >= 0 ? stepBytes : heldBytes == 0 ? firstRegionBytes : heldBytes;
         return Math.min(limitBytes, heldBytes + Math.max(moreBytes, Math.min(sizeBytes, limitBytes)));
@@ -124,15 +124,15 @@ final class Growth {
         regionLock.lock();
         try {
             // Asked now: to get the lock may have taken long.
-            while (lanes.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
+            while (lanes.totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
                 final Part empty = removeEmpty();
                 if (empty == null) {
                     break;
                 }
                 giveBack(empty);
             }
-            if (inPlace != null && lanes.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
-                inPlace.giveBack(lanes.heldBytes() - bytes);
+            if (inPlace != null && lanes.totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
+                inPlace.giveBack(lanes.totals.heldBytes() - bytes);
             }
         } finally {
             regionLock.unlock();
@@ -155,11 +155,11 @@ final class Growth {
                 inPlace.end();
             }
             failures.attempt(() -> {
-                lanes.lockAll();
+                lanes.whole.lock();
                 try {
-                    lanes.clear();
+                    lanes.whole.clear();
                 } finally {
-                    lanes.unlockAll();
+                    lanes.whole.unlock();
                 }
             });
             for (final Part region : all) {
@@ -183,7 +183,7 @@ final class Growth {
 
     /** As {@link #growAndPlace(long, long, boolean)}, by a whole region. */
     private long takeAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
-        final long heldBytes = lanes.heldBytes();
+        final long heldBytes = lanes.totals.heldBytes();
         final Part taken = maker.take(
                 maker.leastBytesFor(sizeBytes, alignmentBytes),
                 heldBytes == 0 ? firstRegionBytes : modestly ? heldBytes / MODEST_SHARE : heldBytes,

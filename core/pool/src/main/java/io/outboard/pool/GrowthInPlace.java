@@ -60,7 +60,7 @@ final class GrowthInPlace {
     /** By how much it grows if no more is needed, in bytes; negative if there is no such region. */
     long stepBytes() {
         final GrowingRegion growing = region;
-        return growing == null ? -1 : growing.sizes.stepBytes(lanes.heldBytes(), firstRegionBytes);
+        return growing == null ? -1 : growing.sizes.stepBytes(lanes.totals.heldBytes(), firstRegionBytes);
     }
 
     void reserve() {

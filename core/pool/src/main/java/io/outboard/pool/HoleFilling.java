@@ -82,7 +82,7 @@ final class HoleFilling {
         } finally {
             settle(holes, filled);
             final long movedBytes = region.settle(pieces);
-            region.lanes.moved(movedBytes);
+            region.lanes.totals.moved(movedBytes);
             event.commit(sizeBytes, movedBytes, part.heldBytes - heldBytes);
         }
     }

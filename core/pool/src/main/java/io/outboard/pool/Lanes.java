@@ -1,9 +1,7 @@
 package io.outboard.pool;
 
-import io.outboard.core.BlockVisitor;
 import io.outboard.core.Strategy;
 import java.util.Arrays;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +57,13 @@ final class Lanes {
     private final Lane main;
     final Chunks chunks;
     final ParcelStore parcels = new ParcelStore();
+
+    /** What the lanes have together. */
+    final LaneTotals totals;
+
+    /** For those who look at all of the pool, or end it. */
+    final WholePool whole = new WholePool(this);
+
     private final int mostLanes;
 
     /** Replaced under the monitor, never changed. */
@@ -66,18 +71,6 @@ final class Lanes {
 
     /** By slot. Written under the monitor; a thread that reads an old one uses a lane that isn't its own, which is no error. */
     private final Lane[] homes = new Lane[SLOTS];
-
-    /** Of all regions, in bytes; written under the main lane's lock. */
-    private volatile long heldBytes;
-
-    /** Most that was in use at once, as far as it was looked at. */
-    private volatile long peakUsedBytes;
-
-    /** So far; written under the region lock. */
-    private volatile long mappings;
-
-    /** As {@link #mappings}. */
-    private volatile long movedBytes;
 
     private volatile boolean closed;
 
@@ -93,6 +86,7 @@ final class Lanes {
         main = new Lane(0, mostLanes, this, policy, isLimited());
         chunks = new Chunks(this, main, maker);
         all = new Lane[] {main};
+        totals = new LaneTotals(this);
         planRecycling();
         Arrays.fill(homes, main);
         spread(builder.spreadLanes);
@@ -139,6 +133,16 @@ final class Lanes {
 
     int count() {
         return all.length;
+    }
+
+    /** Whether an address lies in a region. */
+    boolean holds(final long address) {
+        for (final Part region : main.parts.all()) {
+            if (region.holds(address)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The chunk that an address is in; null for a region's own blocks, and for any other address. */
@@ -199,8 +203,8 @@ final class Lanes {
         final Lane[] lanes = all;
         final long bytes = switch (policy) {
             case IMMEDIATE -> Long.MAX_VALUE;
-            case STRICT -> ahead ? Math.min(limboLimitBytes, heldBytes / AHEAD_SHARE) : limboLimitBytes;
-            case TRACKED, STREAM_ORDERED -> heldBytes / MARKED_SHARE;
+            case STRICT -> ahead ? Math.min(limboLimitBytes, totals.heldBytes() / AHEAD_SHARE) : limboLimitBytes;
+            case TRACKED, STREAM_ORDERED -> totals.heldBytes() / MARKED_SHARE;
         };
         for (final Lane lane : lanes) {
             lane.recycledAbove = bytes / lanes.length;
@@ -208,7 +212,8 @@ final class Lanes {
     }
 
     /** There is much that is new in its limbo: whoever frees a block next recycles it. */
-    void wantsRecycling(final Lane lane) {
+    void wantsRecycling(final int number) {
+        final Lane lane = all[number];
         if (wanting != lane) {
             wanting = lane;
         }
@@ -226,16 +231,16 @@ final class Lanes {
     }
 
     /** A block was handed out. */
-    void counted(final Lane lane) {
+    void counted(final LaneBlocks lane) {
         if ((lane.counters.allocations() & (SAMPLED_EVERY - 1)) == 0) {
             sample(lane);
         }
     }
 
-    private void sample(final Lane lane) {
+    private void sample(final LaneBlocks lane) {
         try {
             if (all.length > 1) {
-                notePeak();
+                totals.notePeak();
             }
             if (lane.isMain()) {
                 spareTables();
@@ -267,114 +272,9 @@ final class Lanes {
         }
     }
 
-    // Numbers
-
-    /** Adds up the lanes; the most that was found so far is the peak. */
-    private void notePeak() {
-        // What the main lane had at its own peak was in use then, whatever the others had.
-        final long usedBytes = Math.max(usedBytes(), main.counters.peakUsedBytes());
-        if (usedBytes > peakUsedBytes) {
-            // Another thread's larger number may be lost, until somebody looks again.
-            peakUsedBytes = usedBytes;
-        }
-    }
-
-    long usedBytes() {
-        long bytes = 0;
-        for (final Lane lane : all) {
-            bytes += lane.counters.usedBytes();
-        }
-        return bytes;
-    }
-
-    long limboBytes() {
-        long bytes = 0;
-        for (final Lane lane : all) {
-            bytes += lane.counters.limboBytes();
-        }
-        return bytes;
-    }
-
-    /** With one lane exact, since that counts it; with several the most of regular samples. */
-    long peakUsedBytes() {
-        if (all.length == 1) {
-            return main.counters.peakUsedBytes();
-        }
-        notePeak();
-        return peakUsedBytes;
-    }
-
-    /**
-     * What all lanes together needed at most since this was asked the last time, or more: each lane's peak counts, whenever it was,
-     * and what one lane allocates and another frees counts for both.
-     */
-    long takePeakNeeded() {
-        long bytes = 0;
-        for (final Lane lane : all) {
-            lane.lock();
-            try {
-                // A chunk is needed as a whole.
-                final long chunkBytes = lane.isMain() ? 0 : lane.parts.bytes();
-                bytes += Math.max(chunkBytes, lane.counters.takePeakNeeded());
-            } finally {
-                lane.taken = false;
-            }
-        }
-        return bytes;
-    }
-
-    long allocations() {
-        long sum = 0;
-        for (final Lane lane : all) {
-            sum += lane.counters.allocations();
-        }
-        return sum;
-    }
-
-    long liveBlocks() {
-        long sum = 0;
-        for (final Lane lane : all) {
-            // In this order, so that no free is counted without its allocation.
-            sum -= lane.counters.frees();
-            sum += lane.counters.allocations();
-        }
-        return Math.max(0, sum);
-    }
-
-    long heldBytes() {
-        return heldBytes;
-    }
-
-    long mappings() {
-        return mappings;
-    }
-
-    long movedBytes() {
-        return movedBytes;
-    }
-
-    /** The region lock is held. */
-    void moved(final long bytes) {
-        if (bytes > 0) {
-            final long before = movedBytes;
-            movedBytes = before + bytes;
-            countMapping();
-        }
-    }
-
-    /** The region lock is held. */
-    private void countMapping() {
-        final long before = mappings;
-        mappings = before + 1;
-    }
-
-    /** The main lane's lock is held. */
+    /** The pool holds so much more. The main lane's lock is held. */
     void held(final long addedBytes) {
-        final long before = heldBytes;
-        heldBytes = before + addedBytes;
-        if (addedBytes != 0) {
-            countMapping();
-        }
+        totals.held(addedBytes);
         planRecycling();
     }
 
@@ -442,53 +342,6 @@ final class Lanes {
         return address;
     }
 
-    // The whole
-
-    /** Takes every lock, for those who look at all of the pool, or end it. */
-    void lockAll() {
-        final Lane[] lanes = all;
-        for (int i = 1; i < lanes.length; i++) {
-            lanes[i].lock();
-        }
-        main.lock();
-        if (lanes != all) {
-            // One more lane meanwhile.
-            unlock(lanes);
-            lockAll();
-        }
-    }
-
-    void unlockAll() {
-        unlock(all);
-    }
-
-    private static void unlock(final Lane[] lanes) {
-        for (final Lane lane : lanes) {
-            lane.taken = false;
-        }
-    }
-
-    /** All locks are held. In the order of addresses within a region; blocks of chunks in their places. */
-    void forEachBlock(final BlockVisitor visitor) {
-        for (final Part region : main.parts.all()) {
-            region.forEachBlock((address, sizeBytes, free) -> {
-                final Part chunk = free ? null : chunkAt(address);
-                if (chunk == null) {
-                    visitor.visit(address, sizeBytes, free);
-                } else {
-                    chunk.forEachBlock(visitor);
-                }
-            });
-        }
-    }
-
-    /** All locks are held: what lanes have in limbo, and the addresses of what is on its way to another. */
-    void forEachInLimbo(final LongConsumer visitor) {
-        for (final Lane lane : all) {
-            lane.forEachInLimbo(visitor);
-        }
-    }
-
     /** Releases all that is ready, and gives empty chunks back. */
     void releaseAll() {
         for (final Lane lane : all) {
@@ -498,27 +351,5 @@ final class Lanes {
             lane.releaseAll();
         }
         chunks.giveBackEmpty();
-    }
-
-    /** All locks are held. */
-    long largestFreeBlockBytes() {
-        long largest = 0;
-        for (final Lane lane : all) {
-            for (final Part part : lane.parts.all()) {
-                largest = Math.max(largest, part.largestFreeBlockBytes());
-            }
-        }
-        return largest;
-    }
-
-    /** All locks are held: everything that lanes know is forgotten. */
-    void clear() {
-        for (final Lane lane : all) {
-            if (!lane.isMain()) {
-                chunks.removeAll(lane);
-            }
-            lane.clear();
-        }
-        held(-heldBytes);
     }
 }

@@ -1,7 +1,6 @@
 package io.outboard.pool;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
@@ -27,176 +26,20 @@ final class Limbo {
     /** Stands for all streams; no stream has such a handle. */
     static final long ALL_STREAMS = -1;
 
-    /** Blocks that wait together. */
-    static final int BATCH_BLOCKS = 64;
-
-    /** A block is used again for a smaller request if no more than this share of it is lost. */
-    private static final int MOST_LOST_SHARE = 8;
-
-    /** Classes in which a block may be that loses so little: the request's own, and those behind it. */
-    private static final int CLASSES_LOOKED_AT = 3;
-
-    /** Of sizes, eight in each power of two. */
-    private static final int CLASSES = Long.SIZE * 8 + CLASSES_LOOKED_AT;
-
-    /** In place of a block that is in use again. */
-    private static final long NONE = -1;
-
-    /**
-     * Blocks that wait together for the same work.
-     *
-     * <p>While it is open, those of one stream are also in lists by size class, the newest first, so that one to be used
-     * again is found without a search.
-     */
-    static final class Batch {
-
-        final long[] retired = new long[BATCH_BLOCKS];
-        final long[] sizes = new long[BATCH_BLOCKS];
-        final int[] parts = new int[BATCH_BLOCKS];
-        int count;
-        private long bytes;
-
-        /** Closed: it is over when a later epoch than this has passed. */
-        private long noted;
-
-        /** In the list that it is in. */
-        @Nullable
-        Batch next;
-
-        /** The newest block of each class, and the next one of its class for each block: indices from 1, 0 for none. */
-        private byte @Nullable [] newest;
-
-        private byte @Nullable [] older;
-
-        /** For a batch of one stream. */
-        private void orderBySize() {
-            if (newest == null || older == null) {
-                older = new byte[BATCH_BLOCKS];
-                newest = new byte[CLASSES];
-            }
-        }
-
-        private void add(final int part, final long block, final long sizeBytes) {
-            parts[count] = part;
-            retired[count] = block;
-            sizes[count] = sizeBytes;
-            bytes += sizeBytes;
-            if (newest != null && older != null) {
-                final int sizeClass = sizeClass(sizeBytes);
-                older[count] = newest[sizeClass];
-                newest[sizeClass] = (byte) (count + 1);
-            }
-            count++;
-        }
-
-        /** Takes a block out that is large enough and not much larger; its index, or -1. */
-        private int find(final long sizeBytes) {
-            final int first = sizeClass(sizeBytes);
-            for (int sizeClass = first;
-                    newest != null && older != null && sizeClass < first + CLASSES_LOOKED_AT;
-                    sizeClass++) {
-                final int index = newest[sizeClass] - 1;
-                if (index >= 0) {
-                    final long lost = sizes[index] - sizeBytes;
-                    if (lost >= 0 && lost <= sizes[index] / MOST_LOST_SHARE) {
-                        newest[sizeClass] = older[index];
-                        return index;
-                    }
-                }
-            }
-            return -1;
-        }
-
-        /** Nothing is added or used again from now on; what was leaves no holes. */
-        private void close() {
-            int kept = 0;
-            for (int i = 0; i < count; i++) {
-                if (retired[i] != NONE) {
-                    retired[kept] = retired[i];
-                    sizes[kept] = sizes[i];
-                    parts[kept] = parts[i];
-                    kept++;
-                }
-            }
-            count = kept;
-            if (newest != null) {
-                Arrays.fill(newest, (byte) 0);
-            }
-        }
-
-        private static int sizeClass(final long sizeBytes) {
-            final int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(sizeBytes | 1);
-            return (log2 << 3) + (int) ((sizeBytes >>> Math.max(0, log2 - 3)) & 7);
-        }
-    }
-
-    /** Batches one after another. */
-    private static final class Chain {
-
-        private @Nullable Batch first;
-        private @Nullable Batch last;
-
-        void add(final Batch batch) {
-            batch.next = null;
-            if (last == null) {
-                first = batch;
-            } else {
-                last.next = batch;
-            }
-            last = batch;
-        }
-
-        @Nullable
-        Batch poll() {
-            final Batch batch = first;
-            if (batch != null) {
-                first = batch.next;
-                batch.next = null;
-                if (first == null) {
-                    last = null;
-                }
-            }
-            return batch;
-        }
-    }
-
-    /** What was freed on one stream, or for all. */
-    private static final class Queue {
-
-        private final long stream;
-        private final Epochs epochs;
-
-        /** Filled by the next blocks that are freed; null if there are none yet. */
-        private @Nullable Batch open;
-
-        /** In the order of their epochs. */
-        private final Chain closed = new Chain();
-
-        Queue(final long stream, final Epochs epochs) {
-            this.stream = stream;
-            this.epochs = epochs;
-        }
-
-        private @Nullable Batch firstOver() {
-            final Batch batch = closed.first;
-            return batch != null && epochs.isOver(batch.noted) ? batch : null;
-        }
-    }
-
     private final StreamEpochs epochs;
     private final Supplier<Batch> factory;
-    private final Queue all;
+    private final StreamQueue all;
 
     /** Of all streams but those that have ended. */
-    private Long2ObjectHashMap<Queue> byStream = new Long2ObjectHashMap<>();
+    private Long2ObjectHashMap<StreamQueue> byStream = new Long2ObjectHashMap<>();
 
     /** All, with those of ended streams in which blocks still wait. */
-    private final ArrayList<Queue> queues = new ArrayList<>();
+    private final ArrayList<StreamQueue> queues = new ArrayList<>();
 
-    private final Chain unused = new Chain();
+    private final BatchChain unused = new BatchChain();
 
     /** These are larger. */
-    private final Chain unusedOfStreams = new Chain();
+    private final BatchChain unusedOfStreams = new BatchChain();
 
     private long bytes;
 
@@ -206,10 +49,10 @@ final class Limbo {
     private long newBytes;
 
     /** The queue of who freed last: most programs use one stream, or free many blocks in a row. */
-    private Queue last;
+    private StreamQueue last;
 
     /** In which something was ready last. */
-    private Queue current;
+    private StreamQueue current;
 
     /** So many epochs had passed when nothing was ready. */
     private long dryAt = -1;
@@ -222,7 +65,7 @@ final class Limbo {
     Limbo(final StreamEpochs epochs, final Supplier<Batch> factory) {
         this.epochs = epochs;
         this.factory = factory;
-        all = new Queue(ALL_STREAMS, epochs.all);
+        all = new StreamQueue(ALL_STREAMS, epochs.all);
         queues.add(all);
         last = all;
         current = all;
@@ -246,14 +89,14 @@ final class Limbo {
 
     /** Takes the host memory that the next {@link #add} for a stream needs. */
     void reserve(final long stream) {
-        final Queue queue = last.stream == stream ? last : queue(stream);
+        final StreamQueue queue = last.stream == stream ? last : queue(stream);
         if (queue.open == null) {
             open(queue);
         }
         last = queue;
     }
 
-    private void open(final Queue queue) {
+    private void open(final StreamQueue queue) {
         Batch batch = unused(queue).poll();
         if (batch == null) {
             batch = factory.get();
@@ -265,7 +108,7 @@ final class Limbo {
         queue.open = batch;
     }
 
-    private Chain unused(final Queue queue) {
+    private BatchChain unused(final StreamQueue queue) {
         return queue == all ? unused : unusedOfStreams;
     }
 
@@ -275,14 +118,14 @@ final class Limbo {
         batch.add(part, retired, sizeBytes);
         bytes += sizeBytes;
         newBytes += sizeBytes;
-        if (batch.count < BATCH_BLOCKS) {
+        if (batch.count < Batch.BLOCKS) {
             return false;
         }
         close(last, batch);
         return true;
     }
 
-    private void close(final Queue queue, final Batch batch) {
+    private void close(final StreamQueue queue, final Batch batch) {
         queue.open = null;
         batch.close();
         if (batch.count == 0) {
@@ -302,7 +145,7 @@ final class Limbo {
     void close() {
         // Backwards: queues go.
         for (int i = queues.size() - 1; i >= 0; i--) {
-            final Queue queue = queues.get(i);
+            final StreamQueue queue = queues.get(i);
             if (queue.open != null) {
                 close(queue, queue.open);
             } else if (queue != all && queue.closed.first == null) {
@@ -315,7 +158,7 @@ final class Limbo {
 
     /** The stream ends. Its blocks wait for the epochs that it had; who gets its handle gets a queue of its own. */
     void endStream(final long stream) {
-        final Queue queue = byStream.get(stream);
+        final StreamQueue queue = byStream.get(stream);
         if (queue != null) {
             forget(queue);
             if (queue.open != null) {
@@ -324,7 +167,7 @@ final class Limbo {
         }
     }
 
-    private void forget(final Queue queue) {
+    private void forget(final StreamQueue queue) {
         if (byStream.get(queue.stream) == queue) {
             byStream.remove(queue.stream);
         }
@@ -341,7 +184,7 @@ final class Limbo {
      */
     @Nullable
     Batch use(final long sizeBytes, final long stream) {
-        final Queue queue = last.stream == stream ? last : byStream.get(stream);
+        final StreamQueue queue = last.stream == stream ? last : byStream.get(stream);
         if (queue == null || queue.open == null || sizeBytes <= 0 || stream == ALL_STREAMS) {
             return null;
         }
@@ -360,7 +203,7 @@ final class Limbo {
         if (usedAgain == batch.count - 1) {
             batch.count--;
         } else {
-            batch.retired[usedAgain] = NONE;
+            batch.retired[usedAgain] = Batch.NONE;
         }
     }
 
@@ -426,7 +269,7 @@ final class Limbo {
 
     /** Shows everything. */
     void forEach(final Visitor visitor) {
-        for (final Queue queue : queues) {
+        for (final StreamQueue queue : queues) {
             if (queue.open != null) {
                 show(queue.open, visitor);
             }
@@ -438,7 +281,7 @@ final class Limbo {
 
     private static void show(final Batch batch, final Visitor visitor) {
         for (int i = 0; i < batch.count; i++) {
-            if (batch.retired[i] != NONE) {
+            if (batch.retired[i] != Batch.NONE) {
                 visitor.visit(batch, i);
             }
         }
@@ -449,22 +292,22 @@ final class Limbo {
         void visit(Batch batch, int index);
     }
 
-    private Queue queue(final long stream) {
+    private StreamQueue queue(final long stream) {
         if (stream == ALL_STREAMS) {
             return all;
         }
-        final Queue known = byStream.get(stream);
+        final StreamQueue known = byStream.get(stream);
         if (known != null) {
             return known;
         }
         if (byStream.size() >= byStream.resizeThreshold()) {
             // Not left to the map: it puts the value in and raises its threshold before it asks for the larger table.
-            final Long2ObjectHashMap<Queue> larger =
+            final Long2ObjectHashMap<StreamQueue> larger =
                     new Long2ObjectHashMap<>(2 * byStream.capacity(), byStream.loadFactor());
             larger.putAll(byStream);
             byStream = larger;
         }
-        final Queue queue = new Queue(stream, epochs.of(stream));
+        final StreamQueue queue = new StreamQueue(stream, epochs.of(stream));
         queues.add(queue);
         byStream.put(stream, queue);
         return queue;

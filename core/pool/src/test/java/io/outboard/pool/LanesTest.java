@@ -181,7 +181,7 @@ class LanesTest {
         final Pool pool =
                 over(64 * MIB, 64 * MIB).reuse(ReusePolicy.TRACKED, device).build();
         final int batches = 400;
-        for (final long block : allocate(pool, batches * Limbo.BATCH_BLOCKS, 256)) {
+        for (final long block : allocate(pool, batches * Batch.BLOCKS, 256)) {
             pool.free(block);
         }
         device.capturing = true;

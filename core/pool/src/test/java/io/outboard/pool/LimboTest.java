@@ -24,7 +24,7 @@ class LimboTest {
     }
 
     private long use(final long sizeBytes, final long stream) {
-        final Limbo.Batch batch = limbo.use(sizeBytes, stream);
+        final Batch batch = limbo.use(sizeBytes, stream);
         if (batch == null) {
             return Strategy.NO_SPACE;
         }
@@ -36,7 +36,7 @@ class LimboTest {
     /** What is over, in the order in which it is released. */
     private static List<Long> release(final Limbo from) {
         final ArrayList<Long> released = new ArrayList<>();
-        for (Limbo.Batch batch = from.nextReady(); batch != null; batch = from.nextReady()) {
+        for (Batch batch = from.nextReady(); batch != null; batch = from.nextReady()) {
             released.add(batch.retired[batch.count - 1]);
             from.released();
         }
@@ -51,9 +51,9 @@ class LimboTest {
 
     @Test
     void shouldReleaseFullBatchesOnlyUnlessAllAreClosed() {
-        add(Limbo.BATCH_BLOCKS + 1, Limbo.ALL_STREAMS);
+        add(Batch.BLOCKS + 1, Limbo.ALL_STREAMS);
         passAll();
-        assertEquals(Limbo.BATCH_BLOCKS, release(limbo).size());
+        assertEquals(Batch.BLOCKS, release(limbo).size());
         assertEquals(256, limbo.bytes());
 
         limbo.close();
@@ -67,7 +67,7 @@ class LimboTest {
     @Test
     void shouldNotReleaseForAnEpochThatHadBegun() {
         final long begun = epochs.all.begin();
-        add(Limbo.BATCH_BLOCKS, Limbo.ALL_STREAMS);
+        add(Batch.BLOCKS, Limbo.ALL_STREAMS);
 
         epochs.all.pass(begun);
         assertFalse(limbo.hasReady());
@@ -80,7 +80,7 @@ class LimboTest {
     @Test
     void shouldNotForgetThatALaterEpochHasPassed() {
         final long first = epochs.all.begin();
-        add(Limbo.BATCH_BLOCKS, Limbo.ALL_STREAMS);
+        add(Batch.BLOCKS, Limbo.ALL_STREAMS);
         final long second = epochs.all.begin();
 
         epochs.all.pass(second);
@@ -187,10 +187,10 @@ class LimboTest {
                 if (++made[0] == made[1]) {
                     throw new OutOfMemoryError("simulated");
                 }
-                return new Limbo.Batch();
+                return new Batch();
             });
             final ArrayList<Long> released = new ArrayList<>();
-            for (int i = 0; i < 4 * Limbo.BATCH_BLOCKS; i++) {
+            for (int i = 0; i < 4 * Batch.BLOCKS; i++) {
                 final long address = 256L * i;
                 final long stream = STREAM + i % 3;
                 try {
@@ -199,9 +199,9 @@ class LimboTest {
                     assertEquals(address - 256L * released.size(), failingLimbo.bytes());
                     add(failingLimbo, address, 256, stream);
                 }
-                if (i == 2 * Limbo.BATCH_BLOCKS) {
+                if (i == 2 * Batch.BLOCKS) {
                     failingLimbo.close();
-                } else if (i == 3 * Limbo.BATCH_BLOCKS) {
+                } else if (i == 3 * Batch.BLOCKS) {
                     passAll();
                     released.addAll(release(failingLimbo));
                 }
@@ -210,8 +210,8 @@ class LimboTest {
             passAll();
             released.addAll(release(failingLimbo));
 
-            assertEquals(4 * Limbo.BATCH_BLOCKS, released.size());
-            assertEquals(4 * Limbo.BATCH_BLOCKS, new HashSet<>(released).size());
+            assertEquals(4 * Batch.BLOCKS, released.size());
+            assertEquals(4 * Batch.BLOCKS, new HashSet<>(released).size());
         }
     }
 
@@ -263,8 +263,8 @@ class LimboTest {
     }
 
     private void cycle() {
-        add(Limbo.BATCH_BLOCKS, Limbo.ALL_STREAMS);
-        add(Limbo.BATCH_BLOCKS, STREAM);
+        add(Batch.BLOCKS, Limbo.ALL_STREAMS);
+        add(Batch.BLOCKS, STREAM);
         add(limbo, 1 << 20, 256, STREAM + 1);
         limbo.close();
         for (final Epochs each : epochs.each()) {
