@@ -2,7 +2,6 @@ package io.outboard.pool;
 
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
-import io.outboard.core.VirtualMemorySource;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -75,10 +74,8 @@ public final class LaneStress {
     }
 
     private static Lane lane() {
-        final PoolBuilder builder = Pool.over(new VirtualMemorySource())
-                .strategy("one-block", StrategyOptions.DEFAULTS)
-                .spread(1);
-        return new Lanes(builder, new RegionMaker(builder, new PoolEvents(null))).lane(1);
+        return new Lanes(LimboRules.NONE, 1, new ChunkStrategies(new OneBlockProvider(), StrategyOptions.DEFAULTS))
+                .lane(1);
     }
 
     private static Parcel parcelOf(final Lane lane, final long address) {

@@ -83,6 +83,30 @@ final class Batch {
         return -1;
     }
 
+    /** Names the last block to its strategy. */
+    long lastRetired() {
+        return retired[count - 1];
+    }
+
+    /** The number of the part that the last block is in. */
+    int lastPart() {
+        return parts[count - 1];
+    }
+
+    /** As {@link #lastRetired}, of any. */
+    long retired(final int index) {
+        return retired[index];
+    }
+
+    /** As {@link #lastPart}, of any. */
+    int part(final int index) {
+        return parts[index];
+    }
+
+    long sizeBytes(final int index) {
+        return sizes[index];
+    }
+
     /** Nothing is added or used again from now on; what was leaves no holes. */
     void close() {
         int kept = 0;

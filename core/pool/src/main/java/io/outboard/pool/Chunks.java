@@ -33,16 +33,16 @@ final class Chunks {
 
     private final Lanes lanes;
     private final Lane main;
-    private final RegionMaker maker;
+    private final ChunkStrategies strategies;
     private final ChunkMap map = new ChunkMap();
 
     /** Where they start, in the main lane. Guarded by its lock. */
     private final LongHashSet starts = new LongHashSet();
 
-    Chunks(final Lanes lanes, final Lane main, final RegionMaker maker) {
+    Chunks(final Lanes lanes, final Lane main, final ChunkStrategies strategies) {
         this.lanes = lanes;
         this.main = main;
-        this.maker = maker;
+        this.strategies = strategies;
     }
 
     /** The one that an address is in; null for a region's own blocks, and for any other address. */
@@ -64,7 +64,7 @@ final class Chunks {
         boolean added = false;
         try {
             final Region region = new Region(address, chunkBytes);
-            final Part chunk = Part.chunk(region, maker.strategyForChunk(region), lane);
+            final Part chunk = Part.chunk(region, strategies.strategyFor(region), lane);
             map.reserve(address, region.endAddress());
             final long placed = addAndPlace(lane, chunk, sizeBytes, alignmentBytes);
             added = placed != Strategy.NO_SPACE;
@@ -79,10 +79,10 @@ final class Chunks {
     /** 0 if this size isn't for chunks. */
     private long chunkBytesFor(final long sizeBytes, final long alignmentBytes) {
         final long least = Math.max(sizeBytes, alignmentBytes);
-        if (least > MOST_CHUNK_BYTES / BLOCKS_IN_A_CHUNK || maker.granuleBytes() > ChunkMap.UNIT_BYTES) {
+        if (least > MOST_CHUNK_BYTES / BLOCKS_IN_A_CHUNK || strategies.granuleBytes() > ChunkMap.UNIT_BYTES) {
             return 0;
         }
-        final long good = Math.min(lanes.totals.heldBytes() / GOOD_SHARE, MOST_GRANULES * maker.granuleBytes());
+        final long good = Math.min(lanes.totals.heldBytes() / GOOD_SHARE, MOST_GRANULES * strategies.granuleBytes());
         final long bytes = Math.max(good, Math.max(ChunkMap.UNIT_BYTES, BLOCKS_IN_A_CHUNK * least));
         final long chunkBytes = Math.min(MOST_CHUNK_BYTES, Long.highestOneBit(2 * bytes - 1));
         return chunkBytes <= lanes.totals.heldBytes() / LARGEST_SHARE ? chunkBytes : 0;

@@ -110,20 +110,20 @@ final class Epochs {
         return noted >= marked;
     }
 
-    /** Begins an epoch whose end a mark tells; none if the device can't be marked now. */
-    void mark(final DeviceWork work) {
+    /** Takes the host memory that the next {@link #marked} needs. */
+    void reserveMark() {
         if (2 * count == marks.length) {
             grow();
         }
-        final long epoch = begin();
-        final long mark = stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(stream);
-        if (mark != DeviceWork.NO_MARK) {
-            final int index = 2 * (first + count) & (marks.length - 1);
-            marks[index] = epoch;
-            marks[index + 1] = mark;
-            count++;
-            marked = epoch;
-        }
+    }
+
+    /** A mark tells the end of an epoch that has begun since {@link #reserveMark}. */
+    void marked(final long epoch, final long mark) {
+        final int index = 2 * (first + count) & (marks.length - 1);
+        marks[index] = epoch;
+        marks[index + 1] = mark;
+        count++;
+        marked = epoch;
     }
 
     private void grow() {
@@ -149,15 +149,10 @@ final class Epochs {
         return marks[2 * first + 1];
     }
 
-    /** Finds out which have finished. They may pass then: here they don't yet, and their marks are forgotten. */
-    void ask(final DeviceWork work) {
-        while (count > 0 && work.isFinished(firstMark())) {
-            final long mark = firstMark();
-            // First the epoch, so that it passes though the device may fail to forget the mark.
-            finished = firstEpoch();
-            removeFirst();
-            work.release(mark);
-        }
+    /** The oldest that is marked has finished. It may pass then: here it doesn't yet, and its mark is forgotten. */
+    void firstFinished() {
+        finished = firstEpoch();
+        removeFirst();
     }
 
     /** The last that has finished passes, and all before it. */

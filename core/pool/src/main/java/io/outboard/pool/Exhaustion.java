@@ -179,7 +179,7 @@ final class Exhaustion {
                     diagnosis::largestFreeBlockBytes,
                     now + (movableBytes < 0 ? "" : ", of which " + movableBytes + " bytes in pieces that can move"),
                     () -> diagnosis.largestHolders().toString());
-            events.outOfMemory(thrown, now);
+            events.outOfMemory(thrown, now.heldBytes(), now.limboBytes(), now.limitBytes());
             last = new WeakReference<>(thrown);
             throw thrown;
         }

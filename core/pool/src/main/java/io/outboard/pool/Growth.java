@@ -29,13 +29,13 @@ final class Growth {
     private final ReentrantLock regionLock = new ReentrantLock();
     private boolean ended;
 
-    Growth(final PoolBuilder builder, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
-        firstRegionBytes = builder.firstRegionBytes;
-        limitBytes = builder.limitBytes;
+    Growth(final GrowthPlan plan, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
+        firstRegionBytes = plan.firstBytes();
+        limitBytes = plan.limitBytes();
         this.maker = maker;
         this.lanes = lanes;
         main = lanes.main();
-        inPlace = builder.growInPlace ? new GrowthInPlace(builder, lanes, maker, events) : null;
+        inPlace = plan.inPlace() ? new GrowthInPlace(plan, lanes, maker, events) : null;
     }
 
     /** What the pool would hold if it grew for a request, in bytes. */

@@ -42,15 +42,10 @@ final class GrowthInPlace {
     /** Where memory must end for what {@link #place} or {@link #extend} found no memory for. Guarded by the region lock. */
     private long neededEnd;
 
-    GrowthInPlace(final PoolBuilder builder, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
-        firstRegionBytes = builder.firstRegionBytes;
-        limitBytes = builder.limitBytes;
-        // With that policy the pool may have been told of no work, or of another device's.
-        final boolean waits = builder.policy == ReusePolicy.IMMEDIATE;
-        final DeviceWork work =
-                waits && builder.source instanceof DeviceMemorySource source ? source.work() : builder.work;
-        // While a stream is captured, nothing moves; and who isn't sure that nothing works on free memory waits.
-        freeIsIdle = () -> !work.isCapturing() && (!waits || work.synchronize());
+    GrowthInPlace(final GrowthPlan plan, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
+        firstRegionBytes = plan.firstBytes();
+        limitBytes = plan.limitBytes();
+        freeIsIdle = plan.freeIsIdle();
         this.maker = maker;
         this.lanes = lanes;
         this.events = events;

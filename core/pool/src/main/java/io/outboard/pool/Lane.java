@@ -44,8 +44,8 @@ final class Lane extends LaneBlocks {
     private int waitsBefore;
     private long operationsBefore;
 
-    Lane(final int number, final int mostLanes, final Lanes lanes, final ReusePolicy policy, final boolean limited) {
-        super(number, mostLanes, lanes, policy, limited);
+    Lane(final int number, final int mostLanes, final Lanes lanes, final LimboRules rules) {
+        super(number, mostLanes, lanes, rules);
     }
 
     // Operations

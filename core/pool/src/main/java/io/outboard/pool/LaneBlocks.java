@@ -42,13 +42,12 @@ abstract class LaneBlocks extends SpinLock {
 
     final Mail mail;
 
-    LaneBlocks(
-            final int number, final int mostLanes, final Lanes lanes, final ReusePolicy policy, final boolean limited) {
+    LaneBlocks(final int number, final int mostLanes, final Lanes lanes, final LimboRules rules) {
         this.number = number;
         this.lanes = lanes;
-        immediate = policy == ReusePolicy.IMMEDIATE;
-        ordered = policy == ReusePolicy.STREAM_ORDERED;
-        this.limited = limited;
+        immediate = rules.immediate();
+        ordered = rules.ordered();
+        limited = rules.limited();
         mail = new Mail(lanes, mostLanes);
         limbo = new Limbo(lanes.epochs);
     }
@@ -102,9 +101,10 @@ abstract class LaneBlocks extends SpinLock {
         if (batch == null) {
             return Strategy.NO_SPACE;
         }
-        final Part part = parts.withId(batch.parts[limbo.usedAgain]);
-        final long blockBytes = batch.sizes[limbo.usedAgain];
-        final long address = part.strategy.restore(batch.retired[limbo.usedAgain]);
+        final int used = limbo.usedAgain();
+        final Part part = parts.withId(batch.part(used));
+        final long blockBytes = batch.sizeBytes(used);
+        final long address = part.strategy.restore(batch.retired(used));
         limbo.forget(batch);
         counters.reused(blockBytes, limbo.bytes());
         if (part.starts != null) {
@@ -186,9 +186,8 @@ abstract class LaneBlocks extends SpinLock {
             if (batch == null) {
                 break;
             }
-            final int last = batch.count - 1;
-            final Part part = parts.withId(batch.parts[last]);
-            part.strategy.release(batch.retired[last]);
+            final Part part = parts.withId(batch.lastPart());
+            part.strategy.release(batch.lastRetired());
             limbo.released();
             part.gained();
             giveBackIfEmpty(part);
@@ -302,7 +301,7 @@ abstract class LaneBlocks extends SpinLock {
     }
 
     private long addressOf(final Batch batch, final int index) {
-        return parts.withId(batch.parts[index]).strategy.retiredAddress(batch.retired[index]);
+        return parts.withId(batch.part(index)).strategy.retiredAddress(batch.retired(index));
     }
 
     /** All parts are gone, with all that was in them. */

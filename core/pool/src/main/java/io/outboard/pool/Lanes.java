@@ -27,15 +27,6 @@ final class Lanes {
     /** Waits count as frequent if there are fewer operations than this for each: 0.2 % of them. */
     static final int OPERATIONS_FOR_A_WAIT = 512;
 
-    /**
-     * The device's work is marked, which takes microseconds, when the blocks that aren't marked yet are more than such a part of
-     * what the pool holds.
-     */
-    private static final long MARKED_SHARE = 8;
-
-    /** With so much new in limbo, as a part of what the pool holds, the device is synchronised ahead of need. */
-    private static final long AHEAD_SHARE = 4;
-
     /** A power of two. */
     private static final int SLOTS = 256;
 
@@ -51,9 +42,7 @@ final class Lanes {
     private static final int MOST_BLOCKS_OF_A_REGION = 1 << 17;
 
     final StreamEpochs epochs = new StreamEpochs();
-    private final ReusePolicy policy;
-    private final long limboLimitBytes;
-    private final boolean ahead;
+    private final LimboRules rules;
     private final Lane main;
     final Chunks chunks;
     final ParcelStore parcels = new ParcelStore();
@@ -77,23 +66,18 @@ final class Lanes {
     /** If two want it, the one that freed last. */
     private volatile @Nullable Lane wanting;
 
-    Lanes(final PoolBuilder builder, final RegionMaker maker) {
-        policy = builder.policy;
-        limboLimitBytes = builder.limboLimitBytes;
-        ahead = builder.work.isGuarded();
+    /** @param spread so many lanes there are from the first, beside the main lane, that threads are spread over */
+    Lanes(final LimboRules rules, final int spread, final ChunkStrategies strategies) {
+        this.rules = rules;
         final int processors = Runtime.getRuntime().availableProcessors();
-        mostLanes = 1 + Math.max(builder.spreadLanes, Math.min(MOST_LANES, processors));
-        main = new Lane(0, mostLanes, this, policy, isLimited());
-        chunks = new Chunks(this, main, maker);
+        mostLanes = 1 + Math.max(spread, Math.min(MOST_LANES, processors));
+        main = new Lane(0, mostLanes, this, rules);
+        chunks = new Chunks(this, main, strategies);
         all = new Lane[] {main};
         totals = new LaneTotals(this);
         planRecycling();
         Arrays.fill(homes, main);
-        spread(builder.spreadLanes);
-    }
-
-    private boolean isLimited() {
-        return policy == ReusePolicy.STRICT && limboLimitBytes < Long.MAX_VALUE;
+        spread(spread);
     }
 
     private synchronized void spread(final int lanes) {
@@ -191,7 +175,7 @@ final class Lanes {
 
     private Lane newLane() {
         final Lane[] more = Arrays.copyOf(all, all.length + 1);
-        final Lane lane = new Lane(all.length, mostLanes, this, policy, isLimited());
+        final Lane lane = new Lane(all.length, mostLanes, this, rules);
         more[all.length] = lane;
         all = more;
         planRecycling();
@@ -201,11 +185,7 @@ final class Lanes {
     /** Anew when there is another lane, or more memory. */
     private synchronized void planRecycling() {
         final Lane[] lanes = all;
-        final long bytes = switch (policy) {
-            case IMMEDIATE -> Long.MAX_VALUE;
-            case STRICT -> ahead ? Math.min(limboLimitBytes, totals.heldBytes() / AHEAD_SHARE) : limboLimitBytes;
-            case TRACKED, STREAM_ORDERED -> totals.heldBytes() / MARKED_SHARE;
-        };
+        final long bytes = rules.recycledAbove(totals.heldBytes());
         for (final Lane lane : lanes) {
             lane.recycledAbove = bytes / lanes.length;
         }

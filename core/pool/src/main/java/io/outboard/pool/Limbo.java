@@ -51,6 +51,9 @@ final class Limbo {
     /** The queue of who freed last: most programs use one stream, or free many blocks in a row. */
     private StreamQueue last;
 
+    /** Where {@link #use} found a block. */
+    private int usedAgain;
+
     /** In which something was ready last. */
     private StreamQueue current;
 
@@ -193,7 +196,9 @@ final class Limbo {
     }
 
     /** Where {@link #use} found a block. */
-    int usedAgain;
+    int usedAgain() {
+        return usedAgain;
+    }
 
     /** The block that {@link #use} found is in use again. */
     void forget(final Batch batch) {

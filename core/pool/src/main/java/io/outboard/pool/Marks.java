@@ -87,7 +87,7 @@ final class Marks {
                         lane.endStream(stream);
                     }
                     if (ending.isAwaited() && !ended && !work.isCapturing()) {
-                        ending.mark(work);
+                        mark(ending);
                     }
                 } finally {
                     ending.stream = Limbo.ALL_STREAMS;
@@ -129,15 +129,35 @@ final class Marks {
         }
         for (final Epochs each : epochs.each()) {
             if (each.isAwaited()) {
-                each.mark(work);
+                mark(each);
             }
         }
         for (final Epochs each : epochs.each()) {
-            each.ask(work);
+            ask(each);
             if (each != epochs.all && each.stream == Limbo.ALL_STREAMS && each.marks() == 0 && !each.isAwaited()) {
                 each.passFinished();
                 epochs.remove(each);
             }
+        }
+    }
+
+    /** Begins an epoch whose end a mark tells; none if the device can't be marked now. */
+    private void mark(final Epochs each) {
+        each.reserveMark();
+        final long epoch = each.begin();
+        final long mark = each.stream == Limbo.ALL_STREAMS ? work.mark() : work.mark(each.stream);
+        if (mark != DeviceWork.NO_MARK) {
+            each.marked(epoch, mark);
+        }
+    }
+
+    /** Finds out which marks have finished. Their epochs may pass then: here they don't yet. */
+    private void ask(final Epochs each) {
+        while (each.marks() > 0 && work.isFinished(each.firstMark())) {
+            final long mark = each.firstMark();
+            // First the epoch, so that it passes though the device may fail to forget the mark.
+            each.firstFinished();
+            work.release(mark);
         }
     }
 
@@ -163,7 +183,7 @@ final class Marks {
         if (event != null) {
             event.commit(false);
         }
-        oldest.ask(work);
+        ask(oldest);
     }
 
     /** What has finished passes, also if asking the device has failed for the rest. */

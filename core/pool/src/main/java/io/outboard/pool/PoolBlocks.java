@@ -1,6 +1,8 @@
 package io.outboard.pool;
 
+import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
+import io.outboard.core.StrategyProvider;
 import io.outboard.core.spi.Arguments;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -25,15 +27,39 @@ abstract class PoolBlocks {
     PoolBlocks(final PoolBuilder builder, final OwnThreads threads) {
         policy = builder.policy;
         events = new PoolEvents(builder.name);
-        final RegionMaker maker = new RegionMaker(builder, events);
-        lanes = new Lanes(builder, maker);
-        growth = new Growth(builder, lanes, maker, events);
+        final StrategyProvider provider = Strategies.named(builder.strategy);
+        final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
+        lanes = new Lanes(rules(builder), builder.spreadLanes, new ChunkStrategies(provider, builder.strategyOptions));
+        growth = new Growth(plan(builder), lanes, maker, events);
         recycler = new Recycler(builder, lanes, threads);
         tracker = builder.leakLevel == LeakLevel.OFF
                 ? null
                 : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
         diagnosis = new Diagnosis(builder, lanes, growth, recycler, tracker);
         exhaustion = new Exhaustion(builder, lanes, growth, recycler, events, diagnosis);
+    }
+
+    private static LimboRules rules(final PoolBuilder builder) {
+        return switch (builder.policy) {
+            case IMMEDIATE -> LimboRules.NONE;
+            case STRICT -> LimboRules.synchronised(builder.limboLimitBytes, builder.work.isGuarded());
+            case TRACKED -> LimboRules.marked(false);
+            case STREAM_ORDERED -> LimboRules.marked(true);
+        };
+    }
+
+    private static GrowthPlan plan(final PoolBuilder builder) {
+        // With that policy the pool may have been told of no work, or of another device's.
+        final boolean waits = builder.policy == ReusePolicy.IMMEDIATE;
+        final DeviceWork work =
+                waits && builder.source instanceof DeviceMemorySource source ? source.work() : builder.work;
+        return new GrowthPlan(
+                builder.firstRegionBytes,
+                builder.limitBytes,
+                builder.growInPlace,
+                // While a stream is captured, nothing moves; and who isn't sure that nothing works on free memory
+                // waits.
+                () -> !work.isCapturing() && (!waits || work.synchronize()));
     }
 
     // Taking

@@ -83,7 +83,11 @@ final class PoolEvents {
         return event;
     }
 
-    void outOfMemory(final DeviceOutOfMemoryException thrown, final PoolStatistics statistics) {
+    void outOfMemory(
+            final DeviceOutOfMemoryException thrown,
+            final long heldBytes,
+            final long limboBytes,
+            final long limitBytes) {
         final OutOfMemoryEvent event = new OutOfMemoryEvent(pool);
         if (!event.isEnabled()) {
             // The largest free block isn't looked for in vain.
@@ -92,9 +96,9 @@ final class PoolEvents {
         event.requestedBytes = thrown.requestedBytes();
         event.freeBytes = thrown.freeBytes();
         event.largestFreeBlockBytes = thrown.largestFreeBlockBytes();
-        event.limboBytes = statistics.limboBytes();
-        event.heldBytes = statistics.heldBytes();
-        event.limitBytes = statistics.limitBytes();
+        event.limboBytes = limboBytes;
+        event.heldBytes = heldBytes;
+        event.limitBytes = limitBytes;
         event.reason = thrown.reason();
         event.commit();
     }

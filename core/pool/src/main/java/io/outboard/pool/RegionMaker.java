@@ -4,8 +4,6 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
-import io.outboard.core.Strategies;
-import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import java.util.Optional;
@@ -25,18 +23,19 @@ final class RegionMaker {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
-    /** 12 KiB for the records, beside what lists and slots take. */
-    private static final int FIRST_BLOCKS_OF_A_CHUNK = 256;
-
     private final MemorySource source;
     private final StrategyProvider provider;
     private final StrategyOptions options;
     private final PoolEvents events;
 
-    RegionMaker(final PoolBuilder builder, final PoolEvents events) {
-        source = builder.source;
-        provider = Strategies.named(builder.strategy);
-        options = builder.strategyOptions;
+    RegionMaker(
+            final MemorySource source,
+            final StrategyProvider provider,
+            final StrategyOptions options,
+            final PoolEvents events) {
+        this.source = source;
+        this.provider = provider;
+        this.options = options;
         this.events = events;
     }
 
@@ -48,17 +47,6 @@ final class RegionMaker {
     /** What the device says that it still has. */
     long availableBytes() {
         return source.availableBytes();
-    }
-
-    long granuleBytes() {
-        return options.granuleBytes();
-    }
-
-    /** Its tables hold as many blocks as it has granules, but not from the first. */
-    Strategy strategyForChunk(final Region chunk) {
-        final int mostBlocks = (int) Math.max(2, chunk.sizeBytes() / options.granuleBytes());
-        return provider.create(
-                chunk, options.withMaxBlocks(mostBlocks).growing(Math.min(FIRST_BLOCKS_OF_A_CHUNK, mostBlocks)));
     }
 
     /** The least region that is sure to serve a request, wherever the source takes it. */

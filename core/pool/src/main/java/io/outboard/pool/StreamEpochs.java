@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The epochs of all work, and, with {@link ReusePolicy#STREAM_ORDERED}, of each stream on which blocks were freed. Their numbers
+ * The epochs of all work, and, where marks are ordered by stream, of each stream on which blocks were freed. Their numbers
  * are drawn from one sequence, so the least is the oldest.
  *
  * <p>Safe for any number of threads: the monitor guards which streams there are.

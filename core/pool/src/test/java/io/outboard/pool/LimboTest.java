@@ -28,7 +28,7 @@ class LimboTest {
         if (batch == null) {
             return Strategy.NO_SPACE;
         }
-        final long retired = batch.retired[limbo.usedAgain];
+        final long retired = batch.retired[limbo.usedAgain()];
         limbo.forget(batch);
         return retired;
     }
