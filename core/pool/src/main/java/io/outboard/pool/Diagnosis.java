@@ -1,6 +1,9 @@
 package io.outboard.pool;
 
 import io.outboard.core.BlockVisitor;
+import io.outboard.pool.growth.Growth;
+import io.outboard.pool.lanes.LaneTotals;
+import io.outboard.pool.lanes.Lanes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

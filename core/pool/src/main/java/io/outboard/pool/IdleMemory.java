@@ -1,6 +1,8 @@
 package io.outboard.pool;
 
 import io.outboard.core.MemorySource;
+import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.lanes.Lanes;
 import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 

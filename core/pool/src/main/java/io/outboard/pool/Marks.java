@@ -1,5 +1,12 @@
 package io.outboard.pool;
 
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.guard.Failures;
+import io.outboard.pool.lanes.Lane;
+import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.limbo.Epochs;
+import io.outboard.pool.limbo.Limbo;
+import io.outboard.pool.limbo.StreamEpochs;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;

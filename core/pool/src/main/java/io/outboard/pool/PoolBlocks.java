@@ -4,6 +4,17 @@ import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.spi.Arguments;
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.growth.Growth;
+import io.outboard.pool.growth.GrowthPlan;
+import io.outboard.pool.growth.RegionMaker;
+import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.lanes.ChunkStrategies;
+import io.outboard.pool.lanes.Lane;
+import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.lanes.LimboRules;
+import io.outboard.pool.lanes.Part;
+import io.outboard.pool.limbo.Limbo;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -129,10 +140,7 @@ abstract class PoolBlocks {
 
     private void giveBackRecorded(final long address, final long stream) {
         final PoolEvents.FreeEvent event = events.beginFree();
-        event.sizeBytes = giveBackUnrecorded(address, stream);
-        event.address = address;
-        event.stream = stream;
-        event.commit();
+        event.commit(address, giveBackUnrecorded(address, stream), stream);
     }
 
     /** Answers the size of the block, in bytes, if only its owner knows that. */

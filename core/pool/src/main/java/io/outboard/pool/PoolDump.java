@@ -1,6 +1,8 @@
 package io.outboard.pool;
 
 import io.outboard.core.Region;
+import io.outboard.pool.growth.Growth;
+import io.outboard.pool.lanes.Lanes;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;

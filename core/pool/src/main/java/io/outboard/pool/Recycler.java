@@ -1,6 +1,14 @@
 package io.outboard.pool;
 
 import io.outboard.core.Strategy;
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.guard.Failures;
+import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.guard.StackReserve;
+import io.outboard.pool.lanes.Lane;
+import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.limbo.Epochs;
+import io.outboard.pool.limbo.StreamEpochs;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
