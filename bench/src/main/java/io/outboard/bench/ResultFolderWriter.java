@@ -1,6 +1,9 @@
 package io.outboard.bench;
 
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.measure.DriverRatio;
+import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.MemorySample;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.page.ReportPage;
 import java.io.IOException;

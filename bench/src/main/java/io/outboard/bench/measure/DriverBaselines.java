@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.device.DriverAllocator;
@@ -9,24 +9,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The driver's own allocators on one trace, where there is a GPU. */
-final class DriverBaselines {
+public final class DriverBaselines {
 
     private final Trace trace;
     private final @Nullable CudaDevice gpu;
     private String settings = "";
 
-    DriverBaselines(final Trace trace, final @Nullable CudaDevice gpu) {
+    public DriverBaselines(final Trace trace, final @Nullable CudaDevice gpu) {
         this.trace = trace;
         this.gpu = gpu;
     }
 
     /** Steps of progress that {@link #measure} takes. */
-    long steps() {
+    public long steps() {
         return gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
     }
 
     /** Adds a measurement of each. */
-    void measure(final Progress progress, final List<Measurement> measurements) {
+    public void measure(final Progress progress, final List<Measurement> measurements) {
         if (gpu == null) {
             return;
         }
@@ -42,7 +42,7 @@ final class DriverBaselines {
     }
 
     /** How they were called, where a reader of the numbers must know. */
-    String settings() {
+    public String settings() {
         return settings;
     }
 }

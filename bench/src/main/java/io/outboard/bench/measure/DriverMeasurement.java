@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import com.sun.management.ThreadMXBean;
 import io.outboard.bench.common.Latencies;
@@ -14,7 +14,7 @@ import java.util.List;
  * one pass with a clock around each operation serves for everything; nsPerOp is what its operations add up to,
  * without the clock.
  */
-final class DriverMeasurement {
+public final class DriverMeasurement {
 
     /** {@code cudaErrorMemoryAllocation} and {@code CUDA_ERROR_OUT_OF_MEMORY} alike. */
     private static final int OUT_OF_MEMORY = 2;
@@ -35,7 +35,7 @@ final class DriverMeasurement {
     private final long[] sampledUsedBytes = new long[sampledOperations.length];
     private int samples;
 
-    DriverMeasurement(final DriverAllocator driver, final Trace trace, final Progress progress) {
+    public DriverMeasurement(final DriverAllocator driver, final Trace trace, final Progress progress) {
         this.driver = driver;
         this.trace = trace;
         this.full = new boolean[trace.slots()];
@@ -54,7 +54,7 @@ final class DriverMeasurement {
      * @param device number of the GPU
      * @throws IllegalStateException if a call fails with anything but a lack of memory
      */
-    Measurement run(final String device) {
+    public Measurement run(final String device) {
         final long clockNs = Latencies.measureClock();
         replay(WARM_OPERATIONS, new Latencies(clockNs), new Latencies(clockNs));
         final Latencies allocate = new Latencies(clockNs);

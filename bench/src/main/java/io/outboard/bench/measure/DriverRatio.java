@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.TextTable;
@@ -18,7 +18,7 @@ import java.util.Set;
  * @param baseline the driver's function
  * @param ours what is compared with it
  */
-record DriverRatio(Measurement baseline, Measurement ours) {
+public record DriverRatio(Measurement baseline, Measurement ours) {
 
     private static final double[] PERCENTILES = {50, 99, 99.9, 99.99, 100};
     private static final String[] TITLES = {"p50", "p99", "p99.9", "p99.99", "max"};
@@ -28,7 +28,7 @@ record DriverRatio(Measurement baseline, Measurement ours) {
     private static final Set<String> ORDERED = Set.of(ReusePolicy.TRACKED.name(), ReusePolicy.STREAM_ORDERED.name());
 
     /** Everything beside {@code cudaMalloc}; beside {@code cuMemAllocAsync} the policies that are ordered as it is. */
-    static List<DriverRatio> of(final List<Measurement> measurements) {
+    public static List<DriverRatio> of(final List<Measurement> measurements) {
         final List<DriverRatio> ratios = new ArrayList<>();
         for (final Measurement baseline : measurements) {
             final boolean async = DriverAllocators.CU_MEM_ALLOC_ASYNC.equals(baseline.strategy());
@@ -47,7 +47,7 @@ record DriverRatio(Measurement baseline, Measurement ours) {
     }
 
     /** Prints a table. */
-    static void print(final List<Measurement> measurements, final PrintWriter out) {
+    public static void print(final List<Measurement> measurements, final PrintWriter out) {
         final List<DriverRatio> ratios = of(measurements);
         if (ratios.isEmpty()) {
             return;
@@ -72,7 +72,7 @@ record DriverRatio(Measurement baseline, Measurement ours) {
     }
 
     /** One line of {@code ratios.json}. */
-    JsonLine json() {
+    public JsonLine json() {
         return new JsonLine()
                 .put("trace", ours.trace().name())
                 .put("strategy", ours.strategy())

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.Latencies;
@@ -49,7 +49,7 @@ public record Measurement(
         List<MemorySample> memory) {
 
     /** The same with what a measurement itself can't tell. */
-    Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {
+    public Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {
         return new Measurement(
                 trace,
                 strategy,
@@ -71,14 +71,14 @@ public record Measurement(
     }
 
     /** The strategy, and the reuse policy where that tells it from others. */
-    String label(final List<Measurement> others) {
+    public String label(final List<Measurement> others) {
         final boolean shared = others.stream()
                 .anyMatch(other -> other.strategy.equals(strategy) && !Objects.equals(other.reusePolicy, reusePolicy));
         return shared ? strategy + ", " + reusePolicy : strategy;
     }
 
     /** One line of {@code results.json}. */
-    JsonLine json(final @Nullable String gpu) {
+    public JsonLine json(final @Nullable String gpu) {
         return new JsonLine()
                 .put("trace", trace.name())
                 .put("strategy", strategy)

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +18,12 @@ public record MemorySample(
         @Nullable Long regionBytes,
         @Nullable Long deviceUsedBytes) {
 
-    static final String HEADER = "operation,liveBytes,extentBytes,regionBytes,deviceUsedBytes";
+    public static final String HEADER = "operation,liveBytes,extentBytes,regionBytes,deviceUsedBytes";
 
     /** How many samples a trace gives, about. */
     public static final int SAMPLES = 500;
 
-    String line() {
+    public String line() {
         return operation + "," + liveBytes + "," + text(extentBytes) + "," + text(regionBytes) + ","
                 + text(deviceUsedBytes);
     }

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import io.outboard.bench.common.Environment;
 import io.outboard.bench.report.JsonLine;
@@ -12,10 +12,10 @@ import io.outboard.bench.trace.Trace;
  * @param threads how many
  * @param opsPerSecond allocations and frees a second, of all threads together
  */
-record ThreadRate(String strategy, String reusePolicy, int threads, double opsPerSecond) {
+public record ThreadRate(String strategy, String reusePolicy, int threads, double opsPerSecond) {
 
     /** One line of {@code threads.json}. */
-    JsonLine json(final Trace trace) {
+    public JsonLine json(final Trace trace) {
         return new JsonLine()
                 .put("trace", trace.name())
                 .put("strategy", strategy)

@@ -1,4 +1,4 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
