@@ -3,6 +3,8 @@ package io.outboard.bench;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
+import io.outboard.bench.measure.DriverBaselines;
+import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;

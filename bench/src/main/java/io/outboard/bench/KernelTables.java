@@ -1,9 +1,9 @@
 package io.outboard.bench;
 
 import io.outboard.bench.common.TextTable;
-import io.outboard.bench.report.KernelResult;
-import io.outboard.bench.report.PeerComparison;
 import io.outboard.bench.report.Units;
+import io.outboard.bench.report.kernels.KernelResult;
+import io.outboard.bench.report.kernels.PeerComparison;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

@@ -1,5 +1,7 @@
 package io.outboard.bench;
 
+import io.outboard.bench.measure.Measurement;
+
 /**
  * A pool over one strategy on one trace, as a measuring command sees it: the border between its classes and those that
  * every measurement has for itself, see {@link io.outboard.bench.common.Isolation}. What crosses is the JDK's, this package's or the trace's

@@ -2,7 +2,7 @@ package io.outboard.bench;
 
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.programs.ProgramCase;
-import io.outboard.bench.programs.Programs;
+import io.outboard.bench.programs.catalogue.Programs;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package io.outboard.bench;
 
 import io.outboard.bench.common.TextTable;
-import io.outboard.bench.report.ProgramResult;
 import io.outboard.bench.report.Units;
+import io.outboard.bench.report.programs.ProgramResult;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.DoubleFunction;

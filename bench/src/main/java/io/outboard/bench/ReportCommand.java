@@ -1,7 +1,7 @@
 package io.outboard.bench;
 
 import io.outboard.bench.common.WrongUseException;
-import io.outboard.bench.report.ReportPage;
+import io.outboard.bench.report.page.ReportPage;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

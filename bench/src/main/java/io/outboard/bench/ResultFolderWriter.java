@@ -1,8 +1,11 @@
 package io.outboard.bench;
 
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.measure.DriverRatio;
+import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.MemorySample;
 import io.outboard.bench.report.JsonLine;
-import io.outboard.bench.report.ReportPage;
+import io.outboard.bench.report.page.ReportPage;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

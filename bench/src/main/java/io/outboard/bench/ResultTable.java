@@ -1,6 +1,8 @@
 package io.outboard.bench;
 
 import io.outboard.bench.common.TextTable;
+import io.outboard.bench.measure.DriverRatio;
+import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;

@@ -2,6 +2,9 @@ package io.outboard.bench;
 
 import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.TextTable;
+import io.outboard.bench.measure.DriverRatio;
+import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.ThreadRate;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;
 import io.outboard.cuda.CudaDevice;

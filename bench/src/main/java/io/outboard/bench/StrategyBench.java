@@ -1,6 +1,7 @@
 package io.outboard.bench;
 
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.measure.Measurement;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;

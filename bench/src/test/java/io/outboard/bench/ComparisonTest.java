@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.isolated.IsolatedBench;
+import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.MemorySample;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Strategies;

@@ -3,8 +3,8 @@ package io.outboard.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.report.KernelResult;
 import io.outboard.bench.report.KernelResultFiles;
+import io.outboard.bench.report.kernels.KernelResult;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.kernels.KernelCase;
-import io.outboard.bench.report.ProgramResult;
+import io.outboard.bench.report.programs.ProgramResult;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.outboard.bench.common;
 
 import io.outboard.bench.report.JsonLine;
-import io.outboard.bench.report.ReportPage;
+import io.outboard.bench.report.page.ReportPage;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;

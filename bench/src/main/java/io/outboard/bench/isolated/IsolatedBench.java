@@ -1,8 +1,8 @@
 package io.outboard.bench.isolated;
 
-import io.outboard.bench.Measurement;
 import io.outboard.bench.StrategyBench;
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;

@@ -1,7 +1,7 @@
 package io.outboard.bench.isolated;
 
-import io.outboard.bench.Measurement;
 import io.outboard.bench.PoolBench;
+import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;

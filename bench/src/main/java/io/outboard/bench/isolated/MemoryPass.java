@@ -1,6 +1,6 @@
 package io.outboard.bench.isolated;
 
-import io.outboard.bench.MemorySample;
+import io.outboard.bench.measure.MemorySample;
 import io.outboard.bench.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * warp over an allocator, by the allocator itself, and by a counter of the warp in memory that was set aside, which is
  * what there is at best.
  */
-final class ArenaProgram implements Program {
+public final class ArenaProgram implements Program {
 
     private static final String ARENA = "-arena";
 

@@ -7,19 +7,19 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /** What something has opened on a device and closes together, the last one first. Confined to one thread. */
-final class DeviceResources implements AutoCloseable {
+public final class DeviceResources implements AutoCloseable {
 
     private final Deque<Runnable> ends = new ArrayDeque<>();
 
     /** Takes zeroes. */
-    Region take(final BenchDevice device, final long bytes) {
+    public Region take(final BenchDevice device, final long bytes) {
         final Region region = add(device.take(bytes), device::giveBack);
         BenchDevice.clear(region);
         return region;
     }
 
     /** Adds what has been opened. */
-    <T> T add(final T opened, final Consumer<T> close) {
+    public <T> T add(final T opened, final Consumer<T> close) {
         ends.push(() -> close.accept(opened));
         return opened;
     }
@@ -29,7 +29,7 @@ final class DeviceResources implements AutoCloseable {
      *
      * @return the failure, to be thrown; with another one suppressed, if closing failed too
      */
-    RuntimeException closedAfter(final RuntimeException failure) {
+    public RuntimeException closedAfter(final RuntimeException failure) {
         try {
             close();
         } catch (final RuntimeException next) {

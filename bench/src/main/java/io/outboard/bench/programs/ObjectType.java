@@ -10,12 +10,12 @@ import java.util.stream.IntStream;
  * @param capacity most objects of it at once, and those that end and are made between two lists of it besides
  * @param fields bytes of each field, {@link #ID} for one that names an object
  */
-record ObjectType(String name, long capacity, List<Integer> fields) {
+public record ObjectType(String name, long capacity, List<Integer> fields) {
 
     /** A field that names an object: 4 bytes in heaps of objects and arrays, 8 for pointers. */
-    static final int ID = 0;
+    public static final int ID = 0;
 
-    static ObjectType of(final String name, final long capacity, final Integer... fields) {
+    public static ObjectType of(final String name, final long capacity, final Integer... fields) {
         return new ObjectType(name, capacity, List.of(fields));
     }
 

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
  * Objects of 64 bytes, one a thread, made in one kernel and destroyed in the next: by an ObjectHeap, and as blocks of
  * each allocator.
  */
-final class ObjectsProgram implements Program {
+public final class ObjectsProgram implements Program {
 
     private static final long OBJECT_BYTES = 64;
 

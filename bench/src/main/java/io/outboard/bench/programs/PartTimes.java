@@ -12,22 +12,22 @@ import jcuda.driver.JCudaDriver;
  * Adds up what parts of a stream's work take, by events around each; what two events take with nothing in between is taken off.
  * Confined to one thread.
  */
-final class PartTimes implements AutoCloseable {
+public final class PartTimes implements AutoCloseable {
 
     private final CUstream stream;
     private final List<CUevent> events = new ArrayList<>();
     private int used;
 
-    PartTimes(final CUstream stream) {
+    public PartTimes(final CUstream stream) {
         this.stream = stream;
     }
 
-    void begin() {
+    public void begin() {
         record();
         record();
     }
 
-    void end() {
+    public void end() {
         record();
     }
 
@@ -42,7 +42,7 @@ final class PartTimes implements AutoCloseable {
     }
 
     /** What all parts took, in microseconds; waits until they are done. The next ones are added up from 0. */
-    double microseconds() {
+    public double microseconds() {
         BenchDevice.check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(stream));
         double sum = 0;
         for (int i = 0; i < used; i += 3) {

@@ -13,7 +13,7 @@ import java.util.zip.DeflaterOutputStream;
  * Grey pictures as PNG (ISO/IEC 15948), of one byte a pixel. Written here, since the JDK's writer needs {@code java.desktop}, which
  * would double the runtime that is carried to GPUs.
  */
-final class Png {
+public final class Png {
 
     private static final byte[] SIGNATURE = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     private static final int BITS = 8;
@@ -26,7 +26,7 @@ final class Png {
      * @param columns a row has, {@code 0 < columns}
      * @param shades row by row, 0 is black
      */
-    static String base64(final int columns, final byte... shades) {
+    public static String base64(final int columns, final byte... shades) {
         return Base64.getEncoder().encodeToString(of(columns, shades));
     }
 

@@ -5,7 +5,7 @@ import io.outboard.bench.worker.BenchDevice;
 import java.util.List;
 
 /** A program whose kernels allocate. */
-interface Program {
+public interface Program {
 
     /** As it is called on the command line: letters and digits. */
     String name();

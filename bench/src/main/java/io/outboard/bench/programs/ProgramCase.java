@@ -47,7 +47,7 @@ public record ProgramCase(String program, Store store, String size, Mode mode, l
     }
 
     /** Reads what {@link #line} wrote. */
-    static ProgramCase parse(final String line) {
+    public static ProgramCase parse(final String line) {
         final String[] words = line.split(" ", -1);
         return new ProgramCase(
                 words[0],

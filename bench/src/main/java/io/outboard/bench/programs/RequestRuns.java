@@ -10,7 +10,7 @@ import java.util.function.Supplier;
  * Runs of a case: the first is on a fresh heap, the next is checked and not timed, and of those that follow medians are
  * taken, so many as the case asks for, or fewer if they take long. Confined to one thread.
  */
-final class RequestRuns {
+public final class RequestRuns {
 
     /** After as long no other run begins: a million requests of CUDA's allocator may take a second. */
     private static final double ENOUGH_US = 5_000_000;
@@ -57,7 +57,7 @@ final class RequestRuns {
                 .put("nsPerRequest", medianUs() * NS_A_US / requests, 3);
     }
 
-    static double median(final double... values) {
+    public static double median(final double... values) {
         final double[] times = values.clone();
         Arrays.sort(times);
         final int middle = times.length / 2;

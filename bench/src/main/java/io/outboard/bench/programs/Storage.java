@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Where a program's objects live, the host's side of a store in {@code stores.cuh}; or what kernels make requests of, where a
  * program has no types. Confined to one thread.
  */
-interface Storage extends AutoCloseable {
+public interface Storage extends AutoCloseable {
 
     /** Bytes of the control block that begins kernels' parameter. */
     int CONTROL_BYTES = 1536;
@@ -34,7 +34,7 @@ interface Storage extends AutoCloseable {
     record Usage(long objects, long heldBytes, long misuses) {
 
         /** A number of these for a result: null if it can't be known. */
-        static @Nullable Long known(final long number) {
+        public static @Nullable Long known(final long number) {
             return number < 0 ? null : (Long) number;
         }
     }

@@ -47,12 +47,12 @@ public record Store(String name) {
     }
 
     /** The heap of objects, then the allocators. */
-    static List<Store> ofObjects() {
+    public static List<Store> ofObjects() {
         return Stream.concat(Stream.of(OBJECT_HEAP), allocators().stream()).toList();
     }
 
     /** The same and both kinds of arrays. */
-    static List<Store> all() {
+    public static List<Store> all() {
         final List<Store> all = new ArrayList<>(ofObjects());
         all.add(AOS);
         all.add(SOA);
@@ -64,7 +64,7 @@ public record Store(String name) {
     }
 
     /** Any allocator as it is. */
-    static Store plain(final DeviceAllocator allocator) {
+    public static Store plain(final DeviceAllocator allocator) {
         return of(allocator, "");
     }
 
@@ -78,23 +78,23 @@ public record Store(String name) {
     }
 
     /** The allocator; nothing if there is none. */
-    Optional<DeviceAllocator> allocator() {
+    public Optional<DeviceAllocator> allocator() {
         final boolean isNone = equals(OBJECT_HEAP) || equals(AOS) || equals(SOA) || equals(BUMP);
         return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
     }
 
     /** Whether it is CUDA's own allocator, maybe behind another. */
-    boolean isCuda() {
+    public boolean isCuda() {
         return allocator().filter(DeviceAllocator.CUDA_MALLOC::equals).isPresent();
     }
 
     /** Whether freed blocks are kept in buffers, which belong to the module and are lost to CUDA's heap with it. */
-    boolean isBuffered() {
+    public boolean isBuffered() {
         return name.contains(BUFFERED);
     }
 
     /** The resource beside this class that holds a program's kernels for it. */
-    String resource(final String program) {
+    public String resource(final String program) {
         return program + "-" + name + ".ptx.gz";
     }
 }

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * <p>Stores: CUDA's allocator as it is; coalesced; with the paper's 256 blocks of each size class kept by 1 to 64
  * queues; with queues but not coalesced; with queues as they are by default; and BitMalloc.
  */
-final class XMallocProgram implements Program {
+public final class XMallocProgram implements Program {
 
     private static final String BUFFERED = "-buffered";
     private static final String WORKERS = "-workers";

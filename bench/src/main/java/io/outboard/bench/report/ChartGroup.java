@@ -7,7 +7,7 @@ import java.util.Map;
  * Charts of one kind that share a legend and a vertical scale, so that they can be compared at a glance. Each has its
  * numbers in a table below it. What a kind looks like (axes, units) is written in {@code report.js}.
  */
-final class ChartGroup {
+public final class ChartGroup {
 
     private final String kind;
     private final Map<String, Series> legend = new LinkedHashMap<>();
@@ -19,16 +19,16 @@ final class ChartGroup {
      *
      * @param kind name of the kind in {@code report.js}
      */
-    ChartGroup(final String kind) {
+    public ChartGroup(final String kind) {
         this.kind = kind;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return figures.isEmpty();
     }
 
     /** Adds a line to the figure that {@link #figure} closes next; NaN is a gap. */
-    void line(final Series series, final double[] x, final double[] y) {
+    public void line(final Series series, final double[] x, final double[] y) {
         legend.putIfAbsent(series.name(), series);
         lines.append(lines.isEmpty() ? "" : ",\n")
                 .append("{\"name\":")
@@ -53,7 +53,7 @@ final class ChartGroup {
      * @param table the same numbers
      * @param open whether the table is short enough to be open from the start
      */
-    void figure(
+    public void figure(
             final String title,
             final String label,
             final String tableTitle,
@@ -71,7 +71,7 @@ final class ChartGroup {
         lines.setLength(0);
     }
 
-    String html() {
+    public String html() {
         final StringBuilder buttons = new StringBuilder();
         for (final Series series : legend.values()) {
             buttons.append("<li><button type=\"button\" aria-pressed=\"")

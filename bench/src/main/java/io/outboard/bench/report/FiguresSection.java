@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** A file of figures as one table: a row for each line, a column for each number. */
-final class FiguresSection implements Section {
+public final class FiguresSection implements Section {
 
     private static final List<String> PERCENTILES = List.of("p50", "p99", "p999", "p9999", "max");
 
@@ -19,10 +19,11 @@ final class FiguresSection implements Section {
      * @param numbers keys of numbers
      * @param latencies keys of objects with percentiles, in nanoseconds, or ratios of these
      */
-    record Kind(String fileName, String title, List<String> rows, List<String> numbers, List<String> latencies) {}
+    public record Kind(
+            String fileName, String title, List<String> rows, List<String> numbers, List<String> latencies) {}
 
     /** All that there are, in the order of the page. */
-    static final List<Kind> KINDS = List.of(
+    public static final List<Kind> KINDS = List.of(
             new Kind(
                     "ratios.json",
                     "Times faster than the driver",
@@ -93,7 +94,7 @@ final class FiguresSection implements Section {
     private final Kind kind;
 
     /** The section of a folder that has the kind's file. */
-    FiguresSection(final ResultFolder folder, final Kind kind) {
+    public FiguresSection(final ResultFolder folder, final Kind kind) {
         this.folder = folder;
         this.kind = kind;
     }

@@ -1,17 +1,17 @@
 package io.outboard.bench.report;
 
 /** Escapes text for the two languages that the page embeds it in. */
-final class Html {
+public final class Html {
 
     /** What a cell shows where nothing was measured: an en dash. */
-    static final String NONE = "\u2013";
+    public static final String NONE = "\u2013";
 
     private static final char REPLACEMENT = '\uFFFD';
 
     private Html() {}
 
     /** Text as it must stand in an element's content or in a quoted attribute. */
-    static String escape(final String text) {
+    public static String escape(final String text) {
         final StringBuilder escaped = new StringBuilder(text.length() + 16);
         for (int i = 0; i < text.length(); i++) {
             final char c = text.charAt(i);
@@ -33,7 +33,7 @@ final class Html {
      * @param text the content
      * @return the string with its quotes
      */
-    static String json(final String text) {
+    public static String json(final String text) {
         final StringBuilder json = new StringBuilder(text.length() + 16).append('"');
         for (int i = 0; i < text.length(); i++) {
             final char c = text.charAt(i);
@@ -55,7 +55,7 @@ final class Html {
      * @param numbers the elements; NaN becomes null
      * @return the array
      */
-    static String json(final double[] numbers) {
+    public static String json(final double[] numbers) {
         final StringBuilder json = new StringBuilder(numbers.length * 8).append('[');
         for (int i = 0; i < numbers.length; i++) {
             json.append(i == 0 ? "" : ",").append(number(numbers[i]));
@@ -64,7 +64,7 @@ final class Html {
     }
 
     /** A number as short as it can be written exactly; "null" for NaN. */
-    static String number(final double number) {
+    public static String number(final double number) {
         if (Double.isNaN(number)) {
             return "null";
         }

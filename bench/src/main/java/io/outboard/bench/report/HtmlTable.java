@@ -8,7 +8,7 @@ import java.util.List;
  * scrolls within its own frame, so that it never widens the page. Every number also stands there in full, for programs
  * and for whoever copies it.
  */
-final class HtmlTable {
+public final class HtmlTable {
 
     /**
      * A number.
@@ -17,9 +17,9 @@ final class HtmlTable {
      * @param text the number as people read it, or what stands there in its place
      * @param remarkable whether it stands out
      */
-    record Cell(double exact, String text, boolean remarkable) {
+    public record Cell(double exact, String text, boolean remarkable) {
 
-        Cell(final double exact, final String text) {
+        public Cell(final double exact, final String text) {
             this(exact, text, false);
         }
 
@@ -47,19 +47,19 @@ final class HtmlTable {
      * @param label what the table shows, for those who hear it
      * @param corner heading of the row headings
      */
-    HtmlTable(final String label, final String corner) {
+    public HtmlTable(final String label, final String corner) {
         this.label = label;
         this.corner = corner;
     }
 
     /** Adds a column; neighbours of one group share its heading, and without any group there is no line for them. */
-    void column(final String group, final String heading) {
+    public void column(final String group, final String heading) {
         groups.add(group);
         headings.add(heading);
     }
 
     /** Adds a row, its heading in HTML, with a cell for every column. */
-    void row(final String headingHtml, final List<Cell> cells) {
+    public void row(final String headingHtml, final List<Cell> cells) {
         body.append("<tr><th scope=\"row\">").append(headingHtml).append("</th>");
         for (int i = 0; i < cells.size(); i++) {
             body.append(cells.get(i).html(startsGroup(i)));
@@ -67,7 +67,7 @@ final class HtmlTable {
         body.append("</tr>\n");
     }
 
-    String html() {
+    public String html() {
         final StringBuilder head = new StringBuilder();
         final boolean grouped = groups.stream().anyMatch(group -> !group.isEmpty());
         if (grouped) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An absent key and a key whose value is null mean the same: not measured. Immutable, so safe for any number of
  * threads.
  */
-final class JsonObject {
+public final class JsonObject {
 
     private final String where;
     private final Map<String, @Nullable Object> members;
@@ -23,7 +23,7 @@ final class JsonObject {
     }
 
     /** The keys, in the order of the file. */
-    Set<String> keys() {
+    public Set<String> keys() {
         return members.keySet();
     }
 
@@ -38,7 +38,7 @@ final class JsonObject {
      * @return the text, or "" when it is null or absent
      * @throws IllegalArgumentException if the value is an object
      */
-    String text(final String key) {
+    public String text(final String key) {
         final Object value = members.get(key);
         if (value == null) {
             return "";
@@ -56,7 +56,7 @@ final class JsonObject {
      *
      * @throws IllegalArgumentException if it is null, absent, empty or not a string
      */
-    String requiredText(final String key) {
+    public String requiredText(final String key) {
         final String text = text(key);
         if (text.isEmpty()) {
             throw new IllegalArgumentException(where + ": key \"" + key + "\" must be there and must not be empty");
@@ -70,7 +70,7 @@ final class JsonObject {
      * @return the number, or NaN when it is null or absent
      * @throws IllegalArgumentException if the value is a string or an object
      */
-    double number(final String key) {
+    public double number(final String key) {
         final Object value = members.get(key);
         return value == null ? Double.NaN : expect(key, value, Double.class, "a number or null");
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one thread.
  */
-final class JsonReader {
+public final class JsonReader {
 
     private static final int DEEPEST_LEVEL = 1;
 
@@ -35,7 +35,7 @@ final class JsonReader {
      * @return the object
      * @throws IllegalArgumentException if the text breaks a rule; names file, line, column and rule
      */
-    static JsonObject read(final String file, final int firstLine, final String text) {
+    public static JsonObject read(final String file, final int firstLine, final String text) {
         final JsonReader reader = new JsonReader(file, firstLine, text);
         reader.skipWhitespace();
         final JsonObject object = reader.object(0);

@@ -10,7 +10,7 @@ import java.util.Map;
  * Numbers that others published or that published code was measured at, from a small file of comma-separated values beside
  * this class: a heading, then a row a line, its name first. Immutable, so safe for any number of threads.
  */
-final class PublishedTable {
+public final class PublishedTable {
 
     private final List<String> columns;
     private final Map<String, List<String>> rows;
@@ -20,7 +20,7 @@ final class PublishedTable {
         this.rows = Collections.unmodifiableMap(rows);
     }
 
-    static PublishedTable load(final String resource) {
+    public static PublishedTable load(final String resource) {
         List<String> columns = List.of();
         final Map<String, List<String>> rows = new LinkedHashMap<>();
         for (final String line : Template.load(resource).lines().toList()) {
@@ -40,23 +40,23 @@ final class PublishedTable {
         return new PublishedTable(columns, rows);
     }
 
-    List<String> columns() {
+    public List<String> columns() {
         return columns;
     }
 
-    List<String> rows() {
+    public List<String> rows() {
         return new ArrayList<>(rows.keySet());
     }
 
     /** A cell as it stands in the file; empty if there is none. */
-    String text(final String row, final String column) {
+    public String text(final String row, final String column) {
         final List<String> cells = rows.get(row);
         final int index = columns.indexOf(column);
         return cells == null || index < 0 ? "" : cells.get(index);
     }
 
     /** A cell's number; of {@code allocate/free}, the sum; NaN if there is none, or a word stands there. */
-    double number(final String row, final String column) {
+    public double number(final String row, final String column) {
         final String text = text(row, column).replace("!", "");
         double sum = 0;
         for (final String part : text.split("/", -1)) {

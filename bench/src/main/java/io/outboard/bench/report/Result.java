@@ -15,10 +15,10 @@ import java.util.Set;
  * @param files what the names of its files begin with; empty if it has none of its own
  * @param values the whole line
  */
-record Result(String trace, String strategy, String name, String files, JsonObject values) {
+public record Result(String trace, String strategy, String name, String files, JsonObject values) {
 
     /** The baseline that speed-ups are told against. */
-    static final String CUDA_MALLOC = DriverAllocators.CUDA_MALLOC;
+    public static final String CUDA_MALLOC = DriverAllocators.CUDA_MALLOC;
 
     private static final List<String> DISTINCTIONS = List.of("reusePolicy", "device");
 
@@ -56,27 +56,27 @@ record Result(String trace, String strategy, String name, String files, JsonObje
         return results;
     }
 
-    static boolean isBaseline(final String name) {
+    public static boolean isBaseline(final String name) {
         return DriverAllocators.names().stream()
                 .anyMatch(driver -> name.equals(driver) || name.startsWith(driver + ", "));
     }
 
-    boolean isBaseline() {
+    public boolean isBaseline() {
         return isBaseline(strategy);
     }
 
     /** A number of the line, or NaN where it was not measured. */
-    double number(final String key) {
+    public double number(final String key) {
         return values.number(key);
     }
 
     /** A number one level down, or NaN where it was not measured. */
-    double number(final String object, final String key) {
+    public double number(final String object, final String key) {
         return values.object(object).number(key);
     }
 
     /** The smallest region that serves the trace, as a multiple of peak live bytes; NaN where it was not measured. */
-    double regionOverLive() {
+    public double regionOverLive() {
         return number("smallestRegionBytes") / number("peakLiveBytes");
     }
 }

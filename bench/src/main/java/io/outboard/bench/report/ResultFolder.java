@@ -17,9 +17,11 @@ import java.util.stream.Stream;
  * The result files of one folder. Every file is found through the folder's own list of names, so that no trace name,
  * whatever it holds, can lead out of the folder.
  */
-final class ResultFolder {
+public final class ResultFolder {
 
     private static final String RESULTS = "results.json";
+    public static final String PROGRAMS = "programs.json";
+    public static final String KERNELS = "kernels.json";
     private static final String ENVIRONMENT = "environment.json";
 
     private final Path directory;
@@ -43,7 +45,7 @@ final class ResultFolder {
      *     files breaks a rule
      * @throws IOException if the folder or a file cannot be read
      */
-    static ResultFolder open(final Path directory) throws IOException {
+    public static ResultFolder open(final Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             throw new IllegalArgumentException(directory + ": must be a folder with result files");
         }
@@ -53,40 +55,40 @@ final class ResultFolder {
         }
         final boolean figures =
                 FiguresSection.KINDS.stream().map(FiguresSection.Kind::fileName).anyMatch(names::contains);
-        final boolean kernels = names.contains(KernelsSection.FILE_NAME) || names.contains(ProgramsSection.FILE_NAME);
+        final boolean kernels = names.contains(KERNELS) || names.contains(PROGRAMS);
         if (!figures && !names.contains(RESULTS) && !kernels) {
             throw new IllegalArgumentException(
-                    directory + ": must contain " + RESULTS + " or " + KernelsSection.FILE_NAME + " or other figures");
+                    directory + ": must contain " + RESULTS + " or " + KERNELS + " or other figures");
         }
         return new ResultFolder(directory, names);
     }
 
     /** Results by trace, both in the order of the file. */
-    Map<String, List<Result>> resultsByTrace() {
+    public Map<String, List<Result>> resultsByTrace() {
         return results.stream().collect(Collectors.groupingBy(Result::trace, LinkedHashMap::new, Collectors.toList()));
     }
 
     /** What the results of all traces are called, in the order of the file. */
-    List<String> names() {
+    public List<String> names() {
         return results.stream().map(Result::name).distinct().collect(Collectors.toList());
     }
 
     /** What the results were made on and by; without keys when the folder does not say. */
-    JsonObject environment() {
+    public JsonObject environment() {
         return environment;
     }
 
-    boolean contains(final String name) {
+    public boolean contains(final String name) {
         return fileNames.contains(name);
     }
 
     /** The folder's name for a file, for error messages. */
-    String path(final String name) {
+    public String path(final String name) {
         return directory.resolve(name).toString();
     }
 
     /** The lines of a file that the folder contains. */
-    List<String> lines(final String name) throws IOException {
+    public List<String> lines(final String name) throws IOException {
         return read(name).lines().collect(Collectors.toList());
     }
 
@@ -100,7 +102,7 @@ final class ResultFolder {
      * @throws IllegalArgumentException if there is no heading; names file and line
      * @throws IOException if the file cannot be read
      */
-    List<DataLine> dataLines(final String name, final Predicate<String> heading, final String headingText)
+    public List<DataLine> dataLines(final String name, final Predicate<String> heading, final String headingText)
             throws IOException {
         final List<String> lines = lines(name);
         final List<DataLine> data = new ArrayList<>();
@@ -121,7 +123,7 @@ final class ResultFolder {
     }
 
     /** A line, and where it stands, as {@code file:line}. */
-    record DataLine(String where, String text) {}
+    public record DataLine(String where, String text) {}
 
     private List<Result> readResults() throws IOException {
         final List<JsonObject> read = new ArrayList<>();

@@ -3,7 +3,7 @@ package io.outboard.bench.report;
 import java.io.IOException;
 
 /** A part of the page that stands for itself: what it shows comes from its own files of the folder. */
-interface Section {
+public interface Section {
 
     /** What the table of contents calls it; plain text. */
     String title();

@@ -12,12 +12,12 @@ import java.util.List;
  * @param dash property that holds the dash
  * @param hidden whether the line waits to be switched on
  */
-record Series(String name, String colour, String dash, boolean hidden) {
+public record Series(String name, String colour, String dash, boolean hidden) {
 
     private static final int COLOURS = 8;
     private static final int DASHES = 5;
 
-    Series(final String name, final String colour, final String dash) {
+    public Series(final String name, final String colour, final String dash) {
         this(name, colour, dash, false);
     }
 
@@ -28,7 +28,7 @@ record Series(String name, String colour, String dash, boolean hidden) {
      * @param strategies names in the order in which looks are given away
      * @return one series a name
      */
-    static List<Series> ofStrategies(final List<String> strategies) {
+    public static List<Series> ofStrategies(final List<String> strategies) {
         final List<Series> series = new ArrayList<>();
         int strategy = 0;
         int baseline = 0;
@@ -47,7 +47,7 @@ record Series(String name, String colour, String dash, boolean hidden) {
     }
 
     /** A short piece of the line and its name. */
-    String html() {
+    public String html() {
         return "<svg class=\"swatch\" viewBox=\"0 0 30 8\" aria-hidden=\"true\"><path d=\"M1 4h28\" style=\"stroke:var("
                 + colour + ");stroke-dasharray:var(" + dash + ")\"/></svg>" + Html.escape(name);
     }

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The page's HTML, style and script, which lie beside this class as resources; places to fill look like {{name}}. */
-final class Template {
+public final class Template {
 
     private static final Pattern PLACE = Pattern.compile("\\{\\{([a-zA-Z]+)}}");
 
@@ -22,7 +22,7 @@ final class Template {
      * @return the text
      * @throws IllegalStateException if there is no such resource
      */
-    static String load(final String name) {
+    public static String load(final String name) {
         try (InputStream resource = Template.class.getResourceAsStream(name)) {
             if (resource == null) {
                 throw new IllegalStateException("resource " + name + " must be on the class path");
@@ -41,7 +41,7 @@ final class Template {
      * @return the text
      * @throws IllegalStateException if there is no such resource, or a place without a value
      */
-    static String fill(final String name, final Map<String, String> values) {
+    public static String fill(final String name, final Map<String, String> values) {
         return PLACE.matcher(load(name)).replaceAll(place -> {
             final String value = values.get(place.group(1));
             if (value == null) {

@@ -85,7 +85,7 @@ public final class Units {
     }
 
     /** A percentile from 0 to 1 as short as it is exact, such as 99.9 %; the two ends by name. */
-    static String percentile(final double percentile) {
+    public static String percentile(final double percentile) {
         if (percentile == 0 || percentile == 1) {
             return percentile == 0 ? "min" : "max";
         }

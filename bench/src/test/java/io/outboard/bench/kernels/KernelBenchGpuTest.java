@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.device.GpuDevice;
-import io.outboard.bench.report.KernelResult;
+import io.outboard.bench.report.kernels.KernelResult;
 import io.outboard.bench.worker.Watchdog;
 import java.time.Duration;
 import java.util.List;

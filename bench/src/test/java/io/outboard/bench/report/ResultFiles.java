@@ -11,7 +11,7 @@ import java.util.Random;
 import org.HdrHistogram.Histogram;
 
 /** Writes small folders of results, in the shape in which the command line leaves them. */
-final class ResultFiles {
+public final class ResultFiles {
 
     static final long PEAK_LIVE_BYTES = 1_288_490_188L;
 
@@ -20,12 +20,12 @@ final class ResultFiles {
 
     private final Path directory;
 
-    ResultFiles(final Path directory) {
+    public ResultFiles(final Path directory) {
         this.directory = directory;
     }
 
     /** Two traces, two strategies, two baselines, an environment. */
-    static ResultFiles complete(final Path directory) throws IOException {
+    public static ResultFiles complete(final Path directory) throws IOException {
         final ResultFiles files = new ResultFiles(directory).environment();
         for (final String trace : new String[] {"paper", "resnet50-train.csv.gz"}) {
             files.strategy(trace, "tlsf", 21.5)
@@ -36,7 +36,7 @@ final class ResultFiles {
         return files;
     }
 
-    ResultFiles environment() throws IOException {
+    public ResultFiles environment() throws IOException {
         return text("environment.json", """
                 {"command": "./outboard malloc-large --profile paper", "date": "2026-11-20 14:03 UTC",
                  "gpu": "NVIDIA H200", "driver": "580.65.06", "cuda": "12.6", "jdk": "17.0.15", "flags": "-Xmx2g",
@@ -45,7 +45,7 @@ final class ResultFiles {
     }
 
     /** One line of results and the files that belong to it. */
-    ResultFiles strategy(final String trace, final String strategy, final double ns) throws IOException {
+    public ResultFiles strategy(final String trace, final String strategy, final double ns) throws IOException {
         final boolean baseline = Result.isBaseline(strategy);
         result(String.format(
                 Locale.ROOT,
@@ -93,13 +93,13 @@ final class ResultFiles {
     }
 
     /** Adds a line to the results. */
-    ResultFiles result(final String line) throws IOException {
+    public ResultFiles result(final String line) throws IOException {
         Files.writeString(
                 directory.resolve("results.json"), line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         return this;
     }
 
-    ResultFiles text(final String name, final String content) throws IOException {
+    public ResultFiles text(final String name, final String content) throws IOException {
         Files.writeString(directory.resolve(name), content);
         return this;
     }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.outboard.bench.kernels.KernelWorker;
-import io.outboard.bench.report.KernelResult;
+import io.outboard.bench.report.kernels.KernelResult;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import java.nio.file.Path;

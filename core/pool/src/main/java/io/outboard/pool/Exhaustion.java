@@ -3,6 +3,11 @@ package io.outboard.pool;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Strategy;
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.growth.Growth;
+import io.outboard.pool.guard.StackReserve;
+import io.outboard.pool.lanes.Lane;
+import io.outboard.pool.lanes.Lanes;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -11,26 +16,26 @@ import org.jspecify.annotations.Nullable;
 /** What a pool does for a request that finds nothing, in the order that {@link Pool} tells. Safe for any number of threads. */
 final class Exhaustion {
 
-    private final Pool pool;
     private final long limitBytes;
     private final boolean strict;
     private final Lanes lanes;
     private final Growth growth;
     private final Recycler recycler;
     private final PoolEvents events;
+    private final Diagnosis diagnosis;
     private final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
 
     /** The exception thrown last, whose message is found out when it is asked for, and at the latest when the pool ends. */
     private volatile @Nullable WeakReference<DeviceOutOfMemoryException> last;
 
     Exhaustion(
-            final Pool pool,
             final PoolBuilder builder,
             final Lanes lanes,
             final Growth growth,
             final Recycler recycler,
-            final PoolEvents events) {
-        this.pool = pool;
+            final PoolEvents events,
+            final Diagnosis diagnosis) {
+        this.diagnosis = diagnosis;
         limitBytes = builder.limitBytes;
         strict = builder.policy == ReusePolicy.STRICT;
         this.lanes = lanes;
@@ -113,7 +118,7 @@ final class Exhaustion {
 
     /** Either the device was waited for, or there is nothing to wait for. */
     private boolean isLimboDone() {
-        return strict || lanes.limboBytes() == 0;
+        return strict || lanes.totals.limboBytes() == 0;
     }
 
     private long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
@@ -122,7 +127,7 @@ final class Exhaustion {
 
     private long askHandlers(final Lane home, final long sizeBytes, final long alignmentBytes) {
         for (final OutOfMemoryHandler handler : handlers) {
-            while (handler.free(sizeBytes, pool.statistics())) {
+            while (handler.free(sizeBytes, diagnosis.statistics())) {
                 long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, strict);
                 if (address < 0) {
                     // A handler may have freed what another holds of the device, too.
@@ -147,7 +152,7 @@ final class Exhaustion {
      */
     private long waitAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean grow) {
         int vain = 0;
-        for (int left = recycler.mostWaits(); left > 0 && vain < 2 && lanes.limboBytes() > 0; left--) {
+        for (int left = recycler.mostWaits(); left > 0 && vain < 2 && lanes.totals.limboBytes() > 0; left--) {
             final long recycled = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
             final long address = recycled < 0 && grow ? growth.growAndPlace(sizeBytes, alignmentBytes, true) : recycled;
             if (address >= 0) {
@@ -166,20 +171,20 @@ final class Exhaustion {
     }
 
     private long placeOrSayWhy(final Lane home, final long sizeBytes, final long alignmentBytes) {
-        pool.checkOpen();
+        lanes.checkOpen();
         final long address = home.isMain()
                 ? home.placeOrSayWhy(sizeBytes, alignmentBytes)
                 : lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         if (address == Strategy.NO_SPACE) {
-            final PoolStatistics now = pool.statistics();
+            final PoolStatistics now = diagnosis.statistics();
             final long movableBytes = growth.movableBytes();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(
                     sizeBytes,
                     now.freeBytes(),
-                    pool::largestFreeBlockBytes,
+                    diagnosis::largestFreeBlockBytes,
                     now + (movableBytes < 0 ? "" : ", of which " + movableBytes + " bytes in pieces that can move"),
-                    () -> pool.largestHolders().toString());
-            events.outOfMemory(thrown, now);
+                    () -> diagnosis.largestHolders().toString());
+            events.outOfMemory(thrown, now.heldBytes(), now.limboBytes(), now.limitBytes());
             last = new WeakReference<>(thrown);
             throw thrown;
         }

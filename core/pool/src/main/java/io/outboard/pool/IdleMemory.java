@@ -1,6 +1,8 @@
 package io.outboard.pool;
 
 import io.outboard.core.MemorySource;
+import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.lanes.Lanes;
 import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
@@ -120,9 +122,9 @@ final class IdleMemory {
 
     /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
     void giveBackIdle(final Pool pool) {
-        final long neededBytes = lanes.takePeakNeeded();
+        final long neededBytes = lanes.totals.takePeakNeeded();
         final long bytes = Math.max(keptBytes, neededBytes + neededBytes / SHARE);
-        final long heldBytes = lanes.heldBytes();
+        final long heldBytes = lanes.totals.heldBytes();
         if (heldBytes - bytes > heldBytes / SHARE && idle.mayTry()) {
             tryTo(pool, bytes, heldBytes, idle);
         }
@@ -130,7 +132,7 @@ final class IdleMemory {
 
     /** Gives back what is missing on the device, as far as it is free here. */
     void giveBackUnderPressure(final Pool pool) {
-        final long heldBytes = lanes.heldBytes();
+        final long heldBytes = lanes.totals.heldBytes();
         if (leftBytes == 0 || heldBytes <= keptBytes) {
             return;
         }

@@ -20,7 +20,7 @@ final class LeakTracker {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
-    private final Pool pool;
+    private final PoolBlocks pool;
     private final LeakLevel level;
     private final boolean reclaim;
     private final Cleaner cleaner = Cleaner.create(task -> {
@@ -32,7 +32,7 @@ final class LeakTracker {
     /** By address. An entry goes before its block is freed, so that it can't end that of the next owner. */
     private final ConcurrentHashMap<Long, AllocationSite> sites = new ConcurrentHashMap<>();
 
-    LeakTracker(final Pool pool, final LeakLevel level, final boolean reclaim) {
+    LeakTracker(final PoolBlocks pool, final LeakLevel level, final boolean reclaim) {
         this.pool = pool;
         this.level = level;
         this.reclaim = reclaim;

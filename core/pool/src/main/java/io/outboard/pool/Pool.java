@@ -7,7 +7,10 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
-import io.outboard.core.spi.Arguments;
+import io.outboard.pool.guard.Failures;
+import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.guard.StackReserve;
+import io.outboard.pool.limbo.Limbo;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -48,35 +51,20 @@ import org.jspecify.annotations.Nullable;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add some ten more. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 30 bytes for each block in limbo.
  */
-public final class Pool implements AutoCloseable {
+public final class Pool extends PoolBlocks implements AutoCloseable {
 
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
-
-    private final ReusePolicy policy;
-    private final long limitBytes;
-    private final Lanes lanes;
-    private final Growth growth;
-    private final Recycler recycler;
-    private final PoolEvents events;
-    private final @Nullable LeakTracker tracker;
     private final @Nullable String name;
-    private final Exhaustion exhaustion;
+    private final OwnThreads threads;
     private final IdleMemory idle;
-    private final OwnThreads threads = new OwnThreads();
 
     Pool(final PoolBuilder builder) {
-        policy = builder.policy;
-        limitBytes = builder.limitBytes;
+        this(builder, new OwnThreads());
+    }
+
+    private Pool(final PoolBuilder builder, final OwnThreads threads) {
+        super(builder, threads);
+        this.threads = threads;
         name = builder.name;
-        events = new PoolEvents(name);
-        final RegionMaker maker = new RegionMaker(builder, events);
-        lanes = new Lanes(builder, maker);
-        growth = new Growth(builder, lanes, maker, events);
-        recycler = new Recycler(builder, lanes, threads);
-        exhaustion = new Exhaustion(this, builder, lanes, growth, recycler, events);
-        tracker = builder.leakLevel == LeakLevel.OFF
-                ? null
-                : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
         idle = new IdleMemory(builder, lanes, threads);
     }
 
@@ -120,18 +108,7 @@ public final class Pool implements AutoCloseable {
      * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
      */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
-        if (PoolEvents.wantsAllocations()) {
-            final PoolEvents.AllocationEvent event = events.beginAllocation();
-            final long address = allocateUnrecorded(sizeBytes, alignmentBytes);
-            event.commit(address, sizeBytes, alignmentBytes, Limbo.ALL_STREAMS);
-            return address;
-        }
-        return allocateUnrecorded(sizeBytes, alignmentBytes);
-    }
-
-    private long allocateUnrecorded(final long sizeBytes, final long alignmentBytes) {
-        final long address = lanes.home().allocate(sizeBytes, alignmentBytes);
-        return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, alignmentBytes) : address;
+        return take(sizeBytes, alignmentBytes);
     }
 
     /**
@@ -163,29 +140,7 @@ public final class Pool implements AutoCloseable {
      * @throws RuntimeException as {@link #allocate(long)}
      */
     public long allocateAsync(final long sizeBytes, final long stream) {
-        if (policy != ReusePolicy.STREAM_ORDERED) {
-            return allocate(sizeBytes);
-        }
-        if (PoolEvents.wantsAllocations()) {
-            final PoolEvents.AllocationEvent event = events.beginAllocation();
-            final long address = allocateOrdered(sizeBytes, stream);
-            event.commit(address, sizeBytes, 1, stream);
-            return address;
-        }
-        return allocateOrdered(sizeBytes, stream);
-    }
-
-    private long allocateOrdered(final long sizeBytes, final long stream) {
-        Arguments.checkSize(sizeBytes);
-        final long address = lanes.home().allocateOrdered(sizeBytes, recycler.granuleMask(), stream);
-        return address == Strategy.NO_SPACE ? allocateSlowly(sizeBytes, 1) : address;
-    }
-
-    private long allocateSlowly(final long sizeBytes, final long alignmentBytes) {
-        Arguments.checkSize(sizeBytes);
-        Arguments.checkAlignment(alignmentBytes);
-        checkOpen();
-        return exhaustion.place(sizeBytes, alignmentBytes);
+        return takeAsync(sizeBytes, stream);
     }
 
     // Freeing
@@ -213,65 +168,7 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void freeAsync(final long address, final long stream) {
-        if (PoolEvents.wantsFrees()) {
-            freeRecorded(address, stream);
-        } else {
-            freeUnrecorded(address, stream);
-        }
-        final Lane wanting = lanes.wanting();
-        if (wanting != null) {
-            recycleAsPlanned(wanting);
-        }
-    }
-
-    private void recycleAsPlanned(final Lane lane) {
-        try {
-            recycler.recycleAsPlanned(lane);
-        } catch (final StackOverflowError ignored) {
-            // The block is freed, and this isn't needed now: a later free does it.
-        }
-    }
-
-    private void freeRecorded(final long address, final long stream) {
-        final PoolEvents.FreeEvent event = events.beginFree();
-        event.sizeBytes = freeUnrecorded(address, stream);
-        event.address = address;
-        event.stream = stream;
-        event.commit();
-    }
-
-    /** Answers the size of the block, in bytes, if only its owner knows that. */
-    private long freeUnrecorded(final long address, final long stream) {
-        final Part chunk = lanes.chunkAt(address);
-        return chunk == null ? lanes.main().free(null, address, stream) : freeInChunk(chunk, address, stream);
-    }
-
-    private long freeInChunk(final Part chunk, final long address, final long stream) {
-        final Lane owner = Objects.requireNonNull(chunk.owner);
-        final Lane home = lanes.home();
-        // A stream's own blocks are for the stream's next request, and events tell sizes: both are known to the owner
-        // only.
-        if (owner == home
-                || PoolEvents.wantsFrees()
-                || (stream != Limbo.ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED)) {
-            return owner.free(chunk, address, stream);
-        }
-        if (!home.send(chunk, owner, address)) {
-            owner.refuse(chunk, address);
-        }
-        return 0;
-    }
-
-    /** As {@link #free}, but nothing if the pool is closed. */
-    void freeIfOpen(final long address) {
-        try {
-            free(address);
-        } catch (final IllegalStateException e) {
-            // It may have been closed meanwhile; from then on it stays so.
-            if (!isClosed()) {
-                throw e;
-            }
-        }
+        giveBack(address, stream);
     }
 
     /**
@@ -300,8 +197,7 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void trim(final long address, final long newSizeBytes) {
-        final Part chunk = lanes.chunkAt(address);
-        laneOf(chunk).trim(chunk, address, newSizeBytes);
+        shrink(address, newSizeBytes);
     }
 
     /**
@@ -316,17 +212,7 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public boolean extend(final long address, final long newSizeBytes) {
-        final Part chunk = lanes.chunkAt(address);
-        long placed = laneOf(chunk).extend(chunk, address, newSizeBytes);
-        // The complement of an end that must be backed for it.
-        while (placed < Strategy.NO_SPACE && growth.commitTo(~placed)) {
-            placed = lanes.main().extend(null, address, newSizeBytes);
-        }
-        return placed >= 0;
-    }
-
-    private Lane laneOf(final @Nullable Part chunk) {
-        return chunk == null ? lanes.main() : Objects.requireNonNull(chunk.owner);
+        return grow(address, newSizeBytes);
     }
 
     /**
@@ -338,8 +224,7 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public long sizeOf(final long address) {
-        final Part chunk = lanes.chunkAt(address);
-        return laneOf(chunk).sizeOf(chunk, address);
+        return measure(address);
     }
 
     /**
@@ -349,12 +234,7 @@ public final class Pool implements AutoCloseable {
      * @return true if it does; of a region whose memory moves, also where its memory has moved away
      */
     public boolean contains(final long address) {
-        for (final Part region : lanes.main().parts.all()) {
-            if (region.holds(address)) {
-                return true;
-            }
-        }
-        return false;
+        return lanes.holds(address);
     }
 
     // Giving back
@@ -373,12 +253,12 @@ public final class Pool implements AutoCloseable {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
-        if (lanes.heldBytes() > bytes && !recycler.isCapturing()) {
+        if (lanes.totals.heldBytes() > bytes && !recycler.isCapturing()) {
             recycler.recycle();
             lanes.releaseAll();
             growth.trimTo(bytes, recycler::isCapturing);
         }
-        return lanes.heldBytes();
+        return lanes.totals.heldBytes();
     }
 
     /** What gives memory back that isn't needed. */
@@ -402,7 +282,8 @@ public final class Pool implements AutoCloseable {
         }
         idle.end();
         final Failures failures = new Failures();
-        failures.attempt(this::report);
+        failures.attempt(exhaustion::end);
+        failures.attempt(diagnosis::reportLeft);
         failures.attempt(recycler::end);
         failures.attempt(growth::end);
         final String registered = name;
@@ -436,26 +317,6 @@ public final class Pool implements AutoCloseable {
         idle.end();
     }
 
-    /** What is still in use, when the pool is closed. */
-    private void report() {
-        exhaustion.end();
-        final PoolStatistics last = statistics();
-        if (last.liveBlocks() > 0) {
-            LOGGER.log(
-                    System.Logger.Level.WARNING,
-                    "a pool is closed with " + last.liveBlocks() + " blocks in use, " + last.usedBytes()
-                            + " bytes; the largest: " + largestHolders());
-        }
-    }
-
-    boolean isClosed() {
-        return lanes.isClosed();
-    }
-
-    void checkOpen() {
-        lanes.checkOpen();
-    }
-
     // Observing
 
     /**
@@ -473,19 +334,7 @@ public final class Pool implements AutoCloseable {
      * @return numbers
      */
     public PoolStatistics statistics() {
-        lanes.settle();
-        return new PoolStatistics(
-                lanes.main().parts.all().length,
-                lanes.heldBytes(),
-                limitBytes,
-                lanes.usedBytes(),
-                lanes.limboBytes(),
-                lanes.peakUsedBytes(),
-                lanes.liveBlocks(),
-                lanes.allocations(),
-                recycler.waits(),
-                lanes.mappings(),
-                lanes.movedBytes());
+        return diagnosis.statistics();
     }
 
     /**
@@ -494,12 +343,7 @@ public final class Pool implements AutoCloseable {
      * @return bytes, 0 if no block is free
      */
     public long largestFreeBlockBytes() {
-        lanes.lockAll();
-        try {
-            return lanes.largestFreeBlockBytes();
-        } finally {
-            lanes.unlockAll();
-        }
+        return diagnosis.largestFreeBlockBytes();
     }
 
     /**
@@ -508,7 +352,7 @@ public final class Pool implements AutoCloseable {
      * @return up to eight
      */
     public List<Holder> largestHolders() {
-        return new PoolDump(this, lanes, growth).holders(tracker);
+        return diagnosis.largestHolders();
     }
 
     /**
@@ -523,8 +367,7 @@ public final class Pool implements AutoCloseable {
      */
     public void dump(final Path path) throws IOException {
         Objects.requireNonNull(path, "path");
-        final PoolDump dump = new PoolDump(this, lanes, growth);
-        dump.write(path, name, tracker);
+        diagnosis.dump(path);
     }
 
     /**
@@ -534,11 +377,6 @@ public final class Pool implements AutoCloseable {
      * @param visitor sees each block; it must not call this pool
      */
     public void forEachBlock(final BlockVisitor visitor) {
-        lanes.lockAll();
-        try {
-            lanes.forEachBlock(visitor);
-        } finally {
-            lanes.unlockAll();
-        }
+        diagnosis.forEachBlock(visitor);
     }
 }

@@ -1,6 +1,8 @@
 package io.outboard.pool;
 
 import io.outboard.core.Region;
+import io.outboard.pool.growth.Growth;
+import io.outboard.pool.lanes.Lanes;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
@@ -30,18 +32,18 @@ final class PoolDump {
     private int length;
 
     /** Copies, while nothing changes: all locks are taken for that. */
-    PoolDump(final Pool pool, final Lanes lanes, final Growth growth) {
+    PoolDump(final Diagnosis diagnosis, final Lanes lanes, final Growth growth) {
         lanes.settle();
-        lanes.lockAll();
+        lanes.whole.lock();
         try {
-            statistics = pool.statistics();
+            statistics = diagnosis.statistics();
             final LongHashSet limbo = new LongHashSet();
-            lanes.forEachInLimbo(limbo::add);
+            lanes.whole.forEachInLimbo(limbo::add);
             regions = growth.held();
-            lanes.forEachBlock((address, sizeBytes, free) ->
+            lanes.whole.forEachBlock((address, sizeBytes, free) ->
                     add(address, sizeBytes, free ? FREE : limbo.contains(address) ? LIMBO : USED));
         } finally {
-            lanes.unlockAll();
+            lanes.whole.unlock();
         }
     }
 

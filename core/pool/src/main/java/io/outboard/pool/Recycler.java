@@ -1,10 +1,17 @@
 package io.outboard.pool;
 
 import io.outboard.core.Strategy;
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.guard.Failures;
+import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.guard.StackReserve;
+import io.outboard.pool.lanes.Lane;
+import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.limbo.Epochs;
+import io.outboard.pool.limbo.StreamEpochs;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>With {@link ReusePolicy#STRICT} an epoch is one synchronisation of the device: by the thread that needs memory if the device
  * is idle, by {@link Synchronizer} if it is busy. No lock is held. With {@link ReusePolicy#TRACKED} and
- * {@link ReusePolicy#STREAM_ORDERED} it is a mark; the mark lock guards those, and is held while the device is asked about them.
+ * {@link ReusePolicy#STREAM_ORDERED} it is a mark, see {@link Marks}.
  * No lane's lock is held while the device is asked anything. If the device fails, no epoch passes, and nothing is lost.
  *
  * <p>A request is placed in the same hold of its lane's lock in which its epoch passes: in between another thread might take all
@@ -45,6 +52,7 @@ final class Recycler {
     private final StreamEpochs epochs;
     private final PoolEvents events;
     private final Synchronizer synchronizer;
+    private final Marks marks;
 
     /** How often the device was waited for. */
     private final LongAdder waits = new LongAdder();
@@ -55,14 +63,6 @@ final class Recycler {
     /** The pool's allocations when an epoch of all work passed last, and memory came back. */
     private volatile long allocationsBefore;
 
-    private final ReentrantLock markLock = new ReentrantLock();
-
-    /** Somebody waits for a mark, with the mark lock, because there is no other memory. */
-    private volatile boolean awaiting;
-
-    /** Guarded by the mark lock. */
-    private boolean ended;
-
     Recycler(final PoolBuilder builder, final Lanes lanes, final OwnThreads threads) {
         policy = builder.policy;
         work = builder.work;
@@ -71,6 +71,7 @@ final class Recycler {
         epochs = lanes.epochs;
         events = new PoolEvents(builder.name);
         synchronizer = new Synchronizer(this, epochs.all, threads, builder.name);
+        marks = new Marks(work, lanes, events, waits);
     }
 
     /** Less one, the bits of an address below a granule. */
@@ -92,11 +93,11 @@ final class Recycler {
      * @return an address, {@code NO_SPACE}, or {@link #OVERTAKEN}
      */
     long recycleAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
-        if (policy == ReusePolicy.IMMEDIATE || (!wait && awaiting)) {
+        if (policy == ReusePolicy.IMMEDIATE || (!wait && marks.isAwaiting())) {
             return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         }
         lanes.closeAll();
-        if (lanes.limboBytes() == 0) {
+        if (lanes.totals.limboBytes() == 0) {
             return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
         }
         return policy == ReusePolicy.STRICT
@@ -121,23 +122,23 @@ final class Recycler {
             comesBack();
             return home.passAndAllocate(epoch, sizeBytes, alignmentBytes);
         }
-        if (awaiting) {
+        if (marks.isAwaiting()) {
             return Strategy.NO_SPACE;
         }
         // One mark serves all who wait for the lock.
-        markLock.lock();
+        marks.lock();
         try {
-            markAndAsk();
+            marks.markAndAsk();
             return home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
         } finally {
-            endMarking();
+            marks.passAndUnlock();
         }
     }
 
     /** Recycles what is in the main lane's limbo, if that is much, for chunks. False if nothing came back. */
     boolean recycleMain() {
         final Lane main = lanes.main();
-        if (policy == ReusePolicy.IMMEDIATE || awaiting || !main.hasMuchInLimbo()) {
+        if (policy == ReusePolicy.IMMEDIATE || marks.isAwaiting() || !main.hasMuchInLimbo()) {
             return false;
         }
         main.close();
@@ -146,8 +147,7 @@ final class Recycler {
             pass(epoch);
             return epoch != NONE;
         }
-        markLock.lock();
-        markAskAndUnlock();
+        marks.markAndPass();
         return true;
     }
 
@@ -171,7 +171,7 @@ final class Recycler {
 
     /** Before an epoch passes. */
     private long comesBack() {
-        final long before = lanes.allocations();
+        final long before = lanes.totals.allocations();
         allocationsBefore = before;
         return before;
     }
@@ -179,19 +179,19 @@ final class Recycler {
     /** Places a request in what has come back, unless others were faster. */
     private long placeBack(final Lane home, final long sizeBytes, final long alignmentBytes, final long before) {
         final long address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
-        return address == Strategy.NO_SPACE && lanes.allocations() != before ? OVERTAKEN : address;
+        return address == Strategy.NO_SPACE && lanes.totals.allocations() != before ? OVERTAKEN : address;
     }
 
     private long markAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
-        markLock.lock();
+        marks.lock();
         try {
-            markAndAsk();
+            marks.markAndAsk();
             long address = home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE) {
                 address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
             }
             if (address == Strategy.NO_SPACE && wait) {
-                awaitOldest();
+                marks.awaitOldest();
                 address = home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
                 if (address == Strategy.NO_SPACE) {
                     address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
@@ -199,13 +199,13 @@ final class Recycler {
             }
             return address;
         } finally {
-            endMarking();
+            marks.passAndUnlock();
         }
     }
 
     /** Whether the pool had better grow than wait, when it would hold so much then. */
     boolean mayGrowTo(final long bytes) {
-        return lanes.limboBytes() == 0 || bytes / MOST_TIMES_PEAK <= lanes.peakUsedBytes();
+        return lanes.totals.limboBytes() == 0 || bytes / MOST_TIMES_PEAK <= lanes.totals.peakUsedBytes();
     }
 
     /** After so many waits of {@link #recycleAndPlace} all has come back that is in limbo now. */
@@ -218,16 +218,7 @@ final class Recycler {
             return MOST_OVERTAKEN;
         }
         lanes.closeAll();
-        markLock.lock();
-        try {
-            int count = 1;
-            for (final Epochs each : epochs.each()) {
-                count += each.marks() + (each.isAwaited() ? 1 : 0);
-            }
-            return count;
-        } finally {
-            markLock.unlock();
-        }
+        return 1 + marks.count();
     }
 
     // Without one
@@ -249,8 +240,8 @@ final class Recycler {
             if (epoch == NONE && !isCapturing()) {
                 synchronizer.request(needed);
             }
-        } else if (markLock.tryLock()) {
-            markAskAndUnlock();
+        } else {
+            marks.tryMarkAndPass();
         }
     }
 
@@ -261,8 +252,7 @@ final class Recycler {
         if (policy == ReusePolicy.STRICT) {
             synchroniseAndPass(null);
         } else if (policy != ReusePolicy.IMMEDIATE) {
-            markLock.lock();
-            markAskAndUnlock();
+            marks.markAndPass();
         }
     }
 
@@ -275,24 +265,7 @@ final class Recycler {
             return;
         }
         StackReserve.claimMore();
-        markLock.lock();
-        try {
-            final Epochs ending = epochs.end(stream);
-            if (ending != null) {
-                try {
-                    for (final Lane lane : lanes.all()) {
-                        lane.endStream(stream);
-                    }
-                    if (ending.isAwaited() && !ended && !work.isCapturing()) {
-                        ending.mark(work);
-                    }
-                } finally {
-                    ending.stream = Limbo.ALL_STREAMS;
-                }
-            }
-        } finally {
-            markLock.unlock();
-        }
+        marks.endStream(stream);
     }
 
     /** Whether a stream is being captured, so that the device may not be waited for. */
@@ -318,20 +291,7 @@ final class Recycler {
             // They wait for an idle device, so not for long; and who begins now finds the pool closed.
             LockSupport.parkNanos(this, PAUSE_NS);
         }
-        markLock.lock();
-        try {
-            ended = true;
-            failures.attempt(this::waitForDevice);
-            for (final Epochs each : epochs.each()) {
-                while (each.marks() > 0) {
-                    final long mark = each.firstMark();
-                    each.removeFirst();
-                    failures.attempt(() -> work.release(mark));
-                }
-            }
-        } finally {
-            markLock.unlock();
-        }
+        marks.end(this::waitForDevice, failures);
         failures.rethrow();
     }
 
@@ -389,68 +349,5 @@ final class Recycler {
             }
         }
         return synchronised;
-    }
-
-    // The mark lock is held
-
-    private void markAskAndUnlock() {
-        try {
-            markAndAsk();
-        } finally {
-            endMarking();
-        }
-    }
-
-    /** Marks what waits for a mark, and finds out which marks have finished. Never waits. */
-    private void markAndAsk() {
-        if (ended || work.isCapturing()) {
-            return;
-        }
-        for (final Epochs each : epochs.each()) {
-            if (each.isAwaited()) {
-                each.mark(work);
-            }
-        }
-        for (final Epochs each : epochs.each()) {
-            each.ask(work);
-            if (each != epochs.all && each.stream == Limbo.ALL_STREAMS && each.marks() == 0 && !each.isAwaited()) {
-                each.passFinished();
-                epochs.remove(each);
-            }
-        }
-    }
-
-    /** Waits for the oldest mark. */
-    private void awaitOldest() {
-        Epochs oldest = null;
-        for (final Epochs each : epochs.each()) {
-            if (each.marks() > 0 && (oldest == null || each.firstEpoch() < oldest.firstEpoch())) {
-                oldest = each;
-            }
-        }
-        if (oldest == null || ended || work.isCapturing()) {
-            return;
-        }
-        final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
-        awaiting = true;
-        try {
-            work.await(oldest.firstMark());
-        } finally {
-            awaiting = false;
-        }
-        waits.increment();
-        if (event != null) {
-            event.commit(false);
-        }
-        oldest.ask(work);
-    }
-
-    /** What has finished passes, also if asking the device has failed for the rest. */
-    private void endMarking() {
-        try {
-            epochs.pass(StreamEpochs.MARKED);
-        } finally {
-            markLock.unlock();
-        }
     }
 }

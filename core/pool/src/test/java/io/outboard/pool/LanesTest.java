@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.limbo.Batch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +16,10 @@ import org.junit.jupiter.api.Test;
 class LanesTest {
 
     private static final long MIB = 1L << 20;
+
+    /** Chunks are multiples of it, and start at such. */
+    private static final long CHUNK_UNIT_BYTES = MIB;
+
     private static final long GIB = 1L << 30;
 
     /** Doesn't finish what it is asked to wait for, while a stream is captured or not. */
@@ -75,10 +80,10 @@ class LanesTest {
         final long[] others = LaneThreads.call(1, () -> allocate(pool, 16, 256));
 
         for (int i = 0; i < some.length; i++) {
-            assertEquals(some[0] / ChunkMap.UNIT_BYTES, some[i] / ChunkMap.UNIT_BYTES);
-            assertEquals(others[0] / ChunkMap.UNIT_BYTES, others[i] / ChunkMap.UNIT_BYTES);
+            assertEquals(some[0] / CHUNK_UNIT_BYTES, some[i] / CHUNK_UNIT_BYTES);
+            assertEquals(others[0] / CHUNK_UNIT_BYTES, others[i] / CHUNK_UNIT_BYTES);
         }
-        assertNotEquals(some[0] / ChunkMap.UNIT_BYTES, others[0] / ChunkMap.UNIT_BYTES);
+        assertNotEquals(some[0] / CHUNK_UNIT_BYTES, others[0] / CHUNK_UNIT_BYTES);
         pool.close();
     }
 
@@ -181,7 +186,7 @@ class LanesTest {
         final Pool pool =
                 over(64 * MIB, 64 * MIB).reuse(ReusePolicy.TRACKED, device).build();
         final int batches = 400;
-        for (final long block : allocate(pool, batches * Limbo.BATCH_BLOCKS, 256)) {
+        for (final long block : allocate(pool, batches * Batch.BLOCKS, 256)) {
             pool.free(block);
         }
         device.capturing = true;

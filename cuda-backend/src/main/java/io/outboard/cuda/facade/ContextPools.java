@@ -8,15 +8,10 @@ import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -66,16 +61,8 @@ public final class ContextPools {
         long leaveBytes();
     }
 
-    /** What is kept of a pool whose context is gone. */
-    private record Ended(int device, PoolStatistics statistics) {}
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
-
     /** No device's number: there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
-
-    /** {@code Thread.isVirtual}, which JDK 21 brought. */
-    private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
 
     private final Supplier<CudaCalls> loader;
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
@@ -100,11 +87,11 @@ public final class ContextPools {
     /** Replaced under the monitor, never changed. */
     private volatile ContextPool[] pools = {};
 
-    /** By context, those whose work reads and writes its pool's memory, and their devices. Guarded by the monitor. */
-    private final Map<Long, Map<Long, Integer>> viewers = new HashMap<>();
+    /** Guarded by the monitor. */
+    private final ContextViews views = new ContextViews();
 
     /** Of pools whose context is gone. Guarded by the monitor. */
-    private final List<Ended> history = new ArrayList<>();
+    private final List<EndedPool> history = new ArrayList<>();
 
     private @Nullable Options options;
 
@@ -189,31 +176,13 @@ public final class ContextPools {
                 return null;
             }
             final ContextPool pool = pool(calls, device[0], context[0]);
-            if (!isVirtual()) {
+            if (!VirtualThreads.isCurrent()) {
                 current.set(pool);
                 likely = pool;
             }
             return pool;
         } catch (final CudaUnavailableException | CudaFailureException e) {
             return null;
-        }
-    }
-
-    /** Current devices are those of the threads that carry it, and these change without a word. */
-    private static boolean isVirtual() {
-        try {
-            return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
-        } catch (final Throwable e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static MethodHandle isVirtualHandle() {
-        try {
-            return MethodHandles.publicLookup()
-                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-        } catch (final ReflectiveOperationException e) {
-            return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
         }
     }
 
@@ -239,7 +208,7 @@ public final class ContextPools {
         }
         final ContextPool added = new ContextPool(
                 calls, options.growInPlace() ? virtualMemory : Optional::empty, device, context, captures, options);
-        viewers.getOrDefault(context, Map.of()).values().forEach(added::show);
+        views.showTo(added);
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;
         // Release; pairs with the acquire in those who look for an address, a device or a stream.
@@ -362,7 +331,7 @@ public final class ContextPools {
     /** Of those whose context is gone, then of those that live. */
     public synchronized <T> List<T> statistics(final BiFunction<Integer, PoolStatistics, T> each) {
         final List<T> all = new ArrayList<>();
-        for (final Ended gone : history) {
+        for (final EndedPool gone : history) {
             all.add(each.apply(gone.device(), gone.statistics()));
         }
         for (final ContextPool pool : pools) {
@@ -382,47 +351,12 @@ public final class ContextPools {
         if (device == NO_DEVICE || viewer == 0) {
             return cudaError.cudaErrorInvalidDevice;
         }
-        final Map<Long, Integer> all = viewers.computeIfAbsent(context, key -> new HashMap<>());
         try {
-            if (shown) {
-                for (final ContextPool pool : poolsOf(context)) {
-                    pool.show(device);
-                }
-                all.put(viewer, device);
-            } else {
-                all.remove(viewer);
-                hideUnlessSeen(context, device);
-            }
+            views.change(pools, context, viewer, device, shown);
             return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             return e.code();
         }
-    }
-
-    private List<ContextPool> poolsOf(final long context) {
-        return Arrays.stream(pools).filter(pool -> pool.context() == context).toList();
-    }
-
-    /** Access is a device's, so as long as one of its contexts has it, all have. */
-    private void hideUnlessSeen(final long context, final int device) {
-        if (!viewers.getOrDefault(context, Map.of()).containsValue(device)) {
-            poolsOf(context).forEach(pool -> pool.hide(device));
-        }
-    }
-
-    /** The context is gone: it sees nothing any more, and has nothing to be seen. */
-    private void forgetViews(final long gone) {
-        viewers.remove(gone);
-        viewers.forEach((context, all) -> {
-            final Integer device = all.remove(gone);
-            if (device != null) {
-                try {
-                    hideUnlessSeen(context, device);
-                } catch (final CudaFailureException e) {
-                    LOGGER.log(System.Logger.Level.DEBUG, "memory is still shown to a device that needs it no more", e);
-                }
-            }
-        });
     }
 
     /** A context is there, perhaps with the handle of one that is gone. */
@@ -434,14 +368,14 @@ public final class ContextPools {
     synchronized void contextEnded(final long context) {
         for (final ContextPool pool : pools) {
             if (pool.context() == context) {
-                history.add(new Ended(pool.device(), pool.pool().statistics()));
+                history.add(new EndedPool(pool.device(), pool.pool().statistics()));
                 pool.end();
             } else {
                 pool.otherContextEnded(context);
             }
         }
         captures.contextEnded(context);
-        forgetViews(context);
+        views.forget(pools, context);
         ended.add(context);
         pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
     }

@@ -1,14 +1,9 @@
 package io.outboard.cuda.memory;
 
 import io.outboard.pool.DeviceWork;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.stream.LongStream;
-import jcuda.driver.CUstreamCaptureStatus;
-import jcuda.driver.CUstream_flags;
 import jcuda.runtime.cudaError;
-import org.agrona.collections.LongHashSet;
 
 /**
  * What has finished in one CUDA context: found out by synchronising it, or by events on its streams.
@@ -53,11 +48,7 @@ public final class ContextWork implements DeviceWork {
     private final StreamCaptures captures;
     private final boolean asksStreams;
 
-    /** Replaced under the monitor, never changed; read without it by {@link #knows}. */
-    private volatile long[] streams = {DEFAULT_STREAM};
-
-    /** Those of the known streams that wait for stream 0, and it for them. */
-    private final LongHashSet blocking = new LongHashSet();
+    private final KnownStreams streams;
 
     /** Whether stream 0 stands for all blocking streams. */
     private boolean asksDefaultStream = true;
@@ -67,11 +58,7 @@ public final class ContextWork implements DeviceWork {
 
     private long notes;
 
-    private long[] unusedEvents = new long[8];
-    private int unusedCount;
-
-    /** 0 until it is needed. */
-    private long tail;
+    private final WorkEvents events;
 
     /**
      * For the context.
@@ -85,29 +72,18 @@ public final class ContextWork implements DeviceWork {
         this.context = context;
         this.captures = captures;
         this.asksStreams = asksStreams;
+        streams = new KnownStreams(calls, context);
+        events = new WorkEvents(calls, context);
     }
 
     // Streams
 
     public boolean knows(final long stream) {
-        for (final long known : streams) {
-            if (known == stream) {
-                return true;
-            }
-        }
-        return false;
+        return streams.contains(stream);
     }
 
     public synchronized void add(final long stream) {
-        if (!knows(stream)) {
-            final long[] all = Arrays.copyOf(streams, streams.length + 1);
-            all[all.length - 1] = stream;
-            if (isBlocking(stream)) {
-                blocking.add(stream);
-            }
-            // Release; pairs with the acquire in knows.
-            streams = all;
-        }
+        streams.add(stream);
     }
 
     /** A stream is about to be destroyed, if it is one that is known. It is forgotten also if CUDA fails. */
@@ -123,9 +99,7 @@ public final class ContextWork implements DeviceWork {
 
     /** Forgets a stream that still exists. Its work so far must be on the tail by then. */
     public synchronized void remove(final long stream) {
-        // Release; pairs with the acquire in knows.
-        streams = LongStream.of(streams).filter(known -> known != stream).toArray();
-        blocking.remove(stream);
+        streams.remove(stream);
     }
 
     /** Lets all later marks of all work cover the work on a stream so far, whatever becomes of the stream. */
@@ -139,7 +113,7 @@ public final class ContextWork implements DeviceWork {
         final boolean entered = captures.enter();
         try {
             if (entered) {
-                appendFrom(home, stream);
+                events.append(stream, home);
                 covered = true;
             }
         } finally {
@@ -189,13 +163,13 @@ public final class ContextWork implements DeviceWork {
     /** {@inheritDoc} Takes a call or two for stream 0, which tells of all blocking streams, and for each other known one. */
     @Override
     public synchronized boolean isIdle() {
-        if (!owed.isEmpty() || (!asksStreams && blocking.size() < streams.length - 1) || !captures.enter()) {
+        if (!owed.isEmpty() || (!asksStreams && streams.someDoNotBlock()) || !captures.enter()) {
             return false;
         }
         try {
             final boolean entered = ContextScope.enter(calls, context);
             try {
-                return areIdle(streams);
+                return areIdle(streams.all());
             } finally {
                 ContextScope.leave(calls, entered);
             }
@@ -216,12 +190,12 @@ public final class ContextWork implements DeviceWork {
     private boolean areIdle(final long[] known) {
         for (final long stream : known) {
             // To ask a captured stream, or stream 0 while a blocking one is captured, breaks the capture.
-            if (!blocking.contains(stream)
-                    && (isCapturingHere(stream) || calls.queryStream(stream) != CudaCalls.SUCCESS)) {
+            if (!streams.isBlocking(stream)
+                    && (streams.isCapturing(stream) || calls.queryStream(stream) != CudaCalls.SUCCESS)) {
                 return false;
             }
         }
-        return tail == 0 || calls.queryStream(tail) == CudaCalls.SUCCESS;
+        return events.isTailIdle();
     }
 
     /**
@@ -236,10 +210,10 @@ public final class ContextWork implements DeviceWork {
         final boolean entered = ContextScope.enter(calls, context);
         try {
             if (!asksStreams) {
-                return isCapturingHere(DEFAULT_STREAM);
+                return streams.isCapturing(DEFAULT_STREAM);
             }
-            for (final long stream : streams) {
-                if (isCapturingHere(stream)) {
+            for (final long stream : streams.all()) {
+                if (streams.isCapturing(stream)) {
                     return true;
                 }
             }
@@ -252,7 +226,7 @@ public final class ContextWork implements DeviceWork {
     /** Whether a stream of a context is captured; both exist. */
     public boolean isCapturing(final long stream, final long home) {
         try (ContextScope scope = new ContextScope(calls, home)) {
-            return isCapturingHere(stream);
+            return streams.isCapturing(stream);
         }
     }
 
@@ -277,8 +251,8 @@ public final class ContextWork implements DeviceWork {
         try {
             final boolean entered = ContextScope.enter(calls, context);
             try {
-                appendAll(streams);
-                return record(tail());
+                appendAll(streams.all());
+                return events.mark();
             } finally {
                 ContextScope.leave(calls, entered);
             }
@@ -293,9 +267,9 @@ public final class ContextWork implements DeviceWork {
         for (final long stream : known) {
             final boolean covered = stream == DEFAULT_STREAM
                     ? !asksDefaultStream || !blockingWork
-                    : blocking.contains(stream) && asksDefaultStream;
+                    : streams.isBlocking(stream) && asksDefaultStream;
             if (!covered) {
-                append(stream);
+                events.append(stream);
             }
         }
     }
@@ -310,7 +284,7 @@ public final class ContextWork implements DeviceWork {
                 try {
                     final boolean entered = ContextScope.enter(calls, context);
                     try {
-                        return record(stream);
+                        return events.mark(stream);
                     } finally {
                         ContextScope.leave(calls, entered);
                     }
@@ -365,10 +339,7 @@ public final class ContextWork implements DeviceWork {
 
     @Override
     public synchronized void release(final long mark) {
-        if (unusedCount == unusedEvents.length) {
-            unusedEvents = Arrays.copyOf(unusedEvents, 2 * unusedCount);
-        }
-        unusedEvents[unusedCount++] = mark;
+        events.release(mark);
     }
 
     /**
@@ -412,89 +383,6 @@ public final class ContextWork implements DeviceWork {
         } finally {
             ContextScope.leave(calls, entered);
         }
-    }
-
-    /** Where that can't be found out it isn't, and gets events of its own. */
-    private boolean isBlocking(final long stream) {
-        final boolean entered = ContextScope.enter(calls, context);
-        try {
-            final int[] flags = CallScratch.get().status;
-            return calls.streamFlags(flags, stream) == CudaCalls.SUCCESS
-                    && (flags[0] & CUstream_flags.CU_STREAM_NON_BLOCKING) == 0;
-        } finally {
-            ContextScope.leave(calls, entered);
-        }
-    }
-
-    private void appendFrom(final long home, final long stream) {
-        try (ContextScope scope = new ContextScope(calls, home)) {
-            if (home == context) {
-                append(stream);
-            } else {
-                appendForeign(stream);
-            }
-        }
-    }
-
-    // With the stream's context current
-
-    /** An event must be recorded in the context that it was made in. To wait for it is possible in any. */
-    private void appendForeign(final long stream) {
-        final long event = newEvent();
-        try {
-            check("cuEventRecord", calls.recordEvent(event, stream));
-            try (ContextScope scope = new ContextScope(calls, context)) {
-                check("cuStreamWaitEvent", calls.waitEvent(tail(), event));
-            }
-        } finally {
-            check("cuEventDestroy", calls.destroyEvent(event));
-        }
-    }
-
-    private boolean isCapturingHere(final long stream) {
-        final int[] status = CallScratch.get().status;
-        final int code = calls.captureStatus(status, stream);
-        if (code == cudaError.cudaErrorStreamCaptureImplicit) {
-            return true;
-        }
-        check("cuStreamIsCapturing", code);
-        return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
-    }
-
-    /** Lets the tail wait for a stream's work so far. The wait is for the record, so the event may be used again. */
-    private void append(final long stream) {
-        final long last = tail();
-        final long event = record(stream);
-        try {
-            check("cuStreamWaitEvent", calls.waitEvent(last, event));
-        } finally {
-            release(event);
-        }
-    }
-
-    private long tail() {
-        if (tail == 0) {
-            final long[] created = new long[1];
-            check("cuStreamCreate", calls.createStream(created));
-            tail = created[0];
-        }
-        return tail;
-    }
-
-    private long record(final long stream) {
-        final long event = unusedCount > 0 ? unusedEvents[--unusedCount] : newEvent();
-        final int code = calls.recordEvent(event, stream);
-        if (code != CudaCalls.SUCCESS) {
-            release(event);
-        }
-        check("cuEventRecord", code);
-        return event;
-    }
-
-    private long newEvent() {
-        final long[] created = new long[1];
-        check("cuEventCreate", calls.createEvent(created));
-        return created[0];
     }
 
     private void check(final String call, final int code) {

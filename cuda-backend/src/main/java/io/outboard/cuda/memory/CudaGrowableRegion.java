@@ -5,7 +5,6 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Pieces;
 import io.outboard.core.Region;
-import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -29,8 +28,6 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("try")
 final class CudaGrowableRegion implements GrowableRegion {
 
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
-
     private final VirtualMemoryCalls memory;
     private final CudaCalls calls;
     private final long context;
@@ -40,8 +37,8 @@ final class CudaGrowableRegion implements GrowableRegion {
     private final Pieces pieces;
     private final Consumer<CudaGrowableRegion> onClose;
 
-    /** Those that read and write it, this region's own among them. */
-    private final SortedSet<Integer> devices;
+    /** Who reads and writes it. */
+    private final RegionAccess access;
 
     private boolean closed;
     private boolean gone;
@@ -60,7 +57,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         this.context = context;
         this.captures = captures;
         this.device = device;
-        this.devices = devices;
+        access = new RegionAccess(memory, device, devices, pieces);
         this.pieces = pieces;
         this.onClose = onClose;
         region = pieces.region();
@@ -198,7 +195,7 @@ final class CudaGrowableRegion implements GrowableRegion {
     private @Nullable CudaFailureException map(final long address, final long bytes, final long handle) {
         CudaFailureException failure = failureOf("cuMemMap", memory.map(address, bytes, handle));
         if (failure == null) {
-            failure = showed(address, bytes);
+            failure = access.show(address, bytes);
             if (failure != null) {
                 memory.unmap(address, bytes);
             }
@@ -257,7 +254,7 @@ final class CudaGrowableRegion implements GrowableRegion {
                 }
             }
         }
-        final CudaFailureException refused = moved == 0 ? null : showed(first, to - first);
+        final CudaFailureException refused = moved == 0 ? null : access.show(first, to - first);
         if (refused != null) {
             to = first;
             for (int i = 0; i < moved; i++) {
@@ -282,25 +279,6 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
     }
 
-    /**
-     * Lets all devices that are to see it read and write there. Another one that it can't be shown to isn't to see it any more: else
-     * no memory could be had for this one, either.
-     */
-    private @Nullable CudaFailureException showed(final long address, final long bytes) {
-        for (final int each : List.copyOf(devices)) {
-            final CudaFailureException failure =
-                    failureOf("cuMemSetAccess", memory.setAccess(address, bytes, each, true));
-            if (failure != null && each == device) {
-                return failure;
-            }
-            if (failure != null) {
-                LOGGER.log(System.Logger.Level.WARNING, "device " + each + " doesn't see a pool's memory", failure);
-                devices.remove(each);
-            }
-        }
-        return null;
-    }
-
     /** Not at all during a capture: it mustn't begin meanwhile, either. */
     private void apart(final Runnable step) {
         if (captures.enter()) {
@@ -318,18 +296,9 @@ final class CudaGrowableRegion implements GrowableRegion {
      * @throws CudaFailureException if CUDA fails; then it sees nothing, as far as that can be done
      */
     synchronized void show(final int peer) {
-        if (gone || devices.contains(peer)) {
-            return;
+        if (!gone) {
+            access.add(peer);
         }
-        for (final long piece : pieces.all()) {
-            final CudaFailureException failure =
-                    failureOf("cuMemSetAccess", memory.setAccess(piece, pieces.bytesAt(piece), peer, true));
-            if (failure != null) {
-                setNoAccess(peer);
-                throw failure;
-            }
-        }
-        devices.add(peer);
     }
 
     /**
@@ -338,21 +307,9 @@ final class CudaGrowableRegion implements GrowableRegion {
      * @throws CudaFailureException if CUDA fails; then it may see some of it still
      */
     synchronized void hide(final int peer) {
-        if (!gone && peer != device && devices.remove(peer)) {
-            final CudaFailureException failure = setNoAccess(peer);
-            if (failure != null) {
-                throw failure;
-            }
+        if (!gone) {
+            access.remove(peer);
         }
-    }
-
-    private @Nullable CudaFailureException setNoAccess(final int peer) {
-        CudaFailureException failure = null;
-        for (final long piece : pieces.all()) {
-            failure = CudaFailureException.first(
-                    failure, failureOf("cuMemSetAccess", memory.setAccess(piece, pieces.bytesAt(piece), peer, false)));
-        }
-        return failure;
     }
 
     /**
@@ -422,7 +379,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
     }
 
-    private static @Nullable CudaFailureException failureOf(final String call, final int code) {
+    static @Nullable CudaFailureException failureOf(final String call, final int code) {
         return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
     }
 }

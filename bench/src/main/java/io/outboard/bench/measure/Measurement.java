@@ -1,0 +1,106 @@
+package io.outboard.bench.measure;
+
+import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.Latencies;
+import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.trace.Trace;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one allocator did on one trace. NaN and null stand for what doesn't apply or wasn't measured.
+ *
+ * @param trace what was replayed
+ * @param strategy name of the strategy, or the driver's function
+ * @param device number of the GPU, or {@code none}
+ * @param reusePolicy when freed memory may be handed out again: {@code IMMEDIATE} for a bare strategy
+ * @param nsPerOp nanoseconds an operation, allocations and frees together, without clocks in between
+ * @param allocate each allocation
+ * @param free each free
+ * @param gcBytesPerOp garbage an operation, in bytes
+ * @param peakExtentBytes greatest distance from the region's start to the end of a block
+ * @param smallestRegionBytes smallest region that serves the trace, if it was looked for
+ * @param externalFragmentation equation 3 of Vinkler and Havran (2014) when live bytes were at their peak
+ * @param internalFragmentation equation 2 of the same at the same moment
+ * @param hostBytes host memory of the strategy
+ * @param hostBytesPerBlock host memory for each live block when the strategy's tables are full
+ * @param failures allocations that found no memory
+ * @param regionBytes size of the region
+ * @param memory memory over time
+ */
+public record Measurement(
+        Trace trace,
+        String strategy,
+        String device,
+        @Nullable String reusePolicy,
+        double nsPerOp,
+        Latencies allocate,
+        Latencies free,
+        double gcBytesPerOp,
+        @Nullable Long peakExtentBytes,
+        @Nullable Long smallestRegionBytes,
+        double externalFragmentation,
+        double internalFragmentation,
+        @Nullable Long hostBytes,
+        double hostBytesPerBlock,
+        long failures,
+        @Nullable Long regionBytes,
+        List<MemorySample> memory) {
+
+    /** The same with what a measurement itself can't tell. */
+    public Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {
+        return new Measurement(
+                trace,
+                strategy,
+                device,
+                reusePolicy,
+                nsPerOp,
+                allocate,
+                free,
+                gcBytesPerOp,
+                peakExtentBytes,
+                smallestBytes,
+                externalFragmentation,
+                internalFragmentation,
+                hostBytes,
+                fullTableBytesPerBlock,
+                failures,
+                regionBytes,
+                memory);
+    }
+
+    /** The strategy, and the reuse policy where that tells it from others. */
+    public String label(final List<Measurement> others) {
+        final boolean shared = others.stream()
+                .anyMatch(other -> other.strategy.equals(strategy) && !Objects.equals(other.reusePolicy, reusePolicy));
+        return shared ? strategy + ", " + reusePolicy : strategy;
+    }
+
+    /** One line of {@code results.json}. */
+    public JsonLine json(final @Nullable String gpu) {
+        return new JsonLine()
+                .put("trace", trace.name())
+                .put("strategy", strategy)
+                .put("device", device)
+                .put("reusePolicy", reusePolicy)
+                .put("ops", (long) trace.operationCount())
+                .put("nsPerOp", nsPerOp, 2)
+                .put("allocate", allocate.json())
+                .put("free", free.json())
+                .put("gcBytesPerOp", gcBytesPerOp, 3)
+                .put("peakLiveBytes", trace.peakLiveBytes())
+                .put("peakLiveBlocks", (long) trace.peakLiveBlocks())
+                .put("peakExtentBytes", peakExtentBytes)
+                .put("regionBytes", regionBytes)
+                .put("smallestRegionBytes", smallestRegionBytes)
+                .put("externalFragmentation", externalFragmentation, 4)
+                .put("internalFragmentation", internalFragmentation, 4)
+                .put("hostBytes", hostBytes)
+                .put("hostBytesPerBlock", hostBytesPerBlock, 2)
+                .put("failures", failures)
+                .put("jdk", Environment.jdk())
+                .put("gpu", gpu)
+                .put("commit", Environment.commit());
+    }
+}

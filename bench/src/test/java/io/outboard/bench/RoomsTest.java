@@ -1,0 +1,72 @@
+package io.outboard.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Rooms that a reader takes in at one sitting: no source file above 400 lines, no package above 25 classes. */
+class RoomsTest {
+
+    private static final long MOST_LINES = 400;
+    private static final long MOST_CLASSES = 25;
+
+    /** The only files that may be longer, and why. One that isn't any more must go from here. */
+    private static final Map<String, String> LONGER = Map.of(
+            "io/outboard/core/spi/BlockTable.java", "is to be part of one flat TLSF",
+            "io/outboard/core/spi/AbstractStrategy.java", "is to be part of one flat TLSF",
+            "io/outboard/tlsf/PooledStrategy.java", "is to be slabs, in files of their own",
+            "io/outboard/hal/BoundaryBitmap.java", "one structure, which is read as a whole",
+            "io/outboard/cuda/facade/DriverFacade.java", "one method for each of JCuda's functions, twice");
+
+    /** From the module's folder, where tests run. */
+    private static final Path PROJECT = Path.of("..");
+
+    @Test
+    void shouldHaveNoLongFilesButThoseThatSayWhy() throws IOException {
+        final Map<String, Long> longer = new TreeMap<>();
+        for (final Path file : sources()) {
+            final long lines = Files.readString(file).lines().count();
+            if (lines > MOST_LINES) {
+                longer.put(nameOf(file), lines);
+            }
+        }
+
+        assertEquals(new TreeMap<>(LONGER).keySet(), longer.keySet(), longer::toString);
+    }
+
+    @Test
+    void shouldHaveNoLargePackages() throws IOException {
+        final Map<Path, Long> classes = sources().stream()
+                .filter(file -> !file.endsWith("package-info.java"))
+                .collect(Collectors.groupingBy(Path::getParent, TreeMap::new, Collectors.counting()));
+
+        classes.values().removeIf(count -> count <= MOST_CLASSES);
+
+        assertEquals(Map.of(), classes);
+    }
+
+    /** Of what is built, wherever a module lies; without tests. */
+    private static List<Path> sources() throws IOException {
+        try (Stream<Path> files = Files.walk(PROJECT)) {
+            final List<Path> sources = files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> file.toString().matches(".*/src/main/java(22)?/io/outboard/.*"))
+                    .toList();
+            assertTrue(sources.size() > MOST_CLASSES, "run in the folder of a module");
+            return sources;
+        }
+    }
+
+    private static String nameOf(final Path file) {
+        final String path = file.toString().replace('\\', '/');
+        return path.substring(path.indexOf("io/outboard/"));
+    }
+}

@@ -1,0 +1,221 @@
+package io.outboard.bench.report.page;
+
+import static org.junit.jupiter.api.Assertions.*;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.outboard.bench.report.KernelResultFiles;
+import io.outboard.bench.report.ResultFiles;
+import io.outboard.bench.report.kernels.KernelsSection;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Looks at the page with a real browser. Skipped, with the reason, where there is none. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class ReportPageBrowserTest {
+
+    private static final int CHARTS = 2 * (2 + 4);
+
+    /** The lines of all charts that left fewer than a few pixels of their colour on their canvas. */
+    private static final String MISSING_LINES = """
+            const style = getComputedStyle(document.documentElement);
+            const missing = [];
+            for (const figure of document.querySelectorAll('figure')) {
+              const canvas = figure.querySelector('canvas');
+              const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+              for (const line of JSON.parse(figure.querySelector('script').textContent)) {
+                const rgb = parseInt(style.getPropertyValue(line.colour).trim().slice(1), 16);
+                const near = (i, shift) => Math.abs(pixels[i] - (rgb >> shift & 255)) < 24;
+                let drawn = 0;
+                for (let i = 0; i < pixels.length; i += 4) {
+                  drawn += near(i, 16) && near(i + 1, 8) && near(i + 2, 0) && pixels[i + 3] > 200 ? 1 : 0;
+                }
+                if (drawn < 20) {
+                  missing.push(`${figure.querySelector('figcaption').textContent}: ${line.name} ${drawn}`);
+                }
+              }
+            }
+            return missing.join(', ');
+            """;
+
+    /** How far the page can be scrolled sideways, and whatever sticks out without a frame of its own to scroll in. */
+    private static final String OVERFLOW = """
+            const width = document.documentElement.clientWidth;
+            const out = Array.from(document.querySelectorAll('body *')).filter(element =>
+              element.getBoundingClientRect().right > width + 0.5 && !element.closest('.scroll'));
+            return `${document.documentElement.scrollWidth - width} ${out.map(element => element.outerHTML.slice(0, 80))}`;
+            """;
+
+    private static @Nullable Browser browser;
+
+    private static Path folder = Path.of("");
+
+    @BeforeAll
+    static void start(@TempDir final Path temporary) throws IOException, InterruptedException {
+        final Optional<String> missing = Browser.missing();
+        assumeTrue(missing.isEmpty(), () -> missing.orElse(""));
+        folder = Files.createDirectory(temporary.resolve("a folder"));
+        ResultFiles.complete(folder);
+        ReportPage.write(folder);
+        browser = new Browser(Files.createDirectory(temporary.resolve("browser")));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @BeforeEach
+    void open() throws IOException, InterruptedException {
+        browser().colourScheme("light");
+        browser().resize(1280, 900, false);
+        browser().open(folder.resolve(ReportPage.FILE_NAME));
+    }
+
+    @Test
+    void shouldLoadWithoutAComplaintOrARequest() throws IOException, InterruptedException {
+        assertEquals("[]", browser().console());
+        assertEquals("0", browser().evaluate("return performance.getEntriesByType('resource').length"));
+        assertEquals("Outboard: NVIDIA H200, 2026-11-20 14:03 UTC", browser().evaluate("return document.title"));
+    }
+
+    @Test
+    void shouldDrawEveryChart() throws IOException, InterruptedException {
+        assertEquals(CHARTS + "", browser().evaluate("return document.querySelectorAll('canvas').length"));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+    }
+
+    @Test
+    void shouldFitAPhone() throws IOException, InterruptedException {
+        browser().resize(360, 740, true);
+        browser().open(folder.resolve(ReportPage.FILE_NAME));
+
+        assertEquals("360", browser().evaluate("return innerWidth"));
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+    }
+
+    /** As many as there are, and the driver's, on three traces: by day, then at night on a phone. */
+    @Test
+    void shouldStayReadableWithElevenStrategies(@TempDir final Path many) throws IOException, InterruptedException {
+        final ResultFiles files = new ResultFiles(many).environment();
+        for (final String trace : new String[] {"resnet50-train.csv.gz", "llama-finetune.csv.gz", "small"}) {
+            double ns = 10;
+            for (final String strategy : new String[] {
+                "bitmask",
+                "buddy-binary",
+                "buddy-fibonacci",
+                "hal-best-fit",
+                "hal-first-fit",
+                "hal-next-fit",
+                "pooled",
+                "segregated-fit",
+                "tlsf",
+                "cudaMalloc",
+                "cuMemAllocAsync"
+            }) {
+                files.strategy(trace, strategy, ns *= 2);
+            }
+        }
+        ReportPage.write(many);
+
+        browser().open(many.resolve(ReportPage.FILE_NAME));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+
+        browser().resize(360, 740, true);
+        browser().colourScheme("dark");
+        browser().open(many.resolve(ReportPage.FILE_NAME));
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("[]", browser().console());
+    }
+
+    @Test
+    void shouldDrawTheFiguresOfKernels(@TempDir final Path kernels) throws IOException, InterruptedException {
+        Files.write(kernels.resolve(KernelsSection.FILE_NAME), KernelResultFiles.sample());
+        ReportPage.write(kernels);
+
+        browser().open(kernels.resolve(ReportPage.FILE_NAME));
+        assertEquals("8", browser().evaluate("return document.querySelectorAll('canvas').length"));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+
+        browser().resize(360, 740, true);
+        browser().open(kernels.resolve(ReportPage.FILE_NAME));
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("[]", browser().console());
+    }
+
+    @Test
+    void shouldFollowTheWindowWhenItNarrows() throws IOException, InterruptedException {
+        browser().resize(360, 740, true);
+
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+    }
+
+    @Test
+    void shouldTurnDarkWithItsCharts() throws IOException, InterruptedException {
+        final String background = "return getComputedStyle(document.documentElement).backgroundColor";
+        final String line = "return Chart.getChart(document.querySelector('canvas')).data.datasets[0].borderColor";
+        final String lightBackground = browser().evaluate(background);
+        final String lightLine = browser().evaluate(line);
+
+        browser().colourScheme("dark");
+
+        assertNotEquals(lightBackground, browser().evaluate(background));
+        assertNotEquals(lightLine, browser().evaluate(line));
+        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("[]", browser().console());
+    }
+
+    @Test
+    void shouldSwitchALineOffInAllChartsOfItsLegend() throws IOException, InterruptedException {
+        final String lines =
+                "return Array.from(document.querySelectorAll('.charts')[0].querySelectorAll('canvas'), canvas =>"
+                        + " Chart.getChart(canvas).data.datasets.map(line => line.label)).join(' ')";
+
+        browser().evaluate("document.querySelector('[data-series=cudaMalloc]').click()");
+
+        assertEquals(
+                "tlsf,hal-best-fit,cuMemAllocAsync tlsf,hal-best-fit,cuMemAllocAsync",
+                browser().evaluate(lines));
+        assertEquals(
+                "false", browser().evaluate("return document.querySelector('[data-series=cudaMalloc]').ariaPressed"));
+    }
+
+    @Test
+    void shouldKeepItsTablesWithoutScripts() throws IOException, InterruptedException {
+        browser().scripts(false);
+        try {
+            browser().open(folder.resolve(ReportPage.FILE_NAME));
+
+            assertEquals("0", browser().evaluate(visible("canvas, .legend button")));
+            assertEquals("1", browser().evaluate(visible("noscript p")));
+            assertEquals(2 + 2 * (2 + 2) + "", browser().evaluate(visible("table")));
+        } finally {
+            browser().scripts(true);
+        }
+    }
+
+    private static String visible(final String selector) {
+        return "return Array.from(document.querySelectorAll('" + selector
+                + "')).filter(element => element.checkVisibility()).length";
+    }
+
+    private static Browser browser() {
+        assertNotNull(browser);
+        return browser;
+    }
+}

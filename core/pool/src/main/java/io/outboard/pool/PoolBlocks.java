@@ -1,0 +1,209 @@
+package io.outboard.pool;
+
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyProvider;
+import io.outboard.core.spi.Arguments;
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.growth.Growth;
+import io.outboard.pool.growth.GrowthPlan;
+import io.outboard.pool.growth.RegionMaker;
+import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.lanes.ChunkStrategies;
+import io.outboard.pool.lanes.Lane;
+import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.lanes.LimboRules;
+import io.outboard.pool.lanes.Part;
+import io.outboard.pool.limbo.Limbo;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link Pool} does with blocks: which lane has to do it, what if that can't, and events for who records them. It is a class
+ * of its own, so that {@link Pool} is what users read; and one object with that, since each operation comes by here.
+ *
+ * <p>Safe for any number of threads. What each method does, returns and throws {@link Pool} says.
+ */
+abstract class PoolBlocks {
+
+    final ReusePolicy policy;
+    final Lanes lanes;
+    final Growth growth;
+    final Recycler recycler;
+    final Exhaustion exhaustion;
+    final Diagnosis diagnosis;
+    final @Nullable LeakTracker tracker;
+    private final PoolEvents events;
+
+    PoolBlocks(final PoolBuilder builder, final OwnThreads threads) {
+        policy = builder.policy;
+        events = new PoolEvents(builder.name);
+        final StrategyProvider provider = Strategies.named(builder.strategy);
+        final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
+        lanes = new Lanes(rules(builder), builder.spreadLanes, new ChunkStrategies(provider, builder.strategyOptions));
+        growth = new Growth(plan(builder), lanes, maker, events);
+        recycler = new Recycler(builder, lanes, threads);
+        tracker = builder.leakLevel == LeakLevel.OFF
+                ? null
+                : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
+        diagnosis = new Diagnosis(builder, lanes, growth, recycler, tracker);
+        exhaustion = new Exhaustion(builder, lanes, growth, recycler, events, diagnosis);
+    }
+
+    private static LimboRules rules(final PoolBuilder builder) {
+        return switch (builder.policy) {
+            case IMMEDIATE -> LimboRules.NONE;
+            case STRICT -> LimboRules.synchronised(builder.limboLimitBytes, builder.work.isGuarded());
+            case TRACKED -> LimboRules.marked(false);
+            case STREAM_ORDERED -> LimboRules.marked(true);
+        };
+    }
+
+    private static GrowthPlan plan(final PoolBuilder builder) {
+        // With that policy the pool may have been told of no work, or of another device's.
+        final boolean waits = builder.policy == ReusePolicy.IMMEDIATE;
+        final DeviceWork work =
+                waits && builder.source instanceof DeviceMemorySource source ? source.work() : builder.work;
+        return new GrowthPlan(
+                builder.firstRegionBytes,
+                builder.limitBytes,
+                builder.growInPlace,
+                // While a stream is captured, nothing moves; and who isn't sure that nothing works on free memory
+                // waits.
+                () -> !work.isCapturing() && (!waits || work.synchronize()));
+    }
+
+    // Taking
+
+    final long take(final long sizeBytes, final long alignmentBytes) {
+        if (PoolEvents.wantsAllocations()) {
+            final PoolEvents.AllocationEvent event = events.beginAllocation();
+            final long address = takeUnrecorded(sizeBytes, alignmentBytes);
+            event.commit(address, sizeBytes, alignmentBytes, Limbo.ALL_STREAMS);
+            return address;
+        }
+        return takeUnrecorded(sizeBytes, alignmentBytes);
+    }
+
+    private long takeUnrecorded(final long sizeBytes, final long alignmentBytes) {
+        final long address = lanes.home().allocate(sizeBytes, alignmentBytes);
+        return address == Strategy.NO_SPACE ? takeSlowly(sizeBytes, alignmentBytes) : address;
+    }
+
+    final long takeAsync(final long sizeBytes, final long stream) {
+        if (policy != ReusePolicy.STREAM_ORDERED) {
+            return take(sizeBytes, 1);
+        }
+        if (PoolEvents.wantsAllocations()) {
+            final PoolEvents.AllocationEvent event = events.beginAllocation();
+            final long address = takeOrdered(sizeBytes, stream);
+            event.commit(address, sizeBytes, 1, stream);
+            return address;
+        }
+        return takeOrdered(sizeBytes, stream);
+    }
+
+    private long takeOrdered(final long sizeBytes, final long stream) {
+        Arguments.checkSize(sizeBytes);
+        final long address = lanes.home().allocateOrdered(sizeBytes, recycler.granuleMask(), stream);
+        return address == Strategy.NO_SPACE ? takeSlowly(sizeBytes, 1) : address;
+    }
+
+    private long takeSlowly(final long sizeBytes, final long alignmentBytes) {
+        Arguments.checkSize(sizeBytes);
+        Arguments.checkAlignment(alignmentBytes);
+        checkOpen();
+        return exhaustion.place(sizeBytes, alignmentBytes);
+    }
+
+    // Giving back
+
+    final void giveBack(final long address, final long stream) {
+        if (PoolEvents.wantsFrees()) {
+            giveBackRecorded(address, stream);
+        } else {
+            giveBackUnrecorded(address, stream);
+        }
+        final Lane wanting = lanes.wanting();
+        if (wanting != null) {
+            recycleAsPlanned(wanting);
+        }
+    }
+
+    private void recycleAsPlanned(final Lane lane) {
+        try {
+            recycler.recycleAsPlanned(lane);
+        } catch (final StackOverflowError ignored) {
+            // The block is freed, and this isn't needed now: a later free does it.
+        }
+    }
+
+    private void giveBackRecorded(final long address, final long stream) {
+        final PoolEvents.FreeEvent event = events.beginFree();
+        event.commit(address, giveBackUnrecorded(address, stream), stream);
+    }
+
+    /** Answers the size of the block, in bytes, if only its owner knows that. */
+    private long giveBackUnrecorded(final long address, final long stream) {
+        final Part chunk = lanes.chunkAt(address);
+        return chunk == null ? lanes.main().free(null, address, stream) : giveBackToChunk(chunk, address, stream);
+    }
+
+    private long giveBackToChunk(final Part chunk, final long address, final long stream) {
+        final Lane owner = Objects.requireNonNull(chunk.owner);
+        final Lane home = lanes.home();
+        // A stream's own blocks are for the stream's next request, and events tell sizes: both are known to the owner
+        // only.
+        if (owner == home
+                || PoolEvents.wantsFrees()
+                || (stream != Limbo.ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED)) {
+            return owner.free(chunk, address, stream);
+        }
+        if (!home.send(chunk, owner, address)) {
+            owner.refuse(chunk, address);
+        }
+        return 0;
+    }
+
+    /** As {@link Pool#free}, but nothing if the pool is closed. */
+    final void freeIfOpen(final long address) {
+        try {
+            giveBack(address, Limbo.ALL_STREAMS);
+        } catch (final IllegalStateException e) {
+            // It may have been closed meanwhile; from then on it stays so.
+            if (!isClosed()) {
+                throw e;
+            }
+        }
+    }
+
+    // In use
+
+    final void shrink(final long address, final long newSizeBytes) {
+        final Part chunk = lanes.chunkAt(address);
+        laneOf(chunk).trim(chunk, address, newSizeBytes);
+    }
+
+    final boolean grow(final long address, final long newSizeBytes) {
+        final Part chunk = lanes.chunkAt(address);
+        final long extended = laneOf(chunk).extend(chunk, address, newSizeBytes);
+        return extended == Part.NEEDS_MEMORY ? growth.growAndExtend(address, newSizeBytes) : extended >= 0;
+    }
+
+    final long measure(final long address) {
+        final Part chunk = lanes.chunkAt(address);
+        return laneOf(chunk).sizeOf(chunk, address);
+    }
+
+    private Lane laneOf(final @Nullable Part chunk) {
+        return chunk == null ? lanes.main() : Objects.requireNonNull(chunk.owner);
+    }
+
+    final boolean isClosed() {
+        return lanes.isClosed();
+    }
+
+    final void checkOpen() {
+        lanes.checkOpen();
+    }
+}

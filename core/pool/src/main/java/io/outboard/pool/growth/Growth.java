@@ -1,0 +1,259 @@
+package io.outboard.pool.growth;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.guard.Failures;
+import io.outboard.pool.guard.StackReserve;
+import io.outboard.pool.lanes.Lane;
+import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.lanes.Part;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a pool comes to more memory, and gives it back: in place where the source can, see {@link GrowthInPlace}, and by whole
+ * regions else, or if addresses run out.
+ *
+ * <p>The region lock guards growing and giving back, and is held while the memory source works; the main lane's lock, which
+ * guards the regions, is held for tens of nanoseconds. The region lock is never taken while a lane's is held.
+ *
+ * <p>Public for the pool's other packages, not for applications.
+ */
+public final class Growth {
+
+    /** A modest region is such a part of what is held. */
+    private static final long MODEST_SHARE = 8;
+
+    private final RegionMaker maker;
+    private final long firstRegionBytes;
+    private final long limitBytes;
+    private final Lanes lanes;
+    private final Lane main;
+    private final @Nullable GrowthInPlace inPlace;
+    private final ReentrantLock regionLock = new ReentrantLock();
+    private boolean ended;
+
+    public Growth(final GrowthPlan plan, final Lanes lanes, final RegionMaker maker, final PoolEvents events) {
+        firstRegionBytes = plan.firstBytes();
+        limitBytes = plan.limitBytes();
+        this.maker = maker;
+        this.lanes = lanes;
+        main = lanes.main();
+        inPlace = plan.inPlace() ? new GrowthInPlace(plan, lanes, maker, events) : null;
+    }
+
+    /** What the pool would hold if it grew for a request, in bytes. */
+    public long nextHeldBytes(final long sizeBytes) {
+        final long heldBytes = lanes.totals.heldBytes();
+        final long stepBytes = inPlace == null ? -1 : inPlace.stepBytes();
+        final long moreBytes = stepBytes >= 0 ? stepBytes : heldBytes == 0 ? firstRegionBytes : heldBytes;
+        return Math.min(limitBytes, heldBytes + Math.max(moreBytes, Math.min(sizeBytes, limitBytes)));
+    }
+
+    /** As {@link #growAndPlace(long, long, boolean)}, by as much as is good for later requests. */
+    public long growAndPlace(final long sizeBytes, final long alignmentBytes) {
+        return growAndPlace(sizeBytes, alignmentBytes, false);
+    }
+
+    /**
+     * Grows in place or takes another region, if limit and device allow what serves the request, and places it there.
+     *
+     * @param modestly by little, since the memory that there is should do
+     */
+    public long growAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
+        StackReserve.claimMore();
+        regionLock.lock();
+        try {
+            // Another thread may have grown the pool while this one waited to do so.
+            long address = main.allocate(sizeBytes, alignmentBytes);
+            if (address == Strategy.NO_SPACE && !ended) {
+                if (inPlace != null) {
+                    if (main.parts.all().length == 0) {
+                        inPlace.reserve();
+                    }
+                    address = inPlace.commitAndPlace(sizeBytes, alignmentBytes);
+                }
+                if (address == Strategy.NO_SPACE) {
+                    address = takeAndPlace(sizeBytes, alignmentBytes, modestly);
+                }
+            }
+            return address == Part.NEEDS_MEMORY ? Strategy.NO_SPACE : address;
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** Places a request in memory that is gathered for it, if there is enough, the source can, and no stream is captured. */
+    public long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
+        if (inPlace == null) {
+            return Strategy.NO_SPACE;
+        }
+        StackReserve.claimMore();
+        regionLock.lock();
+        try {
+            return ended ? Strategy.NO_SPACE : inPlace.gatherAndPlace(sizeBytes, alignmentBytes);
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** How much is free that could move to where a request needs it; negative if memory doesn't, or that can't be told now. */
+    public long movableBytes() {
+        StackReserve.claimMore();
+        if (inPlace == null || !regionLock.tryLock()) {
+            // Whoever has it may wait for the device.
+            return -1;
+        }
+        try {
+            return ended ? -1 : inPlace.movableBytes();
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** Extends a block of the region that grows in place, which grows for it if limit and device allow; false if they don't. */
+    public boolean growAndExtend(final long address, final long newSizeBytes) {
+        StackReserve.claimMore();
+        regionLock.lock();
+        try {
+            return inPlace != null && inPlace.commitAndExtend(address, newSizeBytes);
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** Gives memory back in which nothing is in use until no more than so much is held, or a stream is captured. */
+    public void trimTo(final long bytes, final BooleanSupplier isCapturing) {
+        StackReserve.claimMore();
+        regionLock.lock();
+        try {
+            // Asked now: to get the lock may have taken long.
+            while (lanes.totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
+                final Part empty = removeEmpty();
+                if (empty == null) {
+                    break;
+                }
+                giveBack(empty);
+            }
+            if (inPlace != null && lanes.totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
+                inPlace.giveBack(lanes.totals.heldBytes() - bytes);
+            }
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /**
+     * Gives every region back, whatever is in use there.
+     *
+     * @throws RuntimeException the first that the source throws; every region was tried
+     */
+    public void end() {
+        StackReserve.claimMore();
+        regionLock.lock();
+        try {
+            ended = true;
+            final Part[] all = main.parts.all();
+            final Failures failures = new Failures();
+            if (inPlace != null) {
+                inPlace.end();
+            }
+            failures.attempt(() -> {
+                lanes.whole.lock();
+                try {
+                    lanes.whole.clear();
+                } finally {
+                    lanes.whole.unlock();
+                }
+            });
+            for (final Part region : all) {
+                failures.attempt(() -> maker.giveBack(region));
+            }
+            failures.rethrow();
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /** What is held, up to the last memory. The main lane's lock is held. */
+    public List<Region> held() {
+        return Arrays.stream(main.parts.all())
+                .filter(region -> region.heldBytes > 0)
+                .map(region -> new Region(region.taken.address(), region.memoryEnd() - region.taken.address()))
+                .toList();
+    }
+
+    // Under the region lock
+
+    /** As {@link #growAndPlace(long, long, boolean)}, by a whole region. */
+    private long takeAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
+        final long heldBytes = lanes.totals.heldBytes();
+        final Part taken = maker.take(
+                maker.leastBytesFor(sizeBytes, alignmentBytes),
+                heldBytes == 0 ? firstRegionBytes : modestly ? heldBytes / MODEST_SHARE : heldBytes,
+                limitBytes - heldBytes);
+        return taken == null ? Strategy.NO_SPACE : placeInNew(taken, sizeBytes, alignmentBytes);
+    }
+
+    /** Places a request before anyone else sees the region. */
+    private long placeInNew(final Part region, final long sizeBytes, final long alignmentBytes) {
+        long address = Strategy.NO_SPACE;
+        try {
+            main.lock();
+            try {
+                address = main.placeIn(region, sizeBytes, alignmentBytes);
+                if (address != Strategy.NO_SPACE) {
+                    main.parts.add(region);
+                    lanes.held(region.heldBytes);
+                }
+            } finally {
+                main.taken = false;
+            }
+        } finally {
+            if (address == Strategy.NO_SPACE) {
+                // An alignment that the strategy can't be sure of, or a table that is too small.
+                giveBack(region);
+            }
+        }
+        return address;
+    }
+
+    /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
+    private @Nullable Part removeEmpty() {
+        main.lock();
+        try {
+            final Part[] all = main.parts.all();
+            for (int i = all.length - 1; i >= 0; i--) {
+                final Part region = all[i];
+                if (region.growable == null && region.isEmpty()) {
+                    main.parts.remove(region);
+                    lanes.held(-region.heldBytes);
+                    return region;
+                }
+            }
+            return null;
+        } finally {
+            main.taken = false;
+        }
+    }
+
+    private void giveBack(final Part region) {
+        try {
+            maker.giveBack(region);
+        } catch (final RuntimeException e) {
+            // It is still out, and empty.
+            main.lock();
+            try {
+                main.parts.add(region);
+                lanes.held(region.heldBytes);
+            } finally {
+                main.taken = false;
+            }
+            throw e;
+        }
+    }
+}

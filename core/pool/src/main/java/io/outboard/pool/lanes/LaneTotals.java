@@ -1,0 +1,137 @@
+package io.outboard.pool.lanes;
+
+/**
+ * What the lanes of a pool have together, and what the pool holds for them: numbers that are read without stopping it.
+ *
+ * <p>Safe for any number of threads; who may write says each.
+ *
+ * <p>Public for the pool's other packages, not for applications.
+ */
+public final class LaneTotals {
+
+    private final Lanes lanes;
+
+    /** Of all regions, in bytes; written under the main lane's lock. */
+    private volatile long heldBytes;
+
+    /** Most that was in use at once, as far as it was looked at. */
+    private volatile long peakUsedBytes;
+
+    /** So far; written under the region lock. */
+    private volatile long mappings;
+
+    /** As {@link #mappings}. */
+    private volatile long movedBytes;
+
+    LaneTotals(final Lanes lanes) {
+        this.lanes = lanes;
+    }
+
+    /** Adds up the lanes; the most that was found so far is the peak. */
+    void notePeak() {
+        // What the main lane had at its own peak was in use then, whatever the others had.
+        final long usedBytes = Math.max(usedBytes(), lanes.main().counters.peakUsedBytes());
+        if (usedBytes > peakUsedBytes) {
+            // Another thread's larger number may be lost, until somebody looks again.
+            peakUsedBytes = usedBytes;
+        }
+    }
+
+    public long usedBytes() {
+        long bytes = 0;
+        for (final Lane lane : lanes.all()) {
+            bytes += lane.counters.usedBytes();
+        }
+        return bytes;
+    }
+
+    public long limboBytes() {
+        long bytes = 0;
+        for (final Lane lane : lanes.all()) {
+            bytes += lane.counters.limboBytes();
+        }
+        return bytes;
+    }
+
+    /** With one lane exact, since that counts it; with several the most of regular samples. */
+    public long peakUsedBytes() {
+        if (lanes.count() == 1) {
+            return lanes.main().counters.peakUsedBytes();
+        }
+        notePeak();
+        return peakUsedBytes;
+    }
+
+    /**
+     * What all lanes together needed at most since this was asked the last time, or more: each lane's peak counts, whenever it was,
+     * and what one lane allocates and another frees counts for both.
+     */
+    public long takePeakNeeded() {
+        long bytes = 0;
+        for (final Lane lane : lanes.all()) {
+            lane.lock();
+            try {
+                // A chunk is needed as a whole.
+                final long chunkBytes = lane.isMain() ? 0 : lane.parts.bytes();
+                bytes += Math.max(chunkBytes, lane.counters.takePeakNeeded());
+            } finally {
+                lane.taken = false;
+            }
+        }
+        return bytes;
+    }
+
+    public long allocations() {
+        long sum = 0;
+        for (final Lane lane : lanes.all()) {
+            sum += lane.counters.allocations();
+        }
+        return sum;
+    }
+
+    public long liveBlocks() {
+        long sum = 0;
+        for (final Lane lane : lanes.all()) {
+            // In this order, so that no free is counted without its allocation.
+            sum -= lane.counters.frees();
+            sum += lane.counters.allocations();
+        }
+        return Math.max(0, sum);
+    }
+
+    public long heldBytes() {
+        return heldBytes;
+    }
+
+    public long mappings() {
+        return mappings;
+    }
+
+    public long movedBytes() {
+        return movedBytes;
+    }
+
+    /** The region lock is held. */
+    public void moved(final long bytes) {
+        if (bytes > 0) {
+            final long before = movedBytes;
+            movedBytes = before + bytes;
+            countMapping();
+        }
+    }
+
+    /** The region lock is held. */
+    private void countMapping() {
+        final long before = mappings;
+        mappings = before + 1;
+    }
+
+    /** The main lane's lock is held. */
+    void held(final long addedBytes) {
+        final long before = heldBytes;
+        heldBytes = before + addedBytes;
+        if (addedBytes != 0) {
+            countMapping();
+        }
+    }
+}
