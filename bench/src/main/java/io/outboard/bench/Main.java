@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.check.CheckCommand;
 import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.soak.SoakCommand;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Option;
             ReplayCommand.class,
             PoolCommand.class,
             SoakCommand.class,
+            CheckCommand.class,
             KernelsCommand.class,
             StrategiesCommand.class,
             ReportCommand.class
