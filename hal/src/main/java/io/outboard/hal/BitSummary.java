@@ -121,7 +121,8 @@ final class BitSummary {
     /** The last node from this one, at least -1, downwards whose bit is 1, or {@link #NONE}. */
     int previous(final int from) {
         int index = from;
-        for (int level = 0; level < levels && index >= 0; level++) {
+        // The top level is one word, in front of which there is nothing.
+        for (int level = 0; index >= 0; level++) {
             final long found = words[starts[level] + (index >>> WORD_LOG2)] & (ONES >>> ~index);
             if (found != 0) {
                 index = (index & -Long.SIZE) + lastBitOf(found);

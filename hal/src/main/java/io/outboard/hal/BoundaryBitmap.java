@@ -154,8 +154,8 @@ final class BoundaryBitmap {
                 return true;
             }
         }
-        return (bits[last] & (bits[last] >>> 1)) != 0
-                || (bits[last] < 0 && firstBit(node + 1) < length && get(firstBit(node + 1)));
+        // The last node ends with a zero, so a node whose last bit is a one has another behind it.
+        return (bits[last] & (bits[last] >>> 1)) != 0 || (bits[last] < 0 && get(firstBit(node + 1)));
     }
 
     /** Changes a range within one node, but not the summaries; 1 if the node holds other bits then, else 0. */
