@@ -1,6 +1,5 @@
 package io.outboard.tlsf;
 
-import io.outboard.core.spi.BlockTable;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
