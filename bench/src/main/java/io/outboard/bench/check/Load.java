@@ -53,8 +53,13 @@ final class Load {
         return Math.max(LEAST_OPERATIONS, Math.min(MOST_OPERATIONS, 32L * mostBlocks));
     }
 
+    /** The size of a block in bytes, a multiple of the granule: sixteen times the mean may be more than there are numbers. */
+    long sizeBytes(final long granuleBytes) {
+        return Math.min(size(), Long.MAX_VALUE / granuleBytes) * granuleBytes;
+    }
+
     /** The size of a block in granules, 1 or more. */
-    long size() {
+    private long size() {
         return switch (sizes) {
             case EQUAL -> mean;
             case UNIFORM -> 1 + random.below(2 * mean - 1);
@@ -82,6 +87,7 @@ final class Load {
         if (random.below(32) == 0) {
             return 1L << random.below(Long.SIZE - 1);
         }
-        return Math.min(1L << 62, granuleBytes << random.below(meanLog2 + 4));
+        final long log2 = Long.numberOfTrailingZeros(granuleBytes) + random.below(meanLog2 + 4);
+        return 1L << Math.min(Long.SIZE - 2, log2);
     }
 }

@@ -247,7 +247,7 @@ final class ShardRun {
             // As much as is free somewhere, or nearly.
             sizeBytes = checked.bytes(Math.max(1, model.roomBehind(any(inUse)) + random.below(3) - 1));
         } else {
-            sizeBytes = load.size() * granuleBytes - random.below(granuleBytes);
+            sizeBytes = load.sizeBytes(granuleBytes) - random.below(granuleBytes);
         }
         final boolean granted =
                 checked.allocate(sizeBytes, random.below(4) == 0 ? load.alignmentBytes(granuleBytes) : 0);

@@ -47,7 +47,7 @@ final class TwinProbe {
     }
 
     private void allocate() {
-        final long sizeBytes = load.size() * granuleBytes;
+        final long sizeBytes = load.sizeBytes(granuleBytes);
         final long alignmentBytes = random.below(4) == 0 ? load.alignmentBytes(granuleBytes) : 1;
         final long address = allocate(old, sizeBytes, alignmentBytes);
         compare("allocate", address, allocate(fresh, sizeBytes, alignmentBytes));
