@@ -19,7 +19,7 @@ import java.util.function.LongSupplier;
  *   <li>{@code list-borders} has no sizes but those at which a list of a two-level allocator begins, and a granule less and
  *       more: where rounding a size up or down goes wrong by one, it does here.
  *   <li>{@code equal-hashes} frees and allocates blocks whose offsets have equal low bits of the hash that the block table
- *       uses ({@code io.outboard.core.spi.BlockTable}), so that they share a slot; each time the one that has been there for
+ *       uses ({@code io.outboard.tlsf.BlockTable}), so that they share a slot; each time the one that has been there for
  *       longest, which is the last of the slot's chain. It holds for strategies that place blocks one behind the other in a
  *       new region: all but buddies.
  * </ul>

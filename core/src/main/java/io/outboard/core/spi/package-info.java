@@ -1,6 +1,6 @@
 /**
- * What writers of strategies need: arguments checked and counted in granules, a table of blocks found by address, and
- * the checks that all strategies word alike. Users of a strategy, or of a pool, need nothing of it.
+ * What writers of strategies need: arguments checked and counted in granules, and the checks that
+ * all strategies word alike. Users of a strategy, or of a pool, need nothing of it.
  */
 @NullMarked
 package io.outboard.core.spi;
