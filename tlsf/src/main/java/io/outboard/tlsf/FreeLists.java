@@ -48,20 +48,25 @@ abstract class FreeLists {
     }
 
     /**
-     * Puts a block where it was, in one list, or first in the list of its size if that is another.
+     * Puts a block where it was, in one list, or where blocks begin in the list of its size if that is another.
      *
      * @param own the list that it was in, or {@link #NO_LIST}
      * @param previous the one that it was behind there: a block, or the list's head
      */
     final void insert(final BlockTable table, final int block, final int own, final int previous) {
         final int list = listHolding(Integer.toUnsignedLong(table.size(block)));
-        table.link(block, list, list == own ? previous : table.head(list));
+        table.link(block, list, list == own ? previous : placeFor(table, block, list));
         mark(list);
     }
 
     final void remove(final BlockTable table, final int block) {
         final int list = table.list(block);
         unmark(list, table.unlink(block));
+    }
+
+    /** What a block is put behind in a list that it wasn't in: the list's head, so that it is first, or a block. */
+    int placeFor(final BlockTable table, final int block, final int list) {
+        return table.head(list);
     }
 
     /** The first block of the first list in which every block has {@code size} granules or more, or none. */

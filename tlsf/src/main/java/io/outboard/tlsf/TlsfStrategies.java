@@ -24,6 +24,11 @@ public final class TlsfStrategies implements StrategyModule {
                         true,
                         TlsfStrategy::new),
                 new NamedProvider(
+                        "tlsf-frugal",
+                        "tlsf that prefers low addresses, for best fit's memory: allocate and free in O(1); Bell et al. 2024, V-B",
+                        true,
+                        FrugalTlsfStrategy::new),
+                new NamedProvider(
                         "segregated-fit",
                         "lists by power of two through a hash table: allocate and free in O(1); Bell et al. 2024, V-A",
                         true,

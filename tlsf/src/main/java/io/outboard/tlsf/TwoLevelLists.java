@@ -15,7 +15,7 @@ package io.outboard.tlsf;
  *   2^m + k * 2^(m-5)     (m - 4) * 32 + k, k in 0..31
  * </pre>
  */
-final class TwoLevelLists extends FreeLists {
+class TwoLevelLists extends FreeLists {
 
     /** log2 of the lists that a power of two is split into: a block taken is at most 1/32 larger than it need be. */
     private static final int SECOND_LEVEL_LOG2 = 5;

@@ -24,7 +24,7 @@ class TlsfStrategiesTest {
     @Test
     void shouldBeFoundByTheServiceLoader() {
         assertEquals(
-                List.of("buddy-binary", "buddy-fibonacci", "pooled", "segregated-fit", "tlsf"),
+                List.of("buddy-binary", "buddy-fibonacci", "pooled", "segregated-fit", "tlsf", "tlsf-frugal"),
                 Strategies.all().stream().map(StrategyProvider::name).toList());
     }
 
@@ -34,13 +34,14 @@ class TlsfStrategiesTest {
                 assertThrows(IllegalArgumentException.class, () -> Strategies.named("tslf"));
 
         assertEquals(
-                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf",
+                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf, tlsf-frugal",
                 thrown.getMessage());
     }
 
     @ParameterizedTest
     @CsvSource({
         "tlsf, io.outboard.tlsf.TlsfStrategy, 3, true",
+        "tlsf-frugal, io.outboard.tlsf.FrugalTlsfStrategy, 3, true",
         "segregated-fit, io.outboard.tlsf.SegregatedFitStrategy, 3, true",
         "pooled, io.outboard.tlsf.PooledStrategy, 3, true",
         "buddy-binary, io.outboard.tlsf.BinaryBuddyStrategy, 4, false",

@@ -44,7 +44,7 @@ class ShardRunTest {
 
     @Test
     void shouldCheckAllStrategies() {
-        assertEquals(9, strategies().size());
+        assertEquals(10, strategies().size());
     }
 
     /** Sixteen times the mean size of a block was more bytes than a long has, and alignments were more, too. */

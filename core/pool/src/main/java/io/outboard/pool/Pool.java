@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * more committed. Whole regions follow only if addresses or the strategy's tables run out.
  *
  * <p>Memory that moves, where the strategy can give up free memory as well ({@link StrategyProvider#canRetireFree}: {@code tlsf}, {@code
- * segregated-fit} and {@code pooled}): the region has 16 times as many addresses as memory, and when limit or device allow no more,
+ * tlsf-frugal}, {@code segregated-fit} and {@code pooled}): the region has 16 times as many addresses as memory, and when limit or device allow no more,
  * a request for which there is room in all but in no one place is served from whole pieces in free blocks, which move to addresses
  * side by side: after the wait for what is in limbo, and before handlers are asked unless the policy isn't {@link
  * ReusePolicy#STRICT} and something is in limbo. So <em>fragmented</em> is what lies within pieces alone. That takes some 40
@@ -186,8 +186,8 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
     /**
      * Shrinks a block in place. The tail is freed as {@link #free} frees a block: it comes back when the {@link ReusePolicy}
      * allows, since a kernel may still write to it. A strategy whose blocks have fixed sizes may keep some of the tail, and with
-     * a policy other than {@link ReusePolicy#IMMEDIATE} those other than {@code tlsf}, {@code segregated-fit} and
-     * {@code pooled} keep all of it; {@link #sizeOf} tells.
+     * a policy other than {@link ReusePolicy#IMMEDIATE} those other than {@code tlsf}, {@code tlsf-frugal},
+     * {@code segregated-fit} and {@code pooled} keep all of it; {@link #sizeOf} tells.
      *
      * @param address start of a block in use
      * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}

@@ -57,7 +57,7 @@ class PoolGatherTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
+    @ValueSource(strings = {"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
     void shouldServeABlockOfAllThatIsFree(final String strategy) {
         final Pool pool = builder(strategy).build();
         final List<Long> kept = scatter(pool, 4 * MIB);
@@ -129,7 +129,7 @@ class PoolGatherTest {
 
     /** Not only behind the last block in use. */
     @ParameterizedTest
-    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
+    @ValueSource(strings = {"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
     void shouldGiveBackFreeUnitsFromAnywhere(final String strategy) {
         final Pool pool = builder(strategy).build();
         final List<Long> kept = scatter(pool, 4 * MIB);

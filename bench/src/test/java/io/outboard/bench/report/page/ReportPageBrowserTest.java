@@ -122,6 +122,7 @@ class ReportPageBrowserTest {
                 "pooled",
                 "segregated-fit",
                 "tlsf",
+                "tlsf-frugal",
                 "cudaMalloc",
                 "cuMemAllocAsync"
             }) {

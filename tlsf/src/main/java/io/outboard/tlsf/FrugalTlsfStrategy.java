@@ -1,0 +1,26 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
+
+/**
+ * {@link TlsfStrategy} that wastes less memory, for a few nanoseconds more: no more than best fit, in constant time.
+ *
+ * <p>Where it deviates from that: a block that comes into a list is first in it only if its address is lower than that of the
+ * one that is first, and else second; Masmano et al. (2004) and Bell et al. (2024) always put it first. The rule is ours.
+ *
+ * <p>Thread-safety, cost, garbage and errors as of {@link TlsfStrategy}, but that a block which comes into a list looks at one more.
+ */
+public final class FrugalTlsfStrategy extends SegregatedStrategy {
+
+    /**
+     * Makes one over a region, all of it free.
+     *
+     * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
+     * @param options granule and table size
+     * @throws IllegalArgumentException if the region is outside of these bounds
+     */
+    public FrugalTlsfStrategy(final Region region, final StrategyOptions options) {
+        super(region, options, new FrugalLists());
+    }
+}

@@ -1,0 +1,14 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyContractTest;
+import io.outboard.core.StrategyOptions;
+
+class FrugalTlsfContractTest extends StrategyContractTest {
+
+    @Override
+    protected Strategy create(final Region region, final StrategyOptions options) {
+        return new FrugalTlsfStrategy(region, options);
+    }
+}
