@@ -8,7 +8,7 @@ import java.util.function.IntConsumer;
  *
  * <p>Lists are numbered from 1 in the order of the sizes that they hold. Sizes count granules: {@code 0 < size < 2^32}.
  *
- * <p>Confined to one thread. Every operation is O(1) but {@link #search} and {@link #largest}, which say so.
+ * <p>Confined to one thread. Every operation is O(1) but {@link #search}, {@link #forEachFrom} and {@link #largest}, which say so.
  */
 abstract class FreeLists {
 
@@ -42,13 +42,13 @@ abstract class FreeLists {
     /** Host memory of the bitmaps, in bytes. */
     abstract long hostBytes();
 
-    /** Puts a block first in the list of its size. */
+    /** Puts a block that was in no list into that of its size, where {@link #placeFor} says. */
     final void insert(final BlockTable table, final int block) {
         insert(table, block, NO_LIST, BlockTable.NONE);
     }
 
     /**
-     * Puts a block where it was, in one list, or where blocks begin in the list of its size if that is another.
+     * Puts a block where it was, in one list, or where {@link #placeFor} says if the list of its size is another.
      *
      * @param own the list that it was in, or {@link #NO_LIST}
      * @param previous the one that it was behind there: a block, or the list's head

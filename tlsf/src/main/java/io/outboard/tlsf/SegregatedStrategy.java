@@ -34,8 +34,8 @@ abstract class SegregatedStrategy extends TableStrategy {
         if (first != ownHead && Integer.toUnsignedLong(table.size(first)) >= size) {
             return first;
         }
-        final int list = lists.findNonEmpty(lists.listFitting(size));
-        return list == FreeLists.NO_LIST ? lists.search(table, size, 0, 0) : table.next(table.head(list));
+        final int block = lists.findFitting(table, size);
+        return block == BlockTable.NONE ? lists.search(table, size, 0, 0) : block;
     }
 
     @Override

@@ -25,7 +25,7 @@ public final class TlsfStrategies implements StrategyModule {
                         TlsfStrategy::new),
                 new NamedProvider(
                         "tlsf-frugal",
-                        "tlsf that prefers low addresses, for best fit's memory: allocate and free in O(1); Bell et al. 2024, V-B",
+                        "tlsf that prefers low addresses, for less memory on random loads: allocate and free in O(1); Bell et al. 2024, V-B",
                         true,
                         FrugalTlsfStrategy::new),
                 new NamedProvider(

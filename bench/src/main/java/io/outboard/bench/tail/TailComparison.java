@@ -62,12 +62,14 @@ public final class TailComparison {
         private final String name;
         private final TailBench bench;
         private final Latencies latencies;
+        private final long failuresBefore;
         private long ns;
 
         Loop(final String name, final TailBench bench, final Latencies latencies) {
             this.name = name;
             this.bench = bench;
             this.latencies = latencies;
+            failuresBefore = bench.failures();
         }
 
         void slice(final int operations) {
@@ -77,7 +79,7 @@ public final class TailComparison {
         }
 
         Row row(final String beside) {
-            return new Row(name, beside, latencies, ns / 1e9, bench.failures());
+            return new Row(name, beside, latencies, ns / 1e9, bench.failures() - failuresBefore);
         }
     }
 
@@ -129,7 +131,6 @@ public final class TailComparison {
             allocator.run(SLICE, thrownAway);
             nothing.run(SLICE, thrownAway);
         }
-        final long failuresOfWarmup = allocator.failures();
         final Loop first = new Loop(strategy, allocator, new Latencies(clockNs));
         final Loop second = new Loop(TailBench.NOTHING, nothing, new Latencies(clockNs));
         for (int done = 0; done < wanted; done += SLICE) {
@@ -138,10 +139,7 @@ public final class TailComparison {
             second.slice(slice);
             progress.step(slice);
         }
-        final Row row = first.row(TailBench.NOTHING);
-        return List.of(
-                new Row(strategy, row.beside(), row.latencies(), row.seconds(), row.failures() - failuresOfWarmup),
-                second.row(strategy));
+        return List.of(first.row(TailBench.NOTHING), second.row(strategy));
     }
 
     private TailBench open(final String strategy, final int maxBlocks, final long regionBytes) {
