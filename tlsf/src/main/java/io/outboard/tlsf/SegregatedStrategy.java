@@ -34,8 +34,9 @@ abstract class SegregatedStrategy extends TableStrategy {
         if (first != ownHead && Integer.toUnsignedLong(table.size(first)) >= size) {
             return first;
         }
-        final int block = lists.findFitting(table, size);
-        return block == BlockTable.NONE ? lists.search(table, size, 0, 0) : block;
+        // Not by findFitting, which would ask twice whether there is one: 3 % of an operation on paper (2026-11-24).
+        final int list = lists.findNonEmpty(lists.listFitting(size));
+        return list == FreeLists.NO_LIST ? lists.search(table, size, 0, 0) : table.next(table.head(list));
     }
 
     @Override
