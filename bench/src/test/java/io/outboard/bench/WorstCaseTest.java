@@ -29,12 +29,6 @@ class WorstCaseTest {
     /** Splits, merges and steps from the root at each level of a buddy system touch so many records together. */
     private static final int RECORDS_A_LEVEL = 4;
 
-    /** Of the offsets that share a hash slot in {@code equal-hashes}. */
-    private static final int EQUAL_HASHES = 1024;
-
-    /** Half cache lines aren't where records begin, so a look at one may count as two. */
-    private static final int MOST_A_CHAIN = 2 * EQUAL_HASHES;
-
     @ParameterizedTest
     @CsvSource({
         "tlsf,           fragmenting,  170000",
@@ -104,20 +98,18 @@ class WorstCaseTest {
     }
 
     /**
-     * Finding a block by its address is O(1) expected, not at worst: blocks whose offsets hash alike are in one chain, and a free
-     * may go along all of it; so may an allocation, once, when the slots in use double. That is all, though.
+     * Finding a block by its address is O(1) expected: some blocks may share a slot, but nobody can make a thousand of them do so
+     * who doesn't know the multiplier that this JVM drew. Where it was the golden ratio's, a free went along a chain of 1024.
      */
     @ParameterizedTest
-    @CsvSource({"tlsf", "segregated-fit", "pooled"})
-    void shouldTouchNoMoreThanTheBlocksThatHashAlikeBesides(final String strategy) {
+    @CsvSource({"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
+    void shouldTouchABoundedNumberOfRecordsWhereOffsetsWereChosenToHashAlike(final String strategy) {
         final Trace trace = Profiles.named("equal-hashes", 6_000);
 
         final Touches touches = touches(strategy, trace, trace.regionBytes());
 
-        // Else the profile isn't what it says.
-        assertTrue(touches.free >= EQUAL_HASHES, touches::toString);
-        assertTrue(touches.free <= MOST_RECORDS + MOST_A_CHAIN, touches::toString);
-        assertTrue(touches.allocate <= MOST_RECORDS + MOST_A_CHAIN, touches::toString);
+        assertTrue(touches.free > 2 && touches.free <= MOST_RECORDS, touches::toString);
+        assertTrue(touches.allocate > 2 && touches.allocate <= MOST_RECORDS, touches::toString);
     }
 
     private static long wholeGranules(final long bytes) {

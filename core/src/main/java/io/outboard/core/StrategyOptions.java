@@ -19,8 +19,11 @@ package io.outboard.core;
  */
 public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks) {
 
-    /** 256-byte granules, 262,144 blocks, all at once. */
-    public static final StrategyOptions DEFAULTS = new StrategyOptions(256, 1 << 18);
+    /**
+     * 256-byte granules, 261,888 blocks, all at once. That is 2^18 less 256: block tables take memory by powers of two, and a little
+     * of that is for the heads of free lists.
+     */
+    public static final StrategyOptions DEFAULTS = new StrategyOptions(256, (1 << 18) - 256);
 
     /**
      * Checks the ranges.

@@ -37,6 +37,7 @@ abstract class BuddyStrategy extends TableStrategy {
     /** Object header, length. */
     private static final long ARRAY_HEADER_BYTES = 16;
 
+    private final BlockTable table;
     private final BuddyClasses classes;
 
     /** The roots' classes, in order of address. */
@@ -49,7 +50,8 @@ abstract class BuddyStrategy extends TableStrategy {
     private long nonEmpty;
 
     BuddyStrategy(final Region region, final StrategyOptions options, final BuddyClasses classes) {
-        super(region, options, classes.count());
+        super(region, options);
+        table = new BlockTable(options.firstBlocks(), options.maxBlocks(), classes.count(), 0);
         this.classes = classes;
         path = new int[classes.count()];
         roots = classes.roots(granules());
@@ -65,6 +67,11 @@ abstract class BuddyStrategy extends TableStrategy {
             insert(block, root);
             start += (int) classes.size(root);
         }
+    }
+
+    @Override
+    final BlockTable table() {
+        return table;
     }
 
     @Override

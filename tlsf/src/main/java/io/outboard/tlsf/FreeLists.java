@@ -1,16 +1,19 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.StrategyOptions;
 import java.util.function.IntConsumer;
 
 /**
- * The free blocks of a region in lists by size, and a bitmap of the lists that hold any. Subclasses say how a size maps
- * to a list: that is all that segregated fit and its two-level kin differ in.
+ * The blocks of a region, the free ones in lists by size, and a bitmap of the lists that hold any. Subclasses say how a size
+ * maps to a list: that is all that segregated fit and its two-level kin differ in. They are a table rather than have one,
+ * since each object between an operation and the records costs a load, a check, and code: what C2 compiles to more than 2,500
+ * bytes it doesn't inline any more.
  *
  * <p>Lists are numbered from 1 in the order of the sizes that they hold. Sizes count granules: {@code 0 < size < 2^32}.
  *
  * <p>Confined to one thread. Every operation is O(1) but {@link #search}, {@link #forEachFrom} and {@link #largest}, which say so.
  */
-abstract class FreeLists {
+abstract class FreeLists extends BlockTable {
 
     /** No list: no block has size 0. */
     static final int NO_LIST = 0;
@@ -18,16 +21,18 @@ abstract class FreeLists {
     /** Bounds {@link #search}: a tenth of a microsecond or two, however long a list is. */
     private static final int SEARCH_STEPS = 64;
 
-    /** Lists in all, list 0 included, which stays empty. */
-    abstract int count();
+    /** No blocks: room for how many before the table grows, and at most; lists in all, list 0 included, which stays empty. */
+    FreeLists(final StrategyOptions options, final int lists, final int words) {
+        super(options.firstBlocks(), options.maxBlocks(), lists, words);
+    }
 
     /** The list that holds blocks of a size. */
     abstract int listHolding(long size);
 
-    /** The first list whose blocks all have a size or more: at most {@link #count}, which is no list. */
+    /** The first list whose blocks all have a size or more: at most the number of lists, which is no list. */
     abstract int listFitting(long size);
 
-    /** The first list from this one, at most {@link #count}, upwards that isn't empty, or {@link #NO_LIST}. */
+    /** The first list from this one, at most the number of lists, upwards that isn't empty, or {@link #NO_LIST}. */
     abstract int findNonEmpty(int list);
 
     /** The last list that isn't empty, or {@link #NO_LIST}. */
@@ -39,12 +44,9 @@ abstract class FreeLists {
     /** Notes that a list is empty if {@code empty} is 1, nothing if it is 0: it can't be foreseen, so no branch. */
     abstract void unmark(int list, int empty);
 
-    /** Host memory of the bitmaps, in bytes. */
-    abstract long hostBytes();
-
     /** Puts a block that was in no list into that of its size, where {@link #placeFor} says. */
-    final void insert(final BlockTable table, final int block) {
-        insert(table, block, NO_LIST, BlockTable.NONE);
+    final void insertFree(final int block) {
+        insertFree(block, NO_LIST, NONE);
     }
 
     /**
@@ -53,26 +55,26 @@ abstract class FreeLists {
      * @param own the list that it was in, or {@link #NO_LIST}
      * @param previous the one that it was behind there: a block, or the list's head
      */
-    final void insert(final BlockTable table, final int block, final int own, final int previous) {
-        final int list = listHolding(Integer.toUnsignedLong(table.size(block)));
-        table.link(block, list, list == own ? previous : placeFor(table, block, list));
+    final void insertFree(final int block, final int own, final int previous) {
+        final int list = listHolding(Integer.toUnsignedLong(size(block)));
+        link(block, list, list == own ? previous : placeFor(block, list));
         mark(list);
     }
 
-    final void remove(final BlockTable table, final int block) {
-        final int list = table.list(block);
-        unmark(list, table.unlink(block));
+    final void removeFree(final int block) {
+        final int list = list(block);
+        unmark(list, unlink(block));
     }
 
     /** What a block is put behind in a list that it wasn't in: the list's head, so that it is first, or a block. */
-    int placeFor(final BlockTable table, final int block, final int list) {
-        return table.head(list);
+    int placeFor(final int block, final int list) {
+        return head(list);
     }
 
     /** The first block of the first list in which every block has {@code size} granules or more, or none. */
-    final int findFitting(final BlockTable table, final long size) {
+    final int findFitting(final long size) {
         final int list = findNonEmpty(listFitting(size));
-        return list == NO_LIST ? BlockTable.NONE : table.next(table.head(list));
+        return list == NO_LIST ? NONE : next(head(list));
     }
 
     /**
@@ -83,29 +85,29 @@ abstract class FreeLists {
      * @param origin number of the region's first granule, counted from address 0
      * @param alignmentMask the range's first granule, counted from address 0, has none of these bits
      */
-    final int search(final BlockTable table, final long size, final long origin, final long alignmentMask) {
+    final int search(final long size, final long origin, final long alignmentMask) {
         int steps = 0;
         for (int list = findNonEmpty(listHolding(size)); list != NO_LIST; list = findNonEmpty(list + 1)) {
-            final int head = table.head(list);
-            for (int block = table.next(head); block != head; block = table.next(block)) {
-                final long padding = -(origin + Integer.toUnsignedLong(table.start(block))) & alignmentMask;
-                if (padding + size <= Integer.toUnsignedLong(table.size(block))) {
+            final int head = head(list);
+            for (int block = next(head); block != head; block = next(block)) {
+                final long padding = -(origin + Integer.toUnsignedLong(start(block))) & alignmentMask;
+                if (padding + size <= Integer.toUnsignedLong(size(block))) {
                     return block;
                 }
                 if (++steps == SEARCH_STEPS) {
-                    return BlockTable.NONE;
+                    return NONE;
                 }
             }
         }
-        return BlockTable.NONE;
+        return NONE;
     }
 
     /** Shows the blocks of {@code least} granules or more. O(blocks in lists of such). */
-    final void forEachFrom(final BlockTable table, final long least, final IntConsumer visitor) {
+    final void forEachFrom(final long least, final IntConsumer visitor) {
         for (int list = findNonEmpty(listHolding(least)); list != NO_LIST; list = findNonEmpty(list + 1)) {
-            final int head = table.head(list);
-            for (int block = table.next(head); block != head; block = table.next(block)) {
-                if (Integer.toUnsignedLong(table.size(block)) >= least) {
+            final int head = head(list);
+            for (int block = next(head); block != head; block = next(block)) {
+                if (Integer.toUnsignedLong(size(block)) >= least) {
                     visitor.accept(block);
                 }
             }
@@ -113,15 +115,15 @@ abstract class FreeLists {
     }
 
     /** The largest size of a free block, 0 if there is none. Looks at each block of the last list. */
-    final long largest(final BlockTable table) {
+    final long largest() {
         final int list = findLastNonEmpty();
         if (list == NO_LIST) {
             return 0;
         }
-        final int head = table.head(list);
+        final int head = head(list);
         long largest = 0;
-        for (int block = table.next(head); block != head; block = table.next(block)) {
-            largest = Math.max(largest, Integer.toUnsignedLong(table.size(block)));
+        for (int block = next(head); block != head; block = next(block)) {
+            largest = Math.max(largest, Integer.toUnsignedLong(size(block)));
         }
         return largest;
     }

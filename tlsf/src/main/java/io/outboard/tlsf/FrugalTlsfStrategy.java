@@ -23,6 +23,6 @@ public final class FrugalTlsfStrategy extends SegregatedStrategy {
      * @throws IllegalArgumentException if the region is outside of these bounds
      */
     public FrugalTlsfStrategy(final Region region, final StrategyOptions options) {
-        super(region, options, new FrugalLists());
+        super(region, options, new FrugalLists(options));
     }
 }

@@ -1,5 +1,7 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.StrategyOptions;
+
 /**
  * A free list for each power of two, and one bitmap: Bell, Kumar and Gill (2024), section V-A.
  *
@@ -11,14 +13,12 @@ package io.outboard.tlsf;
 final class PowerOfTwoLists extends FreeLists {
 
     private static final int LISTS = 33;
-    private static final long HOST_BYTES = 24;
 
     /** Bit n is set if list n isn't empty. */
     private long nonEmpty;
 
-    @Override
-    int count() {
-        return LISTS;
+    PowerOfTwoLists(final StrategyOptions options) {
+        super(options, LISTS, 0);
     }
 
     @Override
@@ -50,10 +50,5 @@ final class PowerOfTwoLists extends FreeLists {
     @Override
     int findLastNonEmpty() {
         return nonEmpty == 0 ? NO_LIST : 63 - Long.numberOfLeadingZeros(nonEmpty);
-    }
-
-    @Override
-    long hostBytes() {
-        return HOST_BYTES;
     }
 }

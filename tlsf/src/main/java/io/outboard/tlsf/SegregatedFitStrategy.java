@@ -36,6 +36,6 @@ public final class SegregatedFitStrategy extends SegregatedStrategy {
      * @throws IllegalArgumentException if the region is outside of these bounds
      */
     public SegregatedFitStrategy(final Region region, final StrategyOptions options) {
-        super(region, options, new PowerOfTwoLists());
+        super(region, options, new PowerOfTwoLists(options));
     }
 }

@@ -10,16 +10,21 @@ import io.outboard.core.StrategyOptions;
  */
 abstract class SegregatedStrategy extends TableStrategy {
 
-    private final FreeLists lists;
+    private final FreeLists table;
     private final long firstGranule;
 
-    SegregatedStrategy(final Region region, final StrategyOptions options, final FreeLists lists) {
-        super(region, options, lists.count());
-        this.lists = lists;
+    SegregatedStrategy(final Region region, final StrategyOptions options, final FreeLists table) {
+        super(region, options);
+        this.table = table;
         firstGranule = region.address() / options.granuleBytes();
         final int whole = table.create(0, (int) granules());
         table.insertAfter(whole, BlockTable.NONE);
-        lists.insert(table, whole);
+        table.insertFree(whole);
+    }
+
+    @Override
+    final BlockTable table() {
+        return table;
     }
 
     @Override
@@ -29,14 +34,14 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     private int find(final long size) {
-        final int ownHead = table.head(lists.listHolding(size));
+        final int ownHead = table.head(table.listHolding(size));
         final int first = table.next(ownHead);
         if (first != ownHead && Integer.toUnsignedLong(table.size(first)) >= size) {
             return first;
         }
         // Not by findFitting, which would ask twice whether there is one: 3 % of an operation on paper (2026-11-24).
-        final int list = lists.findNonEmpty(lists.listFitting(size));
-        return list == FreeLists.NO_LIST ? lists.search(table, size, 0, 0) : table.next(table.head(list));
+        final int list = table.findNonEmpty(table.listFitting(size));
+        return list == FreeLists.NO_LIST ? table.search(size, 0, 0) : table.next(table.head(list));
     }
 
     @Override
@@ -67,14 +72,14 @@ abstract class SegregatedStrategy extends TableStrategy {
         final int tailSize = (int) (size - newSize);
         final int after = table.after(block);
         if (table.isFree(after)) {
-            lists.remove(table, after);
+            table.removeFree(after);
             table.setRange(after, tailStart, tailSize + table.size(after));
-            lists.insert(table, after);
+            table.insertFree(after);
         } else {
             checkRoomFor(1);
             final int tail = table.create(tailStart, tailSize);
             table.insertAfter(tail, block);
-            lists.insert(table, tail);
+            table.insertFree(tail);
         }
         table.setRange(block, start, (int) newSize);
     }
@@ -93,7 +98,7 @@ abstract class SegregatedStrategy extends TableStrategy {
             throw new IllegalArgumentException("leastBytes=" + leastBytes + " must be >= " + granuleBytes());
         }
         final long least = (leastBytes - 1) / granuleBytes() + 1;
-        lists.forEachFrom(table, least, block -> visitor.visit(block, address(start(block)), bytes(size(block))));
+        table.forEachFrom(least, block -> visitor.visit(block, address(start(block)), bytes(size(block))));
     }
 
     @Override
@@ -153,14 +158,14 @@ abstract class SegregatedStrategy extends TableStrategy {
         if (!table.isFree(after) || size(after) < more) {
             return false;
         }
-        lists.remove(table, after);
+        table.removeFree(after);
         final int rest = table.size(after) - (int) more;
         if (rest == 0) {
             table.join(block, table.after(after));
             table.discard(after);
         } else {
             table.setRange(after, table.start(after) + (int) more, rest);
-            lists.insert(table, after);
+            table.insertFree(after);
         }
         table.setRange(block, start, (int) newSize);
         return true;
@@ -168,12 +173,12 @@ abstract class SegregatedStrategy extends TableStrategy {
 
     @Override
     public final long largestFreeBlockBytes() {
-        return bytes(lists.largest(table));
+        return bytes(table.largest());
     }
 
     @Override
     public final long hostBytes() {
-        return table.hostBytes() + lists.hostBytes();
+        return table.hostBytes();
     }
 
     /** Takes the first granules of a free block that has enough; what is left over stays free. */
@@ -183,12 +188,12 @@ abstract class SegregatedStrategy extends TableStrategy {
         if (table.isFull() && rest != 0) {
             checkRoomFor(1);
         }
-        lists.remove(table, block);
+        table.removeFree(block);
         if (rest != 0) {
             final int tail = table.create(start + size, rest);
             table.insertAfter(tail, block);
             table.setRange(block, start, size);
-            lists.insert(table, tail);
+            table.insertFree(tail);
         }
         return enter(block, start);
     }
@@ -209,18 +214,18 @@ abstract class SegregatedStrategy extends TableStrategy {
     private int cut(final int block, final int padding, final int size) {
         final int start = table.start(block);
         final int rest = table.size(block) - padding - size;
-        lists.remove(table, block);
+        table.removeFree(block);
         int taken = block;
         if (padding != 0) {
             table.setRange(block, start, padding);
-            lists.insert(table, block);
+            table.insertFree(block);
             taken = table.create(start + padding, size);
             table.insertAfter(taken, block);
         }
         if (rest != 0) {
             final int tail = table.create(start + padding + size, rest);
             table.insertAfter(tail, taken);
-            lists.insert(table, tail);
+            table.insertFree(tail);
         }
         table.setRange(taken, start + padding, size);
         return taken;
@@ -233,13 +238,13 @@ abstract class SegregatedStrategy extends TableStrategy {
 
     /** A block in which {@code size} granules fit, the first of them aligned, or none. */
     private int findAligned(final long size, final long alignmentMask) {
-        int block = lists.findFitting(table, size);
+        int block = table.findFitting(size);
         if (block == BlockTable.NONE || padding(start(block), alignmentMask) + size > size(block)) {
             // Any block that has room for the worst padding will do; if none has, one that happens to fit.
             final long worst = size + alignmentMask;
-            block = worst <= granules() ? lists.findFitting(table, worst) : BlockTable.NONE;
+            block = worst <= granules() ? table.findFitting(worst) : BlockTable.NONE;
             if (block == BlockTable.NONE) {
-                block = lists.search(table, size, firstGranule, alignmentMask);
+                block = table.search(size, firstGranule, alignmentMask);
             }
         }
         return block;
@@ -257,7 +262,7 @@ abstract class SegregatedStrategy extends TableStrategy {
         int start = table.start(block);
         int size = table.size(block);
         if (table.isFree(after)) {
-            lists.remove(table, after);
+            table.removeFree(after);
             size += table.size(after);
             table.discard(after);
             after = table.after(after);
@@ -268,7 +273,7 @@ abstract class SegregatedStrategy extends TableStrategy {
         if (table.isFree(before)) {
             list = table.list(before);
             previous = table.previous(before);
-            lists.remove(table, before);
+            table.removeFree(before);
             start = table.start(before);
             size += table.size(before);
             table.discard(block);
@@ -276,6 +281,6 @@ abstract class SegregatedStrategy extends TableStrategy {
         }
         table.join(kept, after);
         table.setRange(kept, start, size);
-        lists.insert(table, kept, list, previous);
+        table.insertFree(kept, list, previous);
     }
 }

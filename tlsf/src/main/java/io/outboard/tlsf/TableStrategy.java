@@ -12,25 +12,24 @@ import io.outboard.core.spi.AbstractStrategy;
  */
 abstract class TableStrategy extends AbstractStrategy {
 
-    final BlockTable table;
-
     private int retiredBlocks;
 
-    /** A region with a table, but without blocks: the subclass makes the first. */
-    TableStrategy(final Region region, final StrategyOptions options, final int lists) {
+    TableStrategy(final Region region, final StrategyOptions options) {
         super(region, options);
-        table = new BlockTable(options.firstBlocks(), options.maxBlocks(), lists);
     }
+
+    /** The blocks. Not a field of this class: the subclass's has a type of its own, and what is hot reads one. */
+    abstract BlockTable table();
 
     @Override
     protected final long sizeAt(final int start) {
-        final int block = table.find(start);
+        final int block = table().find(start);
         return block == BlockTable.NONE ? 0 : size(block);
     }
 
     @Override
     protected final long withdraw(final int start) {
-        final int block = table.remove(start);
+        final int block = table().remove(start);
         if (block == BlockTable.NONE) {
             return NO_BLOCK;
         }
@@ -48,7 +47,7 @@ abstract class TableStrategy extends AbstractStrategy {
 
     @Override
     protected final void readmit(final long retired) {
-        table.enter(unretired(retired));
+        table().enter(unretired(retired));
     }
 
     @Override
@@ -69,10 +68,10 @@ abstract class TableStrategy extends AbstractStrategy {
 
     /** Makes the end of a block in use a retired block. There is room for one more. */
     final long retireEnd(final int block, final int newSize) {
-        final int start = table.start(block);
-        final int tail = table.create(start + newSize, table.size(block) - newSize);
-        table.insertAfter(tail, block);
-        table.setRange(block, start, newSize);
+        final int start = table().start(block);
+        final int tail = table().create(start + newSize, table().size(block) - newSize);
+        table().insertAfter(tail, block);
+        table().setRange(block, start, newSize);
         return retired(tail);
     }
 
@@ -85,38 +84,41 @@ abstract class TableStrategy extends AbstractStrategy {
 
     final int checkedRetired(final long retired) {
         final int block = (int) retired;
-        assert block == retired && retiredBlocks > 0 && !table.isFree(block) && table.find(table.start(block)) != block
+        assert block == retired
+                        && retiredBlocks > 0
+                        && !table().isFree(block)
+                        && table().find(table().start(block)) != block
                 : "retired=" + retired + " must name a retired block";
         return block;
     }
 
-    /** Makes a block free that is in no list nor in the hash table. */
+    /** Makes a block free that is in no list nor in the hash table(). */
     abstract void makeFree(int block);
 
     @Override
     public final int liveBlocks() {
-        return table.entered() + retiredBlocks;
+        return table().entered() + retiredBlocks;
     }
 
     @Override
     public final void forEachBlock(final BlockVisitor visitor) {
-        for (int block = table.after(BlockTable.NONE); block != BlockTable.NONE; block = table.after(block)) {
-            show(visitor, start(block), size(block), table.isFree(block));
+        for (int block = table().after(BlockTable.NONE); block != BlockTable.NONE; block = table().after(block)) {
+            show(visitor, start(block), size(block), table().isFree(block));
         }
     }
 
     final long start(final int block) {
-        return Integer.toUnsignedLong(table.start(block));
+        return Integer.toUnsignedLong(table().start(block));
     }
 
     final long size(final int block) {
-        return Integer.toUnsignedLong(table.size(block));
+        return Integer.toUnsignedLong(table().size(block));
     }
 
     /** Makes room in the table, before an operation changes anything. */
     final void checkRoomFor(final int newBlocks) {
-        if (!table.makeRoomFor(newBlocks)) {
-            throw new BlockTableFullException(table.maxBlocks());
+        if (!table().makeRoomFor(newBlocks)) {
+            throw new BlockTableFullException(table().maxBlocks());
         }
     }
 }

@@ -38,6 +38,6 @@ public final class TlsfStrategy extends SegregatedStrategy {
      * @throws IllegalArgumentException if the region is outside of these bounds
      */
     public TlsfStrategy(final Region region, final StrategyOptions options) {
-        super(region, options, new TwoLevelLists());
+        super(region, options, new TwoLevelLists(options));
     }
 }

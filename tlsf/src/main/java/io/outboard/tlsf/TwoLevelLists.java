@@ -1,5 +1,7 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.StrategyOptions;
+
 /**
  * Free lists in two levels, with a bitmap for each: Masmano, Ripoll, Crespo and Real (2004), section 3, with sizes counted
  * in granules.
@@ -27,17 +29,16 @@ class TwoLevelLists extends FreeLists {
 
     private static final int LISTS = FIRST_LEVELS << SECOND_LEVEL_LOG2;
 
-    private static final long HOST_BYTES = 33 * Integer.BYTES + 16 + 24;
+    /** Where the words of the second level start. Those after the last level stay 0. */
+    private static final int SECOND_LEVEL = firstWord(LISTS);
 
-    /** Bit f is set if {@code secondLevel[f]} isn't 0. */
+    private static final int WORDS = 33;
+
+    /** Bit f is set if word f of the second level isn't 0; bit s of that is set if list {@code 32 * f + s} isn't empty. */
     private int firstLevel;
 
-    /** Bit s of element f is set if list {@code 32 * f + s} isn't empty. Elements after the last level stay 0. */
-    private final int[] secondLevel = new int[33];
-
-    @Override
-    int count() {
-        return LISTS;
+    TwoLevelLists(final StrategyOptions options) {
+        super(options, LISTS, WORDS);
     }
 
     @Override
@@ -60,25 +61,26 @@ class TwoLevelLists extends FreeLists {
 
     @Override
     void mark(final int list) {
-        secondLevel[list >>> SECOND_LEVEL_LOG2] |= 1 << list;
-        firstLevel |= 1 << (list >>> SECOND_LEVEL_LOG2);
+        final int level = list >>> SECOND_LEVEL_LOG2;
+        put(SECOND_LEVEL + level, get(SECOND_LEVEL + level) | 1 << list);
+        firstLevel |= 1 << level;
     }
 
     @Override
     void unmark(final int list, final int empty) {
         final int level = list >>> SECOND_LEVEL_LOG2;
-        final int left = secondLevel[level] & ~(empty << list);
-        secondLevel[level] = left;
+        final int left = get(SECOND_LEVEL + level) & ~(empty << list);
+        put(SECOND_LEVEL + level, left);
         firstLevel &= ~((zeroMask(left) & 1) << level);
     }
 
     @Override
     int findNonEmpty(final int list) {
         final int own = list >>> SECOND_LEVEL_LOG2;
-        final int ownLists = secondLevel[own] & (-1 << list);
+        final int ownLists = get(SECOND_LEVEL + own) & (-1 << list);
         final int higher = Integer.numberOfTrailingZeros(firstLevel & (-2 << own));
         final int takeHigher = zeroMask(ownLists);
-        final int lists = ownLists | (secondLevel[higher] & takeHigher);
+        final int lists = ownLists | (get(SECOND_LEVEL + higher) & takeHigher);
         if (lists == 0) {
             return NO_LIST;
         }
@@ -92,16 +94,11 @@ class TwoLevelLists extends FreeLists {
             return NO_LIST;
         }
         final int level = 31 - Integer.numberOfLeadingZeros(firstLevel);
-        return (level << SECOND_LEVEL_LOG2) + 31 - Integer.numberOfLeadingZeros(secondLevel[level]);
+        return (level << SECOND_LEVEL_LOG2) + 31 - Integer.numberOfLeadingZeros(get(SECOND_LEVEL + level));
     }
 
     /** All bits set if the value is 0, else none; whether a list is empty can't be foreseen, so no branch. */
     private static int zeroMask(final int value) {
         return (int) ((Integer.toUnsignedLong(value) - 1) >> 63);
-    }
-
-    @Override
-    long hostBytes() {
-        return HOST_BYTES;
     }
 }

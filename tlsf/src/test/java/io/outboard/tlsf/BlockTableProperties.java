@@ -37,7 +37,7 @@ class BlockTableProperties {
     @Property(tries = 25)
     void shouldBehaveAsAHashMapWhileItGrows(
             @ForAll final long seed, @ForAll @IntRange(min = 1, max = 3000) final int firstBlocks) {
-        table = new BlockTable(firstBlocks, MAX_BLOCKS, 3);
+        table = new BlockTable(firstBlocks, MAX_BLOCKS, 3, 0);
 
         compare(new Random(seed), random -> random.nextInt(MAX_BLOCKS));
     }
@@ -75,7 +75,7 @@ class BlockTableProperties {
         final int slots = Integer.highestOneBit(blocks) << 2;
         final int[] chains = new int[slots];
         for (int i = 0; i < blocks; i++) {
-            chains[HashSlots.hash(origin + i * spacing) & (slots - 1)]++;
+            chains[BlockTable.hash(origin + i * spacing) & (slots - 1)]++;
         }
 
         final double meanChain =

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.StrategyOptions;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -257,7 +258,7 @@ class BlockTableTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 5, 16, 31, 32})
     void shouldGrowUntilItHoldsAsManyBlocksAsItMay(final int firstBlocks) {
-        final BlockTable growing = new BlockTable(firstBlocks, 33, 1);
+        final BlockTable growing = new BlockTable(firstBlocks, 33, 1, 0);
         final Set<Integer> blocks = new HashSet<>();
 
         while (growing.makeRoomFor(1)) {
@@ -272,14 +273,14 @@ class BlockTableTest {
 
     @Test
     void shouldTakeMemoryForTheFirstBlocksOnlyAtFirst() {
-        final BlockTable growing = new BlockTable(64, 1 << 20, 0);
+        final BlockTable growing = new BlockTable(64, 1 << 20, 0, 0);
 
         assertTrue(growing.hostBytes() < 8192, () -> growing.hostBytes() + " bytes");
     }
 
     @Test
     void shouldGrowByAsMuchAsIsWanted() {
-        final BlockTable growing = new BlockTable(1, 33, 1);
+        final BlockTable growing = new BlockTable(1, 33, 1, 0);
         final Set<Integer> blocks = new HashSet<>();
 
         assertFalse(growing.makeRoomFor(34));
@@ -294,7 +295,7 @@ class BlockTableTest {
 
     @Test
     void shouldNotGrowForWhatItCanNotHold() {
-        final BlockTable growing = new BlockTable(2, 8, 0);
+        final BlockTable growing = new BlockTable(2, 8, 0, 0);
         final long hostBytes = growing.hostBytes();
         growing.create(0, 1);
 
@@ -307,7 +308,7 @@ class BlockTableTest {
     /** What is discarded comes before what was never used, however often the table has grown in between. */
     @Test
     void shouldUseDiscardedRecordsAgainAfterItHasGrown() {
-        final BlockTable growing = new BlockTable(4, 32, 0);
+        final BlockTable growing = new BlockTable(4, 32, 0, 0);
         final int[] blocks = new int[4];
         for (int i = 0; i < 4; i++) {
             blocks[i] = growing.create(i, 1);
@@ -330,7 +331,7 @@ class BlockTableTest {
 
     @Test
     void shouldKeepBlocksNeighboursAndListsWhenItGrows() {
-        final BlockTable growing = new BlockTable(3, 4096, 2);
+        final BlockTable growing = new BlockTable(3, 4096, 2, 0);
         final int used = growing.create(0, 7);
         final int one = growing.create(7, 8);
         final int other = growing.create(15, 9);
@@ -355,10 +356,12 @@ class BlockTableTest {
         assertEquals(1, growing.unlink(other));
     }
 
-    @Test
-    void shouldChangeNothingWhenTheJvmHasNoMemoryForALargerTable() {
-        final int[] arraysLeft = {1};
-        final BlockTable growing = new BlockTable(2, 64, 1, length -> {
+    /** A table consists of two arrays. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void shouldChangeNothingWhenTheJvmHasNoMemoryForALargerTable(final int arrays) {
+        final int[] arraysLeft = {arrays};
+        final BlockTable growing = new BlockTable(2, 64, 1, 0, length -> {
             if (arraysLeft[0]-- == 0) {
                 throw new OutOfMemoryError("injected");
             }
@@ -370,7 +373,7 @@ class BlockTableTest {
         growing.push(free, 0);
         final long hostBytes = growing.hostBytes();
 
-        assertThrows(OutOfMemoryError.class, () -> growing.makeRoomFor(1));
+        assertThrows(OutOfMemoryError.class, () -> growing.makeRoomFor(4));
 
         assertEquals(hostBytes, growing.hostBytes());
         assertEquals(used, growing.find(0));
@@ -378,19 +381,24 @@ class BlockTableTest {
         growing.discard(free);
         assertTrue(growing.makeRoomFor(1));
         assertEquals(free, growing.create(7, 8));
-        arraysLeft[0] = 1;
+        arraysLeft[0] = 2;
         assertTrue(growing.makeRoomFor(62));
         assertEquals(used, growing.find(0));
     }
 
     // The whole
 
-    /** The class Javadoc's promise: 40 to 48 bytes a block. */
+    /** The class Javadoc's promise: 40 to 48 bytes for each block that there is room for, at most twice as many as asked for. */
     @ParameterizedTest
-    @ValueSource(ints = {1 << 12, (1 << 12) + 1, 5000, 1 << 18})
+    @ValueSource(ints = {1 << 12, (1 << 12) + 1, 5000, (1 << 18) - 2, 1 << 18})
     void shouldTakeTheHostMemoryThatItPromises(final int maxBlocks) {
         final long hostBytes = new BlockTable(maxBlocks, 0).hostBytes();
 
-        assertTrue(hostBytes >= 40L * maxBlocks && hostBytes <= 48L * maxBlocks + 64, () -> hostBytes + " bytes");
+        assertTrue(hostBytes >= 40L * maxBlocks && hostBytes <= 2 * 48L * maxBlocks + 64, () -> hostBytes + " bytes");
+    }
+
+    @Test
+    void shouldHoldTheDefaultsInTenMebibytes() {
+        assertEquals(10 * 1048576 + 32, new TwoLevelLists(StrategyOptions.DEFAULTS).hostBytes());
     }
 }

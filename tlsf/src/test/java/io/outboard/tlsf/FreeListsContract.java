@@ -3,6 +3,7 @@ package io.outboard.tlsf;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.StrategyOptions;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,11 +15,15 @@ abstract class FreeListsContract {
     private static final long SMALL_REGION = 1L << 20;
     private static final long MAX_SIZE = (1L << 32) - 1;
 
+    static final StrategyOptions OPTIONS = StrategyOptions.DEFAULTS.withMaxBlocks(1024);
+
     final FreeLists lists = create();
-    final BlockTable table = new BlockTable(1024, lists.count());
     int nextStart;
 
     abstract FreeLists create();
+
+    /** Lists in all, list 0 included. */
+    abstract int count();
 
     /** The least size of a list, worked out in another way than the code does. */
     abstract long leastSize(int list);
@@ -60,7 +65,7 @@ abstract class FreeListsContract {
 
     @Test
     void shouldStartEachListAtTheFirstSizeThatTheOneBeforeDoesNotHold() {
-        for (int list = 2; list < lists.count(); list++) {
+        for (int list = 2; list < count(); list++) {
             final long leastSize = leastSize(list);
             assertEquals(list, lists.listHolding(leastSize));
             assertEquals(list - 1, lists.listHolding(leastSize - 1));
@@ -82,19 +87,19 @@ abstract class FreeListsContract {
 
     @Test
     void shouldFitTheLargestSizesFromNoList() {
-        assertEquals(lists.count() - 1, lists.listHolding(MAX_SIZE));
-        assertEquals(lists.count(), lists.listFitting(MAX_SIZE));
+        assertEquals(count() - 1, lists.listHolding(MAX_SIZE));
+        assertEquals(count(), lists.listFitting(MAX_SIZE));
     }
 
     private void assertHolding(final long size) {
         final int list = lists.listHolding(size);
-        assertTrue(list >= 1 && list < lists.count(), () -> size + " in list " + list);
+        assertTrue(list >= 1 && list < count(), () -> size + " in list " + list);
         assertTrue(leastSize(list) <= size && size < leastSize(list + 1), () -> size + " in list " + list);
     }
 
     private void assertFitting(final long size) {
         final int list = lists.listFitting(size);
-        assertTrue(list >= 1 && list <= lists.count(), () -> size + " from list " + list);
+        assertTrue(list >= 1 && list <= count(), () -> size + " from list " + list);
         assertTrue(leastSize(list) >= size, () -> size + " from list " + list + ", where not every block fits");
         assertTrue(leastSize(list - 1) < size, () -> size + " from list " + list + ", not from the one before");
     }
@@ -103,9 +108,9 @@ abstract class FreeListsContract {
 
     @Test
     void shouldFindNothingWhenEmpty() {
-        assertEquals(BlockTable.NONE, lists.findFitting(table, 1));
-        assertEquals(BlockTable.NONE, lists.search(table, 1, 0, 0));
-        assertEquals(0, lists.largest(table));
+        assertEquals(BlockTable.NONE, lists.findFitting(1));
+        assertEquals(BlockTable.NONE, lists.search(1, 0, 0));
+        assertEquals(0, lists.largest());
     }
 
     @ParameterizedTest
@@ -114,9 +119,9 @@ abstract class FreeListsContract {
         final int block = insert(size);
         final long leastSize = leastSize(lists.listHolding(size));
 
-        assertEquals(block, lists.findFitting(table, leastSize));
-        assertEquals(block, lists.findFitting(table, 1));
-        assertEquals(BlockTable.NONE, lists.findFitting(table, leastSize + 1));
+        assertEquals(block, lists.findFitting(leastSize));
+        assertEquals(block, lists.findFitting(1));
+        assertEquals(BlockTable.NONE, lists.findFitting(leastSize + 1));
     }
 
     @ParameterizedTest
@@ -124,14 +129,14 @@ abstract class FreeListsContract {
     void shouldFindABlockOfExactlyTheSizeBySearch(final long size) {
         final int block = insert(size);
 
-        assertEquals(block, lists.search(table, size, 0, 0));
-        assertEquals(size, lists.largest(table));
+        assertEquals(block, lists.search(size, 0, 0));
+        assertEquals(size, lists.largest());
     }
 
     final int insert(final long size) {
-        final int block = table.create(nextStart, (int) size);
+        final int block = lists.create(nextStart, (int) size);
         nextStart += (int) size;
-        lists.insert(table, block);
+        lists.insertFree(block);
         return block;
     }
 }

@@ -342,7 +342,7 @@ class PooledStrategyTest extends PooledFixture {
     private static final class PowersOfTwo extends SegregatedStrategy {
 
         PowersOfTwo(final Region region) {
-            super(region, OPTIONS, new TwoLevelLists());
+            super(region, OPTIONS, new TwoLevelLists(OPTIONS));
         }
 
         @Override

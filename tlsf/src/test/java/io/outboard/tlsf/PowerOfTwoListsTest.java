@@ -8,7 +8,12 @@ class PowerOfTwoListsTest extends FreeListsContract {
 
     @Override
     FreeLists create() {
-        return new PowerOfTwoLists();
+        return new PowerOfTwoLists(OPTIONS);
+    }
+
+    @Override
+    int count() {
+        return 33;
     }
 
     @Override
@@ -22,13 +27,13 @@ class PowerOfTwoListsTest extends FreeListsContract {
         final int large = insert(1 << 20);
         final int other = insert(17);
 
-        assertEquals(other, lists.findFitting(table, 16));
-        lists.remove(table, other);
-        assertEquals(small, lists.findFitting(table, 16));
-        lists.remove(table, small);
-        assertEquals(large, lists.findFitting(table, 16));
-        lists.remove(table, large);
-        assertEquals(BlockTable.NONE, lists.findFitting(table, 1));
+        assertEquals(other, lists.findFitting(16));
+        lists.removeFree(other);
+        assertEquals(small, lists.findFitting(16));
+        lists.removeFree(small);
+        assertEquals(large, lists.findFitting(16));
+        lists.removeFree(large);
+        assertEquals(BlockTable.NONE, lists.findFitting(1));
     }
 
     @Test
@@ -38,7 +43,7 @@ class PowerOfTwoListsTest extends FreeListsContract {
         insert(127 << 10);
         insert(66 << 10);
 
-        assertEquals(127 << 10, lists.largest(table));
+        assertEquals(127 << 10, lists.largest());
     }
 
     @Test
@@ -46,8 +51,8 @@ class PowerOfTwoListsTest extends FreeListsContract {
         insert(16);
         final int fitting = insert(31);
 
-        assertEquals(BlockTable.NONE, lists.findFitting(table, 31));
-        assertEquals(fitting, lists.search(table, 31, 0, 0));
-        assertEquals(BlockTable.NONE, lists.search(table, 32, 0, 0));
+        assertEquals(BlockTable.NONE, lists.findFitting(31));
+        assertEquals(fitting, lists.search(31, 0, 0));
+        assertEquals(BlockTable.NONE, lists.search(32, 0, 0));
     }
 }

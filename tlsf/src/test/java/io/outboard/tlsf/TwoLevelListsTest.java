@@ -10,7 +10,12 @@ class TwoLevelListsTest extends FreeListsContract {
 
     @Override
     FreeLists create() {
-        return new TwoLevelLists();
+        return new TwoLevelLists(OPTIONS);
+    }
+
+    @Override
+    int count() {
+        return 28 * 32;
     }
 
     @Override
@@ -30,7 +35,7 @@ class TwoLevelListsTest extends FreeListsContract {
         insert(104);
         insert(3000);
 
-        assertEquals(fitting, lists.findFitting(table, 101));
+        assertEquals(fitting, lists.findFitting(101));
     }
 
     @Test
@@ -38,7 +43,7 @@ class TwoLevelListsTest extends FreeListsContract {
         insert(7);
         final int last = insert(7);
 
-        assertEquals(last, lists.findFitting(table, 7));
+        assertEquals(last, lists.findFitting(7));
     }
 
     @Test
@@ -46,9 +51,9 @@ class TwoLevelListsTest extends FreeListsContract {
         final int first = insert(7);
         final int last = insert(7);
 
-        lists.remove(table, last);
+        lists.removeFree(last);
 
-        assertEquals(first, lists.findFitting(table, 7));
+        assertEquals(first, lists.findFitting(7));
     }
 
     @Test
@@ -57,12 +62,12 @@ class TwoLevelListsTest extends FreeListsContract {
         final int sameLevel = insert(9);
         final int higherLevel = insert(900);
 
-        lists.remove(table, block);
-        assertEquals(sameLevel, lists.findFitting(table, 7));
-        lists.remove(table, sameLevel);
-        assertEquals(higherLevel, lists.findFitting(table, 7));
-        lists.remove(table, higherLevel);
-        assertEquals(BlockTable.NONE, lists.findFitting(table, 7));
+        lists.removeFree(block);
+        assertEquals(sameLevel, lists.findFitting(7));
+        lists.removeFree(sameLevel);
+        assertEquals(higherLevel, lists.findFitting(7));
+        lists.removeFree(higherLevel);
+        assertEquals(BlockTable.NONE, lists.findFitting(7));
     }
 
     @Test
@@ -71,10 +76,10 @@ class TwoLevelListsTest extends FreeListsContract {
         final int removed = insert(50);
         final int upper = insert(60);
 
-        lists.remove(table, removed);
+        lists.removeFree(removed);
 
-        assertEquals(lower, lists.findFitting(table, 33));
-        assertEquals(upper, lists.findFitting(table, 41));
+        assertEquals(lower, lists.findFitting(33));
+        assertEquals(upper, lists.findFitting(41));
     }
 
     @Test
@@ -84,7 +89,7 @@ class TwoLevelListsTest extends FreeListsContract {
         insert((65 << 10) + 17);
         insert((65 << 10) + 3);
 
-        assertEquals((65 << 10) + 17, lists.largest(table));
+        assertEquals((65 << 10) + 17, lists.largest());
     }
 
     // Bounded search
@@ -95,8 +100,8 @@ class TwoLevelListsTest extends FreeListsContract {
         final int fitting = insert(65);
         insertTooSmall(tooSmall);
 
-        assertEquals(BlockTable.NONE, lists.findFitting(table, 65));
-        assertEquals(fitting, lists.search(table, 65, 0, 0));
+        assertEquals(BlockTable.NONE, lists.findFitting(65));
+        assertEquals(fitting, lists.search(65, 0, 0));
     }
 
     @ParameterizedTest
@@ -105,7 +110,7 @@ class TwoLevelListsTest extends FreeListsContract {
         insert(65);
         insertTooSmall(tooSmall);
 
-        assertEquals(BlockTable.NONE, lists.search(table, 65, 0, 0));
+        assertEquals(BlockTable.NONE, lists.search(65, 0, 0));
     }
 
     @Test
@@ -117,7 +122,7 @@ class TwoLevelListsTest extends FreeListsContract {
         nextStart = 255;
         final int fitting = insert(3000);
 
-        assertEquals(fitting, lists.search(table, 40, 0, 255));
+        assertEquals(fitting, lists.search(40, 0, 255));
     }
 
     @Test
@@ -125,10 +130,10 @@ class TwoLevelListsTest extends FreeListsContract {
         nextStart = 64;
         final int block = insert(70);
 
-        assertEquals(block, lists.search(table, 65, 0, 63));
-        assertEquals(block, lists.search(table, 65, 59, 63));
-        assertEquals(BlockTable.NONE, lists.search(table, 65, 58, 63));
-        assertEquals(BlockTable.NONE, lists.search(table, 65, 1, 63));
+        assertEquals(block, lists.search(65, 0, 63));
+        assertEquals(block, lists.search(65, 59, 63));
+        assertEquals(BlockTable.NONE, lists.search(65, 58, 63));
+        assertEquals(BlockTable.NONE, lists.search(65, 1, 63));
     }
 
     /** List 64 holds blocks of 64 and 65 granules. */

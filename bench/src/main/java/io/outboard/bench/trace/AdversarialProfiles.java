@@ -18,10 +18,11 @@ import java.util.function.LongSupplier;
  *       a granule too small for either: half of the holes are of no use in each turn.
  *   <li>{@code list-borders} has no sizes but those at which a list of a two-level allocator begins, and a granule less and
  *       more: where rounding a size up or down goes wrong by one, it does here.
- *   <li>{@code equal-hashes} frees and allocates blocks whose offsets have equal low bits of the hash that the block table
- *       uses ({@code io.outboard.tlsf.BlockTable}), so that they share a slot; each time the one that has been there for
- *       longest, which is the last of the slot's chain. It holds for strategies that place blocks one behind the other in a
- *       new region: all but buddies.
+ *   <li>{@code equal-hashes} frees and allocates 1024 blocks whose offsets have equal low bits of their product with the
+ *       golden ratio, the multiplier that hash tables usually have; each time the one that has been there for longest,
+ *       which would be the last of its slot's chain. The block table ({@code io.outboard.tlsf.BlockTable}) draws half of its
+ *       multiplier, so there they don't share a slot. It holds for strategies that place blocks one behind the other in
+ *       a new region: all but buddies.
  * </ul>
  *
  * <p>Granules here are the default's 256 bytes. Thread-safety: safe for any number of threads.
@@ -189,10 +190,7 @@ final class AdversarialProfiles {
         return new Trace("equal-hashes", 2 * EQUAL_HASHES, Profiles.REGION_BYTES, list.toArray());
     }
 
-    /**
-     * The block table's hash of an offset, which is no part of its interface, so it is stated once more. If it changes there, the
-     * profile does no harm, and a test that counts what is touched fails until it is changed here.
-     */
+    /** What the block table's hash would be with the golden ratio (Knuth, vol. 3, section 6.4) for a multiplier. */
     static int hash(final long startGranules) {
         final int high = (int) ((startGranules * 0x9E3779B97F4A7C15L) >>> 32);
         return high ^ (high >>> 10) ^ (high >>> 20);

@@ -129,7 +129,6 @@ class AdversarialProfilesTest {
         assertEquals(borders, sizes);
     }
 
-    /** That these blocks do share a slot of the table, the test of what is touched shows. */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
     void shouldKeepAThousandBlocksAtOffsetsWithOneHash(final String strategy) {

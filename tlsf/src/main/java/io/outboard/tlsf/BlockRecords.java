@@ -1,0 +1,319 @@
+package io.outboard.tlsf;
+
+import java.util.function.IntFunction;
+
+/**
+ * The records of a region's blocks, in host memory: each is in order of address with its neighbours, and in a free list or in
+ * use.
+ *
+ * <p>Bell, Kumar and Gill (2024), section III-C, keep what a classic allocator keeps in boundary tags. Where we deviate: their
+ * records name each other by address, so that every step along a list is a look-up; ours do so by position.
+ *
+ * <p>Offsets count granules from the start of the region, in ints that are unsigned, so a region has up to 2^32 - 1
+ * granules: just under 1 TiB with granules of 256 bytes. Everything lies in one {@code int[]}. A <em>block</em> below is
+ * the position of its record there; a record takes half a cache line, since an operation touches most of it:
+ *
+ * <pre>
+ *   +0 start      granules from the start of the region      +4 previous   in its free list
+ *   +1 size       granules                                   +5 next       in its free list, 0 while in use
+ *   +2 before     the neighbour at lower addresses           +6 list       that it is in, or was in last
+ *   +3 after      the neighbour at higher addresses          +7 chain      next with the same hash, while in use
+ *
+ *   [ fence | list heads, 2 ints each | words of a subclass | record | record | ... ]
+ * </pre>
+ *
+ * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
+ * neighbours need no test for the region's ends. A list head lies where its {@code previous} and {@code next} would be
+ * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the first or the
+ * last either: what costs time here is branches that the processor can't foresee.
+ *
+ * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position, but C2 sees
+ * that none is outside and compiles no check of it: half of an operation's code was such checks, which made it too large
+ * to be inlined where it is called (more than 2,500 bytes; 2026-11-24).
+ *
+ * <p>All memory is taken by the constructor, or, if it is told to start with less, by {@link #makeRoomFor}, which doubles
+ * the array. Then all is copied to a larger one and nothing is written anew: records and heads keep their positions, and unused
+ * records are chained by the distance from the next in order, so that an array that the JVM has zeroed is a chain already,
+ * which goes on where the old one ended.
+ *
+ * <p>Thread-safety: confined to one thread. Cost: O(1), but O(blocks) for {@link #makeRoomFor} when the array grows; 32 bytes
+ * of host memory for each block that the array has room for, heads, words, and as much again while it grows. This class trusts its
+ * callers: they check what users give them.
+ */
+class BlockRecords {
+
+    /** No block; also the position of the fence. */
+    static final int NONE = 0;
+
+    /** In a record, and nowhere else: what {@link BlockTable} chains blocks by. */
+    static final int CHAIN = 7;
+
+    private static final int START = 0;
+    private static final int SIZE = 1;
+    private static final int BEFORE = 2;
+    private static final int AFTER = 3;
+    private static final int PREVIOUS = 4;
+    private static final int NEXT = 5;
+    private static final int LIST = 6;
+    private static final int RECORD_INTS = 8;
+    private static final int HEAD_INTS = 2;
+
+    /**
+     * An array's elements start 16 bytes after the array: ending the fence 16 bytes later puts records on half cache
+     * lines, where the collector aligns large arrays, as G1 does. Elsewhere some records lie across a line.
+     */
+    private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
+
+    private static final int FIRST_HEAD = FENCE_INTS - PREVIOUS;
+
+    private final int maxBlocks;
+    private final int firstRecord;
+
+    /** Makes arrays of zeros: the JVM, but in tests of what happens when it has no memory left. */
+    private final IntFunction<int[]> memory;
+
+    private int[] records;
+
+    /** Where the records end: behind the last that the array has room for, or that there may be. */
+    private int end;
+
+    /**
+     * First of a chain of unused records, which ends at {@link #end}: {@link #START} of each says how far from the record
+     * after it the next of the chain is.
+     */
+    private int unused;
+
+    /**
+     * No blocks.
+     *
+     * @param firstBlocks room for so many or more before the array grows, from 1 to {@code maxBlocks}
+     * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
+     * @param lists free lists
+     * @param words ints for a subclass, from {@link #firstWord} on
+     */
+    BlockRecords(
+            final int firstBlocks,
+            final int maxBlocks,
+            final int lists,
+            final int words,
+            final IntFunction<int[]> memory) {
+        this.maxBlocks = maxBlocks;
+        this.memory = memory;
+        firstRecord = FENCE_INTS + (lists * HEAD_INTS + words + RECORD_INTS - 1) / RECORD_INTS * RECORD_INTS;
+        records = memory.apply(lengthFor(firstBlocks));
+        end = endIn(records);
+        unused = firstRecord;
+        for (int list = 0; list < lists; list++) {
+            final int head = head(list);
+            put(head + PREVIOUS, head);
+            put(head + NEXT, head);
+        }
+    }
+
+    /** The position behind the heads of so many lists: a subclass that asked for words has them from here on, all 0 at first. */
+    static int firstWord(final int lists) {
+        return FENCE_INTS + lists * HEAD_INTS;
+    }
+
+    /** Length of an array that holds so many blocks: a power of two. */
+    private int lengthFor(final int blocks) {
+        return Integer.highestOneBit(firstRecord + blocks * RECORD_INTS - 1) << 1;
+    }
+
+    private int endIn(final int[] array) {
+        return firstRecord + Math.min(maxBlocks, (array.length - firstRecord) / RECORD_INTS) * RECORD_INTS;
+    }
+
+    private int blocksTo(final int position) {
+        return (position - firstRecord) / RECORD_INTS;
+    }
+
+    /** What is at a position. */
+    final int get(final int position) {
+        final int[] array = records;
+        return array[position & (array.length - 1)];
+    }
+
+    final void put(final int position, final int value) {
+        final int[] array = records;
+        array[position & (array.length - 1)] = value;
+    }
+
+    // Records
+
+    /**
+     * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted}) if it
+     * needn't: no count is kept, which most callers would pay for in vain. False if nothing changed.
+     *
+     * @throws OutOfMemoryError if the JVM has no memory for a larger table; nothing changes
+     */
+    final boolean makeRoomFor(final int wanted) {
+        int block = unused;
+        for (int left = wanted; left > 1 && block != end; left--) {
+            block = afterUnused(block);
+        }
+        return block != end || wanted == 0 || growFor(wanted);
+    }
+
+    /** Whether the next block needs {@link #makeRoomFor}: cheaper than that where there is room, as there nearly always is. */
+    final boolean isFull() {
+        return unused == end;
+    }
+
+    private int afterUnused(final int block) {
+        return block + RECORD_INTS + get(block + START);
+    }
+
+    /**
+     * Sees to it that what a subclass keeps serves so many blocks.
+     *
+     * @throws OutOfMemoryError if the JVM has no memory for that; nothing changes
+     */
+    void beforeGrowthTo(final int blocks) {}
+
+    private boolean growFor(final int wanted) {
+        int least = blocksTo(end) + wanted;
+        for (int block = unused; block != end; block = afterUnused(block)) {
+            least--;
+        }
+        if (least > maxBlocks) {
+            return false;
+        }
+        final int[] grown = memory.apply(Math.max(2 * records.length, lengthFor(least)));
+        beforeGrowthTo(blocksTo(endIn(grown)));
+        System.arraycopy(records, 0, grown, 0, end);
+        records = grown;
+        end = endIn(grown);
+        return true;
+    }
+
+    /** Makes a block: in use, not in the hash table, without neighbours. Undefined unless {@link #makeRoomFor} said so. */
+    final int create(final int start, final int size) {
+        final int block = unused;
+        unused = afterUnused(block);
+        put(block + START, start);
+        put(block + SIZE, size);
+        put(block + NEXT, NONE);
+        return block;
+    }
+
+    /** Ends a block that is neither in a list nor in the hash table. The caller has joined its neighbours. */
+    final void discard(final int block) {
+        put(block + START, unused - block - RECORD_INTS);
+        unused = block;
+    }
+
+    /** Where a block starts: granules from the start of the region, unsigned. */
+    final int start(final int block) {
+        return get(block + START);
+    }
+
+    /** How long a block is: granules, unsigned. */
+    final int size(final int block) {
+        return get(block + SIZE);
+    }
+
+    /** Moves a block's borders. The caller keeps neighbours, lists and hash table right. */
+    final void setRange(final int block, final int start, final int size) {
+        put(block + START, start);
+        put(block + SIZE, size);
+    }
+
+    // Neighbours
+
+    /** The neighbour that ends where a block starts, {@link #NONE} for the first; of {@code NONE}, the last block. */
+    final int before(final int block) {
+        return get(block + BEFORE);
+    }
+
+    /** The neighbour that starts where a block ends, {@link #NONE} for the last; of {@code NONE}, the first block. */
+    final int after(final int block) {
+        return get(block + AFTER);
+    }
+
+    /** Makes two blocks neighbours; with {@link #NONE}, the other one is the first or the last. */
+    final void join(final int before, final int after) {
+        put(before + AFTER, after);
+        put(after + BEFORE, before);
+    }
+
+    /** Puts a new block between a block, or {@link #NONE}, and the one after it. */
+    final void insertAfter(final int block, final int before) {
+        final int after = get(before + AFTER);
+        join(block, after);
+        join(before, block);
+    }
+
+    // Free lists
+
+    /** The head of a list: a position that stands for a block before the first and after the last. */
+    final int head(final int list) {
+        return FIRST_HEAD + list * HEAD_INTS;
+    }
+
+    /** Whether a block is in a free list. {@link #NONE} counts as in use. */
+    final boolean isFree(final int block) {
+        return get(block + NEXT) != NONE;
+    }
+
+    /** The next in a free list: a block, or the list's head after the last. */
+    final int next(final int block) {
+        return get(block + NEXT);
+    }
+
+    /** The list that a free block is in. */
+    final int list(final int block) {
+        return get(block + LIST);
+    }
+
+    /** What a free block is behind in its list: a block, or the list's head. */
+    final int previous(final int block) {
+        return get(block + PREVIOUS);
+    }
+
+    /** Puts a block that is in no list first in one; it is free from then on. */
+    final void push(final int block, final int list) {
+        link(block, list, head(list));
+    }
+
+    /** Puts a block that is in no list into one, behind a block in it or its head; it is free from then on. */
+    final void link(final int block, final int list, final int previous) {
+        final int next = get(previous + NEXT);
+        put(block + LIST, list);
+        put(block + PREVIOUS, previous);
+        put(block + NEXT, next);
+        put(previous + NEXT, block);
+        put(next + PREVIOUS, block);
+    }
+
+    /**
+     * Takes a block out of its list; it is in use from then on. Answers 1 if the list is empty now, else 0: a number, so that
+     * the caller need not branch.
+     */
+    final int unlink(final int block) {
+        final int previous = get(block + PREVIOUS);
+        final int next = get(block + NEXT);
+        put(previous + NEXT, next);
+        put(next + PREVIOUS, previous);
+        put(block + NEXT, NONE);
+        // Both are the list's head if it is empty now. Positions are positive, so only 0 - 1 has the sign bit.
+        return ((previous ^ next) - 1) >>> 31;
+    }
+
+    // The whole
+
+    /** Blocks that there is room for before the array grows, those that there are included. */
+    final int capacity() {
+        return blocksTo(end);
+    }
+
+    /** Most blocks that there may be, when the array has grown as far as it may. */
+    final int maxBlocks() {
+        return maxBlocks;
+    }
+
+    /** Host memory, in bytes. */
+    long hostBytes() {
+        return 16 + (long) Integer.BYTES * records.length;
+    }
+}
