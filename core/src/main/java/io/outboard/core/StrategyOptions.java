@@ -19,11 +19,8 @@ package io.outboard.core;
  */
 public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks) {
 
-    /**
-     * 256-byte granules, 261,888 blocks, all at once. That is 2^18 less 256: block tables take memory by powers of two, and a little
-     * of that is for the heads of free lists.
-     */
-    public static final StrategyOptions DEFAULTS = new StrategyOptions(256, (1 << 18) - 256);
+    /** 256-byte granules, 229,000 blocks, all at once: as many as block tables hold in 8 MiB. */
+    public static final StrategyOptions DEFAULTS = new StrategyOptions(256, 229_000);
 
     /**
      * Checks the ranges.

@@ -11,7 +11,7 @@ class StrategyOptionsTest {
 
     @Test
     void shouldDefaultToTheGranuleOfTheDriver() {
-        assertEquals(new StrategyOptions(256, 261_888), StrategyOptions.DEFAULTS);
+        assertEquals(new StrategyOptions(256, 229_000), StrategyOptions.DEFAULTS);
     }
 
     @ParameterizedTest
@@ -49,7 +49,7 @@ class StrategyOptionsTest {
 
     @Test
     void shouldTakeAllMemoryAtOnceUnlessItIsToldToGrow() {
-        assertEquals(261_888, StrategyOptions.DEFAULTS.firstBlocks());
+        assertEquals(229_000, StrategyOptions.DEFAULTS.firstBlocks());
         assertEquals(10, new StrategyOptions(256, 10).firstBlocks());
         assertEquals(10, StrategyOptions.DEFAULTS.withMaxBlocks(10).firstBlocks());
         assertEquals(1 << 20, StrategyOptions.DEFAULTS.withMaxBlocks(1 << 20).firstBlocks());
@@ -59,8 +59,8 @@ class StrategyOptionsTest {
     void shouldStartAsSmallAsItIsTold() {
         final StrategyOptions options = StrategyOptions.DEFAULTS.growing(64);
 
-        assertEquals(new StrategyOptions(256, 261_888, 64), options);
-        assertEquals(new StrategyOptions(4096, 261_888, 64), options.withGranuleBytes(4096));
+        assertEquals(new StrategyOptions(256, 229_000, 64), options);
+        assertEquals(new StrategyOptions(4096, 229_000, 64), options.withGranuleBytes(4096));
         assertEquals(new StrategyOptions(256, 1 << 20, 64), options.withMaxBlocks(1 << 20));
         assertEquals(new StrategyOptions(256, 10, 10), options.withMaxBlocks(10));
     }
@@ -71,7 +71,7 @@ class StrategyOptionsTest {
         final IllegalArgumentException thrown =
                 assertThrows(IllegalArgumentException.class, () -> StrategyOptions.DEFAULTS.growing(firstBlocks));
 
-        assertEquals("firstBlocks=" + firstBlocks + " must be from 1 to maxBlocks, 261888", thrown.getMessage());
+        assertEquals("firstBlocks=" + firstBlocks + " must be from 1 to maxBlocks, 229000", thrown.getMessage());
     }
 
     @Test

@@ -19,13 +19,14 @@ import java.util.function.IntFunction;
  *   +2 before     the neighbour at lower addresses           +6 list       that it is in, or was in last
  *   +3 after      the neighbour at higher addresses          +7 chain      next with the same hash, while in use
  *
- *   [ fence | list heads, 2 ints each | words of a subclass | record | record | ... ]
+ *   [ fence | list heads, 2 ints each | words of a subclass | record | record | ... | hash slots, 1 int each ]
  * </pre>
  *
  * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
  * neighbours need no test for the region's ends. A list head lies where its {@code previous} and {@code next} would be
  * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the first or the
- * last either: what costs time here is branches that the processor can't foresee.
+ * last either: what costs time here is branches that the processor can't foresee. The last eighth of the array are slots for the
+ * subclass's hash table.
  *
  * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position, but C2 sees
  * that none is outside and compiles no check of it: half of an operation's code was such checks, which made it too large
@@ -36,17 +37,23 @@ import java.util.function.IntFunction;
  * records are chained by the distance from the next in order, so that an array that the JVM has zeroed is a chain already,
  * which goes on where the old one ended.
  *
- * <p>Thread-safety: confined to one thread. Cost: O(1), but O(blocks) for {@link #makeRoomFor} when the array grows; 32 bytes
- * of host memory for each block that the array has room for, heads, words, and as much again while it grows. This class trusts its
- * callers: they check what users give them.
+ * <p>Thread-safety: confined to one thread. Cost: O(1), but O(blocks) for {@link #makeRoomFor} when the array grows; 37
+ * bytes of host memory for each block that the array has room for, slots included, and half as many again while it grows; there
+ * may be room for twice as many as was asked for. This class trusts its callers: they check what users give them.
  */
-class BlockRecords {
+abstract class BlockRecords {
 
     /** No block; also the position of the fence. */
     static final int NONE = 0;
 
     /** In a record, and nowhere else: what {@link BlockTable} chains blocks by. */
     static final int CHAIN = 7;
+
+    /** There are so many slots or more, a power of two; these hold 0 at first, and the others {@link #NEW}. */
+    static final int LEAST_SLOTS = 512;
+
+    /** In a slot that nothing was ever put into. */
+    static final int NEW = -1;
 
     private static final int START = 0;
     private static final int SIZE = 1;
@@ -64,6 +71,16 @@ class BlockRecords {
      */
     private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
 
+    /** One slot for each of so many ints. */
+    private static final int SLOTS_PART = 8;
+
+    private static final int LEAST_LENGTH = SLOTS_PART * LEAST_SLOTS;
+
+    /** For {@link #markNew}: what the interpreter marks in a microsecond; what stays in the first-level cache. */
+    private static final int MARKED_BY_LOOP = 64;
+
+    private static final int MARKED_BY_COPY = 4096;
+
     private static final int FIRST_HEAD = FENCE_INTS - PREVIOUS;
 
     private final int maxBlocks;
@@ -73,6 +90,9 @@ class BlockRecords {
     private final IntFunction<int[]> memory;
 
     private int[] records;
+
+    /** Where the slots start. */
+    private int firstSlot;
 
     /** Where the records end: behind the last that the array has room for, or that there may be. */
     private int end;
@@ -101,7 +121,9 @@ class BlockRecords {
         this.memory = memory;
         firstRecord = FENCE_INTS + (lists * HEAD_INTS + words + RECORD_INTS - 1) / RECORD_INTS * RECORD_INTS;
         records = memory.apply(lengthFor(firstBlocks));
+        firstSlot = firstSlotIn(records);
         end = endIn(records);
+        markNew(records, LEAST_SLOTS);
         unused = firstRecord;
         for (int list = 0; list < lists; list++) {
             final int head = head(list);
@@ -117,11 +139,17 @@ class BlockRecords {
 
     /** Length of an array that holds so many blocks: a power of two. */
     private int lengthFor(final int blocks) {
-        return Integer.highestOneBit(firstRecord + blocks * RECORD_INTS - 1) << 1;
+        final int least = firstRecord + blocks * RECORD_INTS;
+        final int powerOfTwo = Math.max(LEAST_LENGTH, Integer.highestOneBit(least - 1) << 1);
+        return least <= powerOfTwo - powerOfTwo / SLOTS_PART ? powerOfTwo : 2 * powerOfTwo;
+    }
+
+    private static int firstSlotIn(final int[] array) {
+        return array.length - array.length / SLOTS_PART;
     }
 
     private int endIn(final int[] array) {
-        return firstRecord + Math.min(maxBlocks, (array.length - firstRecord) / RECORD_INTS) * RECORD_INTS;
+        return firstRecord + Math.min(maxBlocks, (firstSlotIn(array) - firstRecord) / RECORD_INTS) * RECORD_INTS;
     }
 
     private int blocksTo(final int position) {
@@ -134,6 +162,7 @@ class BlockRecords {
         return array[position & (array.length - 1)];
     }
 
+    /** Puts a value at a position. */
     final void put(final int position, final int value) {
         final int[] array = records;
         array[position & (array.length - 1)] = value;
@@ -164,13 +193,6 @@ class BlockRecords {
         return block + RECORD_INTS + get(block + START);
     }
 
-    /**
-     * Sees to it that what a subclass keeps serves so many blocks.
-     *
-     * @throws OutOfMemoryError if the JVM has no memory for that; nothing changes
-     */
-    void beforeGrowthTo(final int blocks) {}
-
     private boolean growFor(final int wanted) {
         int least = blocksTo(end) + wanted;
         for (int block = unused; block != end; block = afterUnused(block)) {
@@ -180,11 +202,27 @@ class BlockRecords {
             return false;
         }
         final int[] grown = memory.apply(Math.max(2 * records.length, lengthFor(least)));
-        beforeGrowthTo(blocksTo(endIn(grown)));
         System.arraycopy(records, 0, grown, 0, end);
+        System.arraycopy(records, firstSlot, grown, firstSlotIn(grown), slots());
+        markNew(grown, slots());
         records = grown;
+        firstSlot = firstSlotIn(grown);
         end = endIn(grown);
         return true;
+    }
+
+    /** By copying what is marked: that is as fast as memory before the JVM has compiled anything, and a loop isn't. */
+    private static void markNew(final int[] array, final int slotsBefore) {
+        final int from = firstSlotIn(array) + slotsBefore;
+        int marked = Math.min(array.length - from, MARKED_BY_LOOP);
+        for (int i = 0; i < marked; i++) {
+            array[from + i] = NEW;
+        }
+        while (from + marked < array.length) {
+            final int copied = Math.min(Math.min(marked, MARKED_BY_COPY), array.length - from - marked);
+            System.arraycopy(array, from, array, from + marked, copied);
+            marked += copied;
+        }
     }
 
     /** Makes a block: in use, not in the hash table, without neighbours. Undefined unless {@link #makeRoomFor} said so. */
@@ -302,9 +340,14 @@ class BlockRecords {
 
     // The whole
 
-    /** Blocks that there is room for before the array grows, those that there are included. */
-    final int capacity() {
-        return blocksTo(end);
+    /** Slots that there are, a power of two. */
+    final int slots() {
+        return records.length / SLOTS_PART;
+    }
+
+    /** The position of a slot. */
+    final int slot(final int index) {
+        return firstSlot + index;
     }
 
     /** Most blocks that there may be, when the array has grown as far as it may. */
@@ -313,7 +356,7 @@ class BlockRecords {
     }
 
     /** Host memory, in bytes. */
-    long hostBytes() {
+    final long hostBytes() {
         return 16 + (long) Integer.BYTES * records.length;
     }
 }

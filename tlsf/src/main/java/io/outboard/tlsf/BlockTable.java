@@ -15,8 +15,9 @@ import java.util.function.IntFunction;
  * stops to grow a table: a slot that comes into use is marked, and takes its blocks over from the slot that had them so
  * far when it is asked for the first time (the splits of linear hashing, Litwin 1980, in the order of use).
  *
- * <p>Slots grow with the records. How long {@link #makeRoomFor} takes then, in milliseconds, to double full tables of so many
- * blocks (JDK 25, G1, two shared cores, 2026-11-22, when both lay in one array; medians of 40 to 400 tables, and of five JVMs
+ * <p>A slot that is {@link #NEW} still has its blocks where they were when half as many were in use. Slots grow with the
+ * records. How long {@link #makeRoomFor} takes then, in milliseconds, to double full tables of so many
+ * blocks (JDK 25, G1, two shared cores, 2026-11-22, medians of 40 to 400 tables, and of five JVMs
  * for the first time in each):
  *
  * <pre>
@@ -29,25 +30,13 @@ import java.util.function.IntFunction;
  * <p>The last line is what the operating system takes to find pages; {@code -XX:+AlwaysPreTouch} avoids it. A collection or
  * another process on the core comes on top: up to 0.4 s were seen, on cores that had four times as much to do as they could.
  *
- * <p>Thread-safety: confined to one thread. Cost: O(1) expected for {@link #find}, {@link #enter} and {@link #remove}; 40 to 48
- * bytes of host memory for each block that there is room for, and half as many again while that grows. As arrays' lengths are powers of
- * two, there may be room for twice as many blocks as was asked for.
+ * <p>Thread-safety: confined to one thread. Cost: O(1) expected for {@link #find}, {@link #enter} and {@link #remove}; host memory
+ * as {@link BlockRecords} says.
  */
 class BlockTable extends BlockRecords {
 
-    /** Slots in use at first, a power of two. 64 is 1 ns slower on the profile {@code paper}, 2048 isn't faster (2026-11-20). */
-    private static final int FIRST_IN_USE = 512;
-
-    /** Slots for each block in use, at least. 1, 2 and 4 are equally fast on the profiles (malloc-large, 2026-11-20). */
+    /** Slots in use for each block in use, as long as there are. 1, 2 and 4 are equally fast on the profiles (2026-11-20). */
     private static final int PER_BLOCK = 2;
-
-    /** In a slot: its blocks are still where they were when half as many slots were in use. */
-    private static final int NOT_SPLIT = -1;
-
-    /** For {@link #markNotSplit}: what the interpreter marks in a microsecond; what stays in the first-level cache. */
-    private static final int MARKED_BY_LOOP = 64;
-
-    private static final int MARKED_BY_COPY = 4096;
 
     /**
      * 2^64 divided by the golden ratio (Knuth, vol. 3, section 6.4), but for its lower half, which each JVM draws anew: so nobody
@@ -55,15 +44,13 @@ class BlockTable extends BlockRecords {
      */
     private static final long SPREAD = 0x9E3779B900000001L | Integer.toUnsignedLong(new SplittableRandom().nextInt());
 
-    private final IntFunction<int[]> memory;
-
-    /** For each hash the first block of its chain. */
-    private int[] slots;
-
     private int entered;
 
-    /** Slots in use, a power of two, less one. */
-    private int slotMask = FIRST_IN_USE - 1;
+    /**
+     * Slots in use, a power of two, less one. 64 at first are 1 ns slower on the profile {@code paper}, 2048 aren't faster
+     * (2026-11-20).
+     */
+    private int slotMask = LEAST_SLOTS - 1;
 
     /** An empty table that takes all of its memory at once: most blocks, free and in use together, from 2 to 2^26; free lists. */
     BlockTable(final int maxBlocks, final int lists) {
@@ -83,26 +70,15 @@ class BlockTable extends BlockRecords {
             final int words,
             final IntFunction<int[]> memory) {
         super(firstBlocks, maxBlocks, lists, words, memory);
-        this.memory = memory;
-        slots = memory.apply(slotsFor(capacity()));
-        markNotSplit(slots, FIRST_IN_USE);
-    }
-
-    @Override
-    final void beforeGrowthTo(final int blocks) {
-        final int[] grown = memory.apply(slotsFor(blocks));
-        System.arraycopy(slots, 0, grown, 0, slots.length);
-        markNotSplit(grown, slots.length);
-        slots = grown;
     }
 
     /** Finds the block in use that starts at an offset, or {@link #NONE}. */
     final int find(final int start) {
         final int slot = slotOf(start);
-        int block = first(slot);
-        if (block == NOT_SPLIT) {
+        int block = get(slot);
+        if (block == NEW) {
             split(slot);
-            block = first(slot);
+            block = get(slot);
         }
         while (block != NONE && start(block) != start) {
             block = get(block + CHAIN);
@@ -113,14 +89,14 @@ class BlockTable extends BlockRecords {
     /** Puts a block in use into the hash table, which it isn't in. */
     final void enter(final int block) {
         final int slot = slotOf(start(block));
-        final int first = first(slot);
-        if (first == NOT_SPLIT) {
+        final int first = get(slot);
+        if (first == NEW) {
             split(slot);
             enter(block);
             return;
         }
         put(block + CHAIN, first);
-        setFirst(slot, block);
+        put(slot, block);
         entered++;
         if (entered * PER_BLOCK > slotMask) {
             useMoreSlots();
@@ -128,7 +104,7 @@ class BlockTable extends BlockRecords {
     }
 
     private void useMoreSlots() {
-        if (slotMask < slots.length - 1) {
+        if (slotMask < slots() - 1) {
             slotMask = 2 * slotMask + 1;
         }
     }
@@ -136,23 +112,23 @@ class BlockTable extends BlockRecords {
     /** Finds a block as {@link #find} does, and takes it out of the hash table; {@link #NONE} if nothing changed. */
     final int remove(final int start) {
         final int slot = slotOf(start);
-        final int block = first(slot);
+        final int block = get(slot);
         // One comparison for an empty slot and for one that isn't split.
         if (block <= NONE || start(block) != start) {
             return removeFarther(start, slot);
         }
-        setFirst(slot, get(block + CHAIN));
+        put(slot, get(block + CHAIN));
         entered--;
         return block;
     }
 
     /** Removes a block that isn't the first of its chain as that is now; the fence, if there is none, ends it. */
     private int removeFarther(final int start, final int slot) {
-        if (first(slot) == NOT_SPLIT) {
+        if (get(slot) == NEW) {
             split(slot);
             return remove(start);
         }
-        int link = first(slot);
+        int link = get(slot);
         int block = get(link + CHAIN);
         while (block != NONE && start(block) != start) {
             link = block;
@@ -165,68 +141,35 @@ class BlockTable extends BlockRecords {
         return block;
     }
 
-    private int first(final int slot) {
-        final int[] array = slots;
-        return array[slot & (array.length - 1)];
-    }
-
-    private void setFirst(final int slot, final int block) {
-        final int[] array = slots;
-        array[slot & (array.length - 1)] = block;
-    }
-
-    /** The slot of an offset. It may be one that isn't split yet. */
+    /** The slot of an offset, as a position. It may be one that isn't split yet. */
     private int slotOf(final int start) {
-        return hash(start) & slotMask;
+        return slot(hash(start) & slotMask);
     }
 
     /** Moves to a slot what belongs there from the slot that has it: the one without the highest bit of its number. */
     private void split(final int slot) {
-        final int highestBit = Integer.highestOneBit(slot);
+        final int index = slot - slot(0);
+        final int highestBit = Integer.highestOneBit(index);
         final int from = slot - highestBit;
-        if (first(from) == NOT_SPLIT) {
+        if (get(from) == NEW) {
             split(from);
         }
-        int block = first(from);
-        setFirst(from, NONE);
-        setFirst(slot, NONE);
+        int block = get(from);
+        put(from, NONE);
+        put(slot, NONE);
         while (block != NONE) {
             final int following = get(block + CHAIN);
-            final boolean moves = (hash(start(block)) & (2 * highestBit - 1)) == slot;
+            final boolean moves = (hash(start(block)) & (2 * highestBit - 1)) == index;
             final int to = moves ? slot : from;
-            put(block + CHAIN, first(to));
-            setFirst(to, block);
+            put(block + CHAIN, get(to));
+            put(to, block);
             block = following;
-        }
-    }
-
-    /** Slots for so many blocks, a power of two. */
-    private static int slotsFor(final int blocks) {
-        final int powerOfTwo = blocks == 1 ? 1 : Integer.highestOneBit(blocks - 1) << 1;
-        return Math.max(FIRST_IN_USE, powerOfTwo * PER_BLOCK);
-    }
-
-    /** By copying what is marked: that is as fast as memory before the JVM has compiled anything, and a loop isn't. */
-    private static void markNotSplit(final int[] slots, final int from) {
-        int marked = Math.min(slots.length - from, MARKED_BY_LOOP);
-        for (int i = 0; i < marked; i++) {
-            slots[from + i] = NOT_SPLIT;
-        }
-        while (from + marked < slots.length) {
-            final int copied = Math.min(Math.min(marked, MARKED_BY_COPY), slots.length - from - marked);
-            System.arraycopy(slots, from, slots, from + marked, copied);
-            marked += copied;
         }
     }
 
     /** Blocks in the hash table. */
     final int entered() {
         return entered;
-    }
-
-    @Override
-    final long hostBytes() {
-        return super.hostBytes() + 16 + (long) Integer.BYTES * slots.length;
     }
 
     /**

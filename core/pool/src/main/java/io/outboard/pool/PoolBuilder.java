@@ -75,7 +75,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * The algorithm that divides regions, with granules of 256 bytes and tables that hold 261,888 blocks of a region and
+     * The algorithm that divides regions, with granules of 256 bytes and tables that hold 229,000 blocks of a region and
      * grow beyond.
      *
      * @param newStrategy name of a strategy, such as {@code tlsf}
