@@ -235,6 +235,34 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
 
     /** What names a block stays good whatever happens to others, and no two that are retired share it. */
     @Test
+    void shouldReleaseAllAsOneByOne() {
+        final Strategy oneByOne = ofGranules(4000);
+        final Strategy together = ofGranules(4000);
+        final Random random = new Random(7);
+        final long[] addresses = new long[300];
+        for (int i = 0; i < addresses.length; i++) {
+            final long sizeBytes = GRANULE * (1 + random.nextInt(12));
+            addresses[i] = oneByOne.allocate(sizeBytes);
+            assertEquals(addresses[i], together.allocate(sizeBytes));
+        }
+        final long[] retired = new long[102];
+        for (int i = 0; i < 100; i++) {
+            final long address = addresses[3 * i + random.nextInt(3)];
+            retired[1 + i] = together.retire(address);
+            oneByOne.release(oneByOne.retire(address));
+        }
+
+        together.releaseAll(retired, 1, 101);
+
+        assertEquals(Block.of(oneByOne), Block.of(together));
+        assertEquals(oneByOne.freeBytes(), together.freeBytes());
+        assertEquals(oneByOne.liveBlocks(), together.liveBlocks());
+        for (long sizeBytes = GRANULE; sizeBytes < 12 * GRANULE; sizeBytes += GRANULE) {
+            assertEquals(oneByOne.allocate(sizeBytes), together.allocate(sizeBytes));
+        }
+    }
+
+    @Test
     void shouldNameRetiredBlocksWhateverElseHappens() {
         final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));
         final long[] addresses = new long[40];

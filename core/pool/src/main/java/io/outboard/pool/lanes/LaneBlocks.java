@@ -190,11 +190,13 @@ abstract class LaneBlocks extends SpinLock {
                 break;
             }
             final Part part = parts.withId(batch.lastPart());
-            part.strategy.release(batch.lastRetired());
-            limbo.released();
+            final int first = batch.lastRun(most - done);
+            final int run = batch.count() - first;
+            part.strategy.releaseAll(batch.retired(), first, batch.count());
+            limbo.released(run);
             part.gained();
             giveBackIfEmpty(part);
-            done++;
+            done += run;
         }
         if (done > 0) {
             counters.limbo(limbo.bytes());

@@ -85,9 +85,22 @@ public final class Batch {
         return -1;
     }
 
-    /** Names the last block to its strategy. */
-    public long lastRetired() {
-        return retired[count - 1];
+    /** The first of the last blocks that are all in one part, but for so many at most. */
+    public int lastRun(final int most) {
+        int first = count - 1;
+        while (first > 0 && count - first < most && parts[first - 1] == parts[first]) {
+            first--;
+        }
+        return first;
+    }
+
+    /** Names the blocks to their strategies; {@link #count()} of them are there. */
+    public long[] retired() {
+        return retired;
+    }
+
+    public int count() {
+        return count;
     }
 
     /** The number of the part that the last block is in. */
@@ -95,7 +108,7 @@ public final class Batch {
         return parts[count - 1];
     }
 
-    /** As {@link #lastRetired}, of any. */
+    /** Names a block to its strategy. */
     public long retired(final int index) {
         return retired[index];
     }

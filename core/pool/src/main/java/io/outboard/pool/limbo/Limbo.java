@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>{@link #add} puts a block into an open batch: that of its stream, or the one for blocks that any stream may use.
  *   <li>A batch that is full, or at {@link #close}, notes its epoch, and waits behind those that were closed before.
- *   <li>{@link #nextReady} names the blocks one by one whose epoch is over, since to release all at once would take long.
+ *   <li>{@link #nextReady} names the batches one by one whose epoch is over, since to release all at once would take long.
  * </ol>
  *
  * <p>External lock required: the lane's. Nothing is searched, nothing rehashed but the few streams, and batches are used again,
@@ -249,10 +249,12 @@ public final class Limbo {
         return nextReady() != null;
     }
 
-    /** The last block of the batch that {@link #nextReady} named was released. */
-    public void released() {
+    /** The last blocks of the batch that {@link #nextReady} named were released. */
+    public void released(final int blocks) {
         final Batch batch = Objects.requireNonNull(current.closed.first);
-        bytes -= batch.sizes[--batch.count];
+        for (int i = 0; i < blocks; i++) {
+            bytes -= batch.sizes[--batch.count];
+        }
         if (batch.count == 0) {
             current.closed.poll();
             unused(current).add(batch);

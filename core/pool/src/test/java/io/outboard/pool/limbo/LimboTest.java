@@ -38,7 +38,7 @@ class LimboTest {
         final ArrayList<Long> released = new ArrayList<>();
         for (Batch batch = from.nextReady(); batch != null; batch = from.nextReady()) {
             released.add(batch.retired[batch.count - 1]);
-            from.released();
+            from.released(1);
         }
         return released;
     }
@@ -271,7 +271,7 @@ class LimboTest {
             each.pass(each.begin());
         }
         while (limbo.nextReady() != null) {
-            limbo.released();
+            limbo.released(1);
         }
     }
 
