@@ -11,8 +11,8 @@ import jdk.jfr.FlightRecorderListener;
 /**
  * Tells Java Flight Recorder again and again how the pools are, as long as it records that.
  *
- * <p>As long as nobody has recorded in this process there is a listener and no more: to know of a periodic event costs the recorder
- * a start, some hundred milliseconds. Pools are kept weakly, so one that is lost without having been closed goes from here.
+ * <p>As long as nobody has recorded in this process there is a listener and no more: to register a periodic event would start the
+ * recorder's machinery. Pools are kept weakly, so one that is lost without having been closed goes from here.
  *
  * <p>Safe for any number of threads.
  */
