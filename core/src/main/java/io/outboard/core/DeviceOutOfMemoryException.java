@@ -1,5 +1,7 @@
 package io.outboard.core;
 
+import java.io.IOException;
+import java.io.ObjectOutputStream;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -13,12 +15,14 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final String message;
     private final long requestedBytes;
     private final long freeBytes;
     private final String reason;
 
-    /** What only a look at all blocks tells, for those who ask: most who catch it don't. */
+    /** Of numbers that are those of the moment it was made; sizes as people read them, which most who catch it don't. */
+    private final transient Supplier<String> message;
+
+    /** What only a look at all blocks tells. */
     private final transient LongSupplier largestFreeBlock;
 
     private final transient Supplier<String> holders;
@@ -29,13 +33,14 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     private @Nullable String diagnosis;
 
     private DeviceOutOfMemoryException(
-            final String message,
+            final Supplier<String> message,
             final long requestedBytes,
             final long freeBytes,
             final String reason,
             final LongSupplier largestFreeBlock,
-            final Supplier<String> holders) {
-        super(message);
+            final Supplier<String> holders,
+            final @Nullable Throwable cause) {
+        super(null, cause);
         this.message = message;
         this.requestedBytes = requestedBytes;
         this.freeBytes = freeBytes;
@@ -45,13 +50,13 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     private static DeviceOutOfMemoryException of(
-            final String message,
+            final Supplier<String> message,
             final long requestedBytes,
             final long freeBytes,
             final long largestFreeBlockBytes,
             final String reason) {
         return new DeviceOutOfMemoryException(
-                message, requestedBytes, freeBytes, reason, () -> largestFreeBlockBytes, () -> "");
+                message, requestedBytes, freeBytes, reason, () -> largestFreeBlockBytes, () -> "", null);
     }
 
     /**
@@ -60,14 +65,34 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      * @param requestedBytes what was asked for, in bytes
      * @param freeBytes what the device reports as free, in bytes
      * @param totalBytes what the device has, in bytes
-     * @param reason the driver's own words or code, such as {@code cudaErrorMemoryAllocation (2)}
+     * @param reason the call that failed and the driver's own name and code for why, such as {@code cuMemCreate:
+     *     CUDA_ERROR_OUT_OF_MEMORY (2)}
      * @return the exception, not thrown
      */
     public static DeviceOutOfMemoryException ofDevice(
             final long requestedBytes, final long freeBytes, final long totalBytes, final String reason) {
         return of(
-                "device out of memory: requested " + requestedBytes + " bytes, free " + freeBytes + " of " + totalBytes
-                        + " bytes (" + reason + ")",
+                () -> "device out of memory: requested " + ByteSize.exact(requestedBytes) + ", free "
+                        + ByteSize.exact(freeBytes) + " of " + ByteSize.exact(totalBytes) + " (" + reason + ")",
+                requestedBytes,
+                freeBytes,
+                freeBytes,
+                reason);
+    }
+
+    /**
+     * The device itself has no more, and what it has in all isn't known here.
+     *
+     * @param requestedBytes what was asked for, in bytes
+     * @param freeBytes what the device reports as free, in bytes
+     * @param reason the call that said so, and what it said
+     * @return the exception, not thrown
+     */
+    public static DeviceOutOfMemoryException ofDevice(
+            final long requestedBytes, final long freeBytes, final String reason) {
+        return of(
+                () -> "device out of memory: requested " + ByteSize.exact(requestedBytes) + ", free "
+                        + ByteSize.exact(freeBytes) + " (" + reason + ")",
                 requestedBytes,
                 freeBytes,
                 freeBytes,
@@ -85,7 +110,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
         final boolean fragmented = statistics.freeBytes() >= requestedBytes;
         final String reason = fragmented ? "fragmented" : "full";
         return of(
-                "region " + reason + ": requested " + requestedBytes + " bytes; " + statistics,
+                () -> "region " + reason + ": requested " + ByteSize.exact(requestedBytes) + "; " + statistics,
                 requestedBytes,
                 statistics.freeBytes(),
                 statistics.largestFreeBlockBytes(),
@@ -96,27 +121,33 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      * A pool found nothing that fits, and could neither recycle nor grow. What needs a look at all blocks is found out
      * when it is asked for, by {@link #getMessage} or {@link #largestFreeBlockBytes}, and is as it is then.
      *
+     * @param pool the pool's name, such as {@code pool gpu0}
      * @param requestedBytes what was asked for, in bytes
      * @param freeBytes what the pool has free, in bytes
      * @param largestFreeBlock finds the size of its largest free block, in bytes
-     * @param state the pool's state as a person reads it, on one line
+     * @param state tells the pool's state by now as a person reads it, on one line
      * @param holders finds its largest blocks in use, likewise
+     * @param refusal what the device said when the pool was to grow for the request, which is the cause then; null if the
+     *     device wasn't asked
      * @return the exception, not thrown
      */
     public static DeviceOutOfMemoryException ofPool(
+            final String pool,
             final long requestedBytes,
             final long freeBytes,
             final LongSupplier largestFreeBlock,
-            final String state,
-            final Supplier<String> holders) {
+            final Supplier<String> state,
+            final Supplier<String> holders,
+            final @Nullable DeviceOutOfMemoryException refusal) {
         final String reason = freeBytes >= requestedBytes ? "fragmented" : "full";
         return new DeviceOutOfMemoryException(
-                "pool " + reason + ": requested " + requestedBytes + " bytes; " + state,
+                () -> pool + " " + reason + ": requested " + ByteSize.exact(requestedBytes) + "; " + state.get(),
                 requestedBytes,
                 freeBytes,
                 reason,
                 largestFreeBlock,
-                holders);
+                holders,
+                refusal);
     }
 
     /**
@@ -136,8 +167,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      */
     public synchronized String diagnose() {
         if (diagnosis == null) {
-            final String largestHolders = holders == null ? "" : holders.get();
-            diagnosis = largestHolders.isEmpty() ? message : message + ofBlocks() + largestHolders;
+            final String largestHolders = holders.get();
+            diagnosis = largestHolders.isEmpty() ? message.get() : message.get() + ofBlocks() + largestHolders;
         }
         return diagnosis;
     }
@@ -145,7 +176,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     private String ofBlocks() {
         final long largestBytes = largestFreeBlockBytes();
         final double fragmentation = freeBytes <= largestBytes ? 0 : 1 - (double) largestBytes / freeBytes;
-        return ", largest free block " + largestBytes + " bytes, external fragmentation "
+        return ", largest free block " + ByteSize.exact(largestBytes) + ", external fragmentation "
                 + Math.round(1000 * fragmentation) / 1000.0 + "; largest holders ";
     }
 
@@ -174,7 +205,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      */
     public synchronized long largestFreeBlockBytes() {
         if (largestFreeBlockBytes < 0) {
-            largestFreeBlockBytes = largestFreeBlock == null ? 0 : largestFreeBlock.getAsLong();
+            largestFreeBlockBytes = largestFreeBlock.getAsLong();
         }
         return largestFreeBlockBytes;
     }
@@ -186,5 +217,12 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      */
     public String reason() {
         return reason;
+    }
+
+    /** With all that is known: the other end can't ask. */
+    private void writeObject(final ObjectOutputStream out) throws IOException {
+        diagnose();
+        largestFreeBlockBytes();
+        out.defaultWriteObject();
     }
 }

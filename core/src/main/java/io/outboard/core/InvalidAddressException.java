@@ -74,7 +74,7 @@ public final class InvalidAddressException extends IllegalArgumentException {
             if (bytes == 0) {
                 return "it lies in the rest after the region's last whole granule";
             }
-            final String block = "block [0x" + Long.toHexString(start) + ", " + bytes + " bytes]";
+            final String block = "block [0x" + Long.toHexString(start) + ", " + ByteSize.exact(bytes) + "]";
             if (isFree) {
                 return "it lies in the free " + block + ", so it was freed already or never allocated";
             }

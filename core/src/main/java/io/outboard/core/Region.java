@@ -53,11 +53,11 @@ public record Region(long address, long sizeBytes) {
     /**
      * The range as a person reads it.
      *
-     * @return for example {@code [0x10000000000..0x10000100000), 1048576 bytes}
+     * @return for example {@code [0x10000000000..0x10000100000), 1MiB}
      */
     @Override
     public String toString() {
-        return "[0x" + Long.toHexString(address) + "..0x" + Long.toHexString(endAddress()) + "), " + sizeBytes
-                + " bytes";
+        return "[0x" + Long.toHexString(address) + "..0x" + Long.toHexString(endAddress()) + "), "
+                + ByteSize.exact(sizeBytes);
     }
 }

@@ -37,9 +37,9 @@ public record Statistics(
      */
     @Override
     public String toString() {
-        return "region " + regionBytes + " bytes, free " + freeBytes + " bytes in " + freeBlocks
-                + " blocks, largest free block " + largestFreeBlockBytes + " bytes, external fragmentation "
+        return "region " + ByteSize.exact(regionBytes) + ", free " + ByteSize.exact(freeBytes) + " in " + freeBlocks
+                + " blocks, largest free block " + ByteSize.exact(largestFreeBlockBytes) + ", external fragmentation "
                 + Math.round(1000 * externalFragmentation()) / 1000.0 + ", in use " + liveBlocks + " blocks, extent "
-                + extentBytes + " bytes";
+                + ByteSize.exact(extentBytes);
     }
 }

@@ -56,7 +56,7 @@ class RegionTest {
 
     @Test
     void shouldReadAsARange() {
-        assertEquals("[0x10000000000..0x10000100000), 1048576 bytes", new Region(1L << 40, 1L << 20).toString());
+        assertEquals("[0x10000000000..0x10000100000), 1MiB", new Region(1L << 40, 1L << 20).toString());
     }
 
     private static void assertRefused(final long address, final long sizeBytes, final String message) {

@@ -121,6 +121,19 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
     }
 
     @Test
+    void shouldReadAsWhatItIsAndHowFullItIs() {
+        final Strategy strategy = ofGranules(8);
+        strategy.allocate(8 * GRANULE);
+
+        final String text = strategy.toString();
+
+        assertEquals(
+                strategy.getClass().getSimpleName() + "[" + strategy.region() + "; in use 2KiB, free 0 bytes, granule "
+                        + ByteSize.text(granuleBytes()) + "]",
+                text);
+    }
+
+    @Test
     void shouldGrantTheWholeRegionAtItsFirstAddress() {
         final Strategy strategy = ofGranules(8);
 

@@ -104,7 +104,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
 
         assertMessage(
                 thrown,
-                "it lies in the free block [0x" + Long.toHexString(BASE) + ", 2048 bytes], "
+                "it lies in the free block [0x" + Long.toHexString(BASE) + ", 2KiB], "
                         + "so it was freed already or never allocated");
     }
 
@@ -119,7 +119,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
         assertMessage(
                 thrown,
                 "it lies " + offsetBytes + " bytes inside the block [0x" + Long.toHexString(address)
-                        + ", 2048 bytes] in use");
+                        + ", 2KiB] in use");
     }
 
     @Test
@@ -195,7 +195,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
 
         final Throwable thrown = assertRefused(strategy, address);
 
-        assertMessage(thrown, "it lies outside of the region [0x10000000300..0x10000001300), 4096 bytes");
+        assertMessage(thrown, "it lies outside of the region [0x10000000300..0x10000001300), 4KiB");
     }
 
     @Test

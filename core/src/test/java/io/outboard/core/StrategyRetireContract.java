@@ -85,7 +85,7 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         assertMessage(
                 thrown,
                 "it lies 512 bytes inside the block [0x" + Long.toHexString(address)
-                        + ", 2048 bytes], which was freed already and isn't released yet");
+                        + ", 2KiB], which was freed already and isn't released yet");
     }
 
     @Test

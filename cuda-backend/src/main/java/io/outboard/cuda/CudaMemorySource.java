@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
@@ -136,7 +137,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
                     SHARE_UNIT_BYTES,
                     memory.freeBytes(),
                     memory.totalBytes(),
-                    "share=" + share + " is less than " + SHARE_UNIT_BYTES + " bytes");
+                    "share=" + share + " is less than " + ByteSize.text(SHARE_UNIT_BYTES));
         }
         return regions.take(sizeBytes);
     }

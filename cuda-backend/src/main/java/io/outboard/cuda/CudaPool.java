@@ -14,10 +14,9 @@ import java.util.function.Consumer;
  * {@link ReusePolicy#STRICT} unless it is told otherwise: what is freed while kernels use it isn't handed out before they end.
  *
  * <pre>{@code
- * try (CudaPool gpu = CudaPool.open(0)) {
- *     long matrix = gpu.pool().allocate(4096L * 4096 * 4);
- *     ...
- *     gpu.pool().free(matrix);
+ * try (CudaPool gpu = CudaPool.open(0);
+ *         CudaBuffer matrix = gpu.buffer(4096L * 4096 * 4)) {
+ *     cudaMemset(matrix.pointer(), 0, matrix.sizeBytes());
  * }
  * }</pre>
  *
@@ -79,6 +78,41 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
+     * Takes a block with a JCuda pointer, see {@link Pool#buffer(long)}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @return a buffer, open
+     * @throws RuntimeException as {@link Pool#allocate(long)}
+     */
+    public CudaBuffer buffer(final long sizeBytes) {
+        return CudaBuffer.of(pool.buffer(sizeBytes));
+    }
+
+    /**
+     * Takes a block with a JCuda pointer at a multiple of {@code alignmentBytes}, see {@link Pool#buffer(long, long)}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @param alignmentBytes any power of two
+     * @return a buffer, open
+     * @throws RuntimeException as {@link Pool#allocate(long, long)}
+     */
+    public CudaBuffer buffer(final long sizeBytes, final long alignmentBytes) {
+        return CudaBuffer.of(pool.buffer(sizeBytes, alignmentBytes));
+    }
+
+    /**
+     * Takes a block with a JCuda pointer for work on one stream, see {@link Pool#bufferAsync}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @param stream handle of the stream, see {@link io.outboard.cuda.memory.DevicePointers#handle}; 0 for the default one
+     * @return a buffer, open
+     * @throws RuntimeException as {@link Pool#allocateAsync}
+     */
+    public CudaBuffer bufferAsync(final long sizeBytes, final long stream) {
+        return CudaBuffer.of(pool.bufferAsync(sizeBytes, stream));
+    }
+
+    /**
      * The pool; to be closed by closing this object.
      *
      * @return the same at each call
@@ -103,6 +137,16 @@ public final class CudaPool implements AutoCloseable {
      */
     public CudaWork work() {
         return source.work();
+    }
+
+    /**
+     * The pool and its device as a person reads them.
+     *
+     * @return as {@link Pool#toString}, and the device's number
+     */
+    @Override
+    public String toString() {
+        return pool + " on device " + source.device().ordinal();
     }
 
     /**

@@ -11,7 +11,8 @@ import java.util.Optional;
 /**
  * The pools behind {@link OutboardRuntime} and {@link OutboardDriver}, which share them: one for each device, made when
  * memory of that device is first asked for. A device has several only if the program makes contexts of its own by the
- * driver's API, one for each context.
+ * driver's API, one for each context. They are called {@code facade-device0} and so on, a further one of the same device {@code
+ * facade-device0-2}: in messages, JFR events, and for JMX.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1).
  */
@@ -19,7 +20,7 @@ public final class Outboard {
 
     /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
     public static final ContextPools POOLS =
-            new ContextPools(NativeLibrary::load, VirtualMemory::find, OutboardOptions::ofProperties);
+            new ContextPools("facade", NativeLibrary::load, VirtualMemory::find, OutboardOptions::ofProperties);
 
     private Outboard() {}
 

@@ -1,7 +1,11 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.ContextPools;
+import io.outboard.core.ByteSize;
+import io.outboard.cuda.facade.PoolOptions;
 import io.outboard.pool.ReusePolicy;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
@@ -21,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *     far as it can
  * @param firstRegionBytes size of a pool's first region in bytes, {@code 0 <= firstRegionBytes <= 2^62}, 0 for a
  *     thirty-second of what is free on the device when the pool is made, or 64 MiB if it grows in place; property {@code
- *     outboard.firstRegion}, such as {@code 512M}, 0 by default
+ *     outboard.firstRegion}, such as {@code 512MiB} or {@code 512M}, 0 by default
  * @param freeIsBarrier whether {@code cudaFree} and {@code cuMemFree} of a pool's memory wait until all work in its context has
  *     finished, as CUDA's own do; property {@code outboard.free}, {@code limbo} by default, which doesn't, or
  *     {@code barrier}. For programs that lean on it: they copy to pinned memory without waiting, free, and read
@@ -32,8 +36,10 @@ import org.jspecify.annotations.Nullable;
  *     io.outboard.pool.PoolBuilder#keep} says, from a millisecond to a thousand days, or 0 for ever; property {@code outboard.keep} in
  *     seconds, such as {@code 1} or {@code 0.5}, 0 by default
  * @param leaveBytes what is to be left to others on the device in bytes, {@code 0 <= leaveBytes <= 2^62}: while that has less, free
- *     memory goes back to it, as {@link io.outboard.pool.PoolBuilder#leave} says; property {@code outboard.leave}, such as {@code 2G}, 0
+ *     memory goes back to it, as {@link io.outboard.pool.PoolBuilder#leave} says; property {@code outboard.leave}, such as {@code 2GiB} or {@code 2G}, 0
  *     by default
+ * @param dumpFolder where JMX clients may write dumps of pools, as {@link io.outboard.pool.PoolBuilder#dumpFolder} says, null for
+ *     nowhere; property {@code outboard.dumpFolder}, a folder that exists, not set by default
  */
 public record OutboardOptions(
         String strategy,
@@ -43,10 +49,10 @@ public record OutboardOptions(
         boolean freeIsBarrier,
         boolean growInPlace,
         Duration keep,
-        long leaveBytes)
-        implements ContextPools.Options {
+        long leaveBytes,
+        @Nullable Path dumpFolder)
+        implements PoolOptions {
 
-    private static final String UNITS = "KMGT";
     private static final String LIMBO = "limbo";
     private static final String BARRIER = "barrier";
     private static final Duration LEAST_KEEP = Duration.ofMillis(1);
@@ -63,6 +69,7 @@ public record OutboardOptions(
      * @param growInPlace whether regions grow in place, where that is possible
      * @param keep how long memory is kept that no block needs
      * @param leaveBytes what is to be left to others
+     * @param dumpFolder where JMX clients may write dumps, null for nowhere
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public OutboardOptions {
@@ -98,7 +105,7 @@ public record OutboardOptions(
      */
     public OutboardOptions(
             final String strategy, final ReusePolicy reuse, final double share, final long firstRegionBytes) {
-        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0);
+        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0, null);
     }
 
     /**
@@ -112,11 +119,12 @@ public record OutboardOptions(
                 System.getProperty("outboard.strategy", "tlsf"),
                 reuseOf(System.getProperty("outboard.reuse", "strict")),
                 shareOf(System.getProperty("outboard.share", "0.9")),
-                bytesOf("outboard.firstRegion", System.getProperty("outboard.firstRegion", "0")),
+                ByteSize.parse("outboard.firstRegion", System.getProperty("outboard.firstRegion", "0")),
                 isBarrier(System.getProperty("outboard.free", LIMBO)),
                 isTrue(System.getProperty("outboard.growInPlace", "true")),
                 keepOf(System.getProperty("outboard.keep", "0")),
-                bytesOf("outboard.leave", System.getProperty("outboard.leave", "0")));
+                ByteSize.parse("outboard.leave", System.getProperty("outboard.leave", "0")),
+                folderOf(System.getProperty("outboard.dumpFolder")));
     }
 
     /**
@@ -127,7 +135,7 @@ public record OutboardOptions(
      */
     public OutboardOptions withStrategy(final String newStrategy) {
         return new OutboardOptions(
-                newStrategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
+                newStrategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
     }
 
     /**
@@ -138,7 +146,7 @@ public record OutboardOptions(
      */
     public OutboardOptions withReuse(final ReusePolicy newReuse) {
         return new OutboardOptions(
-                strategy, newReuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
+                strategy, newReuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
     }
 
     /**
@@ -150,7 +158,7 @@ public record OutboardOptions(
      */
     public OutboardOptions withShare(final double newShare) {
         return new OutboardOptions(
-                strategy, reuse, newShare, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
+                strategy, reuse, newShare, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
     }
 
     /**
@@ -162,7 +170,7 @@ public record OutboardOptions(
      */
     public OutboardOptions withFirstRegionBytes(final long newFirstRegionBytes) {
         return new OutboardOptions(
-                strategy, reuse, share, newFirstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes);
+                strategy, reuse, share, newFirstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
     }
 
     /**
@@ -173,7 +181,7 @@ public record OutboardOptions(
      */
     public OutboardOptions withFreeIsBarrier(final boolean newFreeIsBarrier) {
         return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, newFreeIsBarrier, growInPlace, keep, leaveBytes);
+                strategy, reuse, share, firstRegionBytes, newFreeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
     }
 
     /**
@@ -184,7 +192,7 @@ public record OutboardOptions(
      */
     public OutboardOptions withGrowInPlace(final boolean newGrowInPlace) {
         return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, freeIsBarrier, newGrowInPlace, keep, leaveBytes);
+                strategy, reuse, share, firstRegionBytes, freeIsBarrier, newGrowInPlace, keep, leaveBytes, dumpFolder);
     }
 
     /**
@@ -196,7 +204,7 @@ public record OutboardOptions(
      */
     public OutboardOptions withKeep(final Duration newKeep) {
         return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, newKeep, leaveBytes);
+                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, newKeep, leaveBytes, dumpFolder);
     }
 
     /**
@@ -208,7 +216,18 @@ public record OutboardOptions(
      */
     public OutboardOptions withLeaveBytes(final long newLeaveBytes) {
         return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, newLeaveBytes);
+                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, newLeaveBytes, dumpFolder);
+    }
+
+    /**
+     * These options with dumps.
+     *
+     * @param newDumpFolder where JMX clients may write dumps of pools, null for nowhere
+     * @return new options
+     */
+    public OutboardOptions withDumpFolder(final @Nullable Path newDumpFolder) {
+        return new OutboardOptions(
+                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, newDumpFolder);
     }
 
     private static boolean isTrue(final String text) {
@@ -264,18 +283,19 @@ public record OutboardOptions(
         throw wrong("outboard.keep", text, "must be 0, or >= 0.001 and <= 86400000 seconds", null);
     }
 
-    private static long bytesOf(final String property, final String text) {
-        final int unit = text.isEmpty() ? -1 : UNITS.indexOf(Character.toUpperCase(text.charAt(text.length() - 1)));
-        try {
-            final long count = Long.parseLong(unit < 0 ? text : text.substring(0, text.length() - 1));
-            final long unitBytes = 1L << (10 * (unit + 1));
-            if (count >= 0 && count <= (1L << 62) / unitBytes) {
-                return count * unitBytes;
-            }
-        } catch (final NumberFormatException e) {
-            throw wrong(property, text, "must be a size such as 67108864 or 64M", e);
+    private static @Nullable Path folderOf(final @Nullable String text) {
+        if (text == null) {
+            return null;
         }
-        throw wrong(property, text, "must be >= 0 and <= 2^62 bytes", null);
+        try {
+            final Path folder = Path.of(text);
+            if (!text.isEmpty() && Files.isDirectory(folder)) {
+                return folder;
+            }
+        } catch (final InvalidPathException e) {
+            throw wrong("outboard.dumpFolder", text, "must be a folder that exists", e);
+        }
+        throw wrong("outboard.dumpFolder", text, "must be a folder that exists", null);
     }
 
     private static IllegalArgumentException wrong(

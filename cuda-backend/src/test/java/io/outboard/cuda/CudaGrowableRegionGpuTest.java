@@ -205,7 +205,7 @@ class CudaGrowableRegionGpuTest {
         final DeviceOutOfMemoryException thrown = assertThrows(
                 DeviceOutOfMemoryException.class, () -> grow((source.device().totalBytes() & -GIB) + GIB, GIB));
 
-        assertEquals("CUDA_ERROR_OUT_OF_MEMORY (2)", thrown.reason());
+        assertEquals("cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY (2)", thrown.reason());
         assertEquals(0, growable.committedBytes());
         assertEquals(cudaError.cudaSuccess, JCuda.cudaGetLastError());
         grow(GIB, GIB);

@@ -262,7 +262,7 @@ class CudaGrowableRegionTest {
                     DeviceOutOfMemoryException.class, () -> growable.commit(base + 2 * MIB, DEVICE_BYTES, 8 * MIB));
 
             assertEquals(DEVICE_BYTES, thrown.requestedBytes());
-            assertEquals("CUDA_ERROR_OUT_OF_MEMORY (2)", thrown.reason());
+            assertEquals("cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY (2)", thrown.reason());
             assertEquals(2 * MIB, growable.committedBytes());
             assertEquals(2 * MIB, memory.usedBytes());
             growable.commit(base + 2 * MIB, DEVICE_BYTES - 2 * MIB, 8 * MIB);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import io.outboard.cuda.memory.CudaCalls;
@@ -110,8 +111,8 @@ abstract class CudaMemorySourceContract {
         assertAll(
                 () -> assertEquals(2 * totalBytes, thrown.requestedBytes()),
                 () -> assertNear(totalBytes - usedBefore, thrown.freeBytes()),
-                () -> assertEquals("cudaErrorMemoryAllocation (2)", thrown.reason()),
-                () -> assertTrue(messageOf(thrown).contains(" of " + totalBytes + " bytes"), messageOf(thrown)),
+                () -> assertEquals("cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)", thrown.reason()),
+                () -> assertTrue(messageOf(thrown).contains(" of " + ByteSize.exact(totalBytes)), messageOf(thrown)),
                 () -> assertNear(usedBefore, source.usedBytes()));
     }
 

@@ -138,7 +138,7 @@ class CudaMemorySourceGpuTest extends CudaMemorySourceContract {
                     DeviceOutOfMemoryException.class,
                     () -> source.take(2 * source.device().totalBytes()));
 
-            assertEquals("cudaErrorMemoryAllocation (2)", full.reason());
+            assertEquals("cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)", full.reason());
             source.giveBack(source.take(REGION_BYTES));
         } finally {
             JCuda.setExceptionsEnabled(false);

@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
@@ -110,6 +112,30 @@ class CudaPoolTest {
         assertThrows(CudaFailureException.class, gpu::close);
 
         assertThrows(IllegalStateException.class, () -> source.take(1));
+    }
+
+    @Test
+    void shouldSayWhatCudaSaidWhenThePoolIsOutOfMemory() {
+        try (CudaPool gpu = CudaPool.over(source, builder -> builder.name("gpu1"))) {
+            final DeviceOutOfMemoryException thrown =
+                    assertThrows(DeviceOutOfMemoryException.class, () -> gpu.buffer(2 * FakeCuda.TOTAL_BYTES));
+
+            final Throwable cause = Objects.requireNonNull(thrown.getCause());
+            assertTrue(
+                    String.valueOf(cause.getMessage()).endsWith("(cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2))"),
+                    cause::toString);
+            assertTrue(String.valueOf(thrown.getMessage()).startsWith("pool gpu1 full: requested "), thrown::toString);
+        }
+    }
+
+    @Test
+    void shouldReadAsItsPoolAndDevice() {
+        try (CudaPool gpu = CudaPool.over(source, builder -> builder.name("gpu1"))) {
+            assertEquals(gpu.pool() + " on device 1", gpu.toString());
+            assertTrue(
+                    gpu.toString().startsWith("pool gpu1 [strict, tlsf, 0 regions, 0 bytes, no limit: "),
+                    gpu::toString);
+        }
     }
 
     @Test

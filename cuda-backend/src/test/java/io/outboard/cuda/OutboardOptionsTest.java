@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import static io.outboard.cuda.Gpu.messageOf;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,11 +11,15 @@ import io.outboard.cuda.facade.ContextPools;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,7 +27,7 @@ class OutboardOptionsTest {
 
     @AfterEach
     void clear() {
-        List.of("strategy", "reuse", "share", "firstRegion", "free", "keep", "leave")
+        List.of("strategy", "reuse", "share", "firstRegion", "free", "keep", "leave", "dumpFolder")
                 .forEach(name -> System.clearProperty("outboard." + name));
     }
 
@@ -44,7 +49,16 @@ class OutboardOptionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"4096, 4096", "1K, 1024", "3m, 3145728", "1T, 1099511627776"})
+    @CsvSource({
+        "4096, 4096",
+        "1K, 1024",
+        "3m, 3145728",
+        "1T, 1099511627776",
+        "64MiB, 67108864",
+        "512m, 536870912",
+        "1GiB, 1073741824",
+        "1.5g, 1610612736"
+    })
     void shouldReadSizes(final String text, final long bytes) {
         System.setProperty("outboard.firstRegion", text);
 
@@ -58,13 +72,13 @@ class OutboardOptionsTest {
         "share, 80%, must be a number > 0 and <= 1",
         "share, 0, must be a number > 0 and <= 1",
         "share, NaN, must be a number > 0 and <= 1",
-        "firstRegion, M, must be a size such as 67108864 or 64M",
-        "firstRegion, -1, must be >= 0 and <= 2^62 bytes",
-        "firstRegion, 9000000T, must be >= 0 and <= 2^62 bytes",
+        "firstRegion, M, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
+        "firstRegion, -1, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
+        "firstRegion, 9000000T, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "free, never, 'must be one of: limbo, barrier'",
-        "firstRegion, '', must be a size such as 67108864 or 64M",
-        "leave, some, must be a size such as 67108864 or 64M",
-        "leave, -1, must be >= 0 and <= 2^62 bytes",
+        "firstRegion, '', 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
+        "leave, some, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
+        "leave, -1, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "keep, 1s, must be a number of seconds",
         "keep, -1, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
         "keep, 0.0009, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
@@ -78,6 +92,26 @@ class OutboardOptionsTest {
                 assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties);
 
         assertEquals("outboard." + name + "=" + value + " " + rule, thrown.getMessage());
+    }
+
+    @Test
+    void shouldReadWhereDumpsGo(@TempDir final Path folder) throws IOException {
+        assertNull(OutboardOptions.ofProperties().dumpFolder());
+        System.setProperty("outboard.dumpFolder", folder.toString());
+
+        assertEquals(folder, OutboardOptions.ofProperties().dumpFolder());
+        assertEquals(
+                folder,
+                OutboardOptions.ofProperties()
+                        .withShare(0.5)
+                        .withKeep(Duration.ZERO)
+                        .dumpFolder());
+        for (final String wrong : List.of("", folder + "/none", Files.createFile(folder.resolve("file")) + "", "\0")) {
+            System.setProperty("outboard.dumpFolder", wrong);
+            final IllegalArgumentException thrown =
+                    assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties);
+            assertEquals("outboard.dumpFolder=" + wrong + " must be a folder that exists", thrown.getMessage());
+        }
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
+import io.outboard.core.spi.Descriptions;
 
 /**
  * Object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for everything else: Bell,
@@ -364,17 +365,10 @@ public final class PooledStrategy implements Strategy {
         return backing.freeBytes() + slabBytes - slabs.usedBytes();
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * <p>Free slots don't count, since they serve one size alone; empty slabs do, with what is free beside them.
-     */
+    /** {@inheritDoc} Free slots don't count, since they serve one size alone; empty slabs do, with what is free beside them. */
     @Override
     public long largestFreeBlockBytes() {
-        if (slabs.emptyCount() == 0) {
-            return backing.largestFreeBlockBytes();
-        }
-        return walk.largestFreeBytes(backing);
+        return slabs.emptyCount() == 0 ? backing.largestFreeBlockBytes() : walk.largestFreeBytes(backing);
     }
 
     @Override
@@ -396,5 +390,10 @@ public final class PooledStrategy implements Strategy {
     @Override
     public void forEachUndivided(final BlockVisitor visitor) {
         backing.forEachBlock(visitor);
+    }
+
+    @Override
+    public String toString() {
+        return Descriptions.of(this);
     }
 }

@@ -211,9 +211,8 @@ class PooledStrategyTest extends PooledFixture {
     void shouldRefuseAFreeSlot() {
         strategy.allocate(256);
 
-        assertRefused(BASE + 256, "it lies in the free block [0x10000000100, 16128 bytes], so it was freed already");
-        assertRefused(
-                BASE + 63 * 256, "it lies in the free block [0x10000000100, 16128 bytes], so it was freed already");
+        assertRefused(BASE + 256, "it lies in the free block [0x10000000100, 15.75KiB], so it was freed already");
+        assertRefused(BASE + 63 * 256, "it lies in the free block [0x10000000100, 15.75KiB], so it was freed already");
     }
 
     @Test
@@ -229,7 +228,7 @@ class PooledStrategyTest extends PooledFixture {
         final long[] addresses = allocate(128, 256);
         freeAll(addresses);
 
-        assertRefused(addresses[0], "it lies in the free block [0x10000000000, 2097152 bytes]");
+        assertRefused(addresses[0], "it lies in the free block [0x10000000000, 2MiB]");
         assertRefused(addresses[127], "it lies in the free block");
     }
 
@@ -237,7 +236,7 @@ class PooledStrategyTest extends PooledFixture {
     void shouldRefuseTheRestBehindASlab() {
         allocate(64, 256);
 
-        assertRefused(BASE + 64 * 256, "it lies in the free block [0x10000004000, 2080768 bytes]");
+        assertRefused(BASE + 64 * 256, "it lies in the free block [0x10000004000, 1.98MiB (2080768 bytes)]");
     }
 
     // trim and extend

@@ -47,7 +47,7 @@ class TlsfStrategyTest {
                 IllegalArgumentException.class, () -> new TlsfStrategy(new Region(BASE + 128, 4096), OPTIONS));
 
         assertEquals(
-                "region=[0x10000000080..0x10000001080), 4096 bytes must start at a multiple of the granule, 256 bytes",
+                "region=[0x10000000080..0x10000001080), 4KiB must start at a multiple of the granule, 256 bytes",
                 thrown.getMessage());
     }
 

@@ -119,7 +119,7 @@ final class GpuSoak implements Session.Shared<GpuSoak.Block> {
     public PoolStatistics statistics() {
         return Outboard.poolOf(device)
                 .map(Pool::statistics)
-                .orElse(new PoolStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+                .orElse(new PoolStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
     }
 
     @Override

@@ -7,7 +7,8 @@ import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it.
+ * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it; over CUDA, {@code CudaPool.buffer}
+ * makes one that has a pointer, too.
  *
  * <p>A buffer that is collected without having been closed is a leak. At a {@link LeakLevel} other than {@code OFF} the
  * pool reports it as a warning to the logger {@code io.outboard.core}, with the stack of its allocation where that is
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Pool#free}.
  *
  * <p>Thread-safety: safe for any number of threads; as ever, one that uses the address while another closes the buffer is
- * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 40 bytes; {@link
+ * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 48 bytes; {@link
  * LeakLevel} says what looking for leaks costs. When memory runs out, {@link Pool#buffer}
  * throws {@link DeviceOutOfMemoryException}.
  */
@@ -35,19 +36,29 @@ public final class DeviceBuffer implements AutoCloseable {
         }
     }
 
-    private final Pool pool;
+    private final PoolBlocks pool;
     private final long address;
     private final long sizeBytes;
+
+    /** Whose work uses it, or all. */
+    private final long stream;
+
     private final LeakTracker.@Nullable Entry tracked;
 
     /** By {@link #CLOSED} only. */
     @SuppressWarnings("UnusedVariable")
     private boolean closed;
 
-    DeviceBuffer(final Pool pool, final long address, final long sizeBytes, final @Nullable LeakTracker tracker) {
+    DeviceBuffer(
+            final PoolBlocks pool,
+            final long address,
+            final long sizeBytes,
+            final long stream,
+            final @Nullable LeakTracker tracker) {
         this.pool = pool;
         this.address = address;
         this.sizeBytes = sizeBytes;
+        this.stream = stream;
         tracked = tracker == null ? null : tracker.track(this, address, sizeBytes);
     }
 
@@ -74,7 +85,7 @@ public final class DeviceBuffer implements AutoCloseable {
     }
 
     /**
-     * Gives the block back, as {@link Pool#free} does, with whatever that throws; the buffer is closed all the same.
+     * Gives the block back, as {@link Pool#free} does, or as {@link Pool#freeAsync} if it came from {@link Pool#bufferAsync}, with whatever that throws; the buffer is closed all the same.
      * Idempotent, from several threads at a time too: the block is freed once. Does nothing if the pool is closed, since the
      * block went with it.
      */
@@ -92,7 +103,7 @@ public final class DeviceBuffer implements AutoCloseable {
             // Until the entry has ended, the collector mustn't take the buffer for lost.
             Reference.reachabilityFence(this);
         }
-        pool.freeIfOpen(address);
+        pool.freeIfOpen(address, stream);
     }
 
     private void checkOpen() {
@@ -105,10 +116,11 @@ public final class DeviceBuffer implements AutoCloseable {
     /**
      * The buffer as a person reads it, closed or not.
      *
-     * @return for example {@code [0x10000000000, 4096 bytes]}
+     * @return for example {@code [0x10000000000, 4KiB]}, with {@code , closed} if it is
      */
     @Override
     public String toString() {
-        return new Holder(address, sizeBytes).toString();
+        final String open = new Holder(address, sizeBytes).toString();
+        return (boolean) CLOSED.getOpaque(this) ? open.substring(0, open.length() - 1) + ", closed]" : open;
     }
 }

@@ -1,12 +1,17 @@
 package io.outboard.pool;
 
 import io.outboard.core.BlockVisitor;
+import io.outboard.core.ByteSize;
+import io.outboard.pool.events.PoolEvents;
+import io.outboard.pool.events.StatisticsEvent;
 import io.outboard.pool.growth.Growth;
 import io.outboard.pool.lanes.LaneTotals;
 import io.outboard.pool.lanes.Lanes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** What a pool tells about itself: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
@@ -15,20 +20,32 @@ final class Diagnosis {
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     private final @Nullable String name;
+    private final String label;
+    private final ReusePolicy policy;
+    private final String strategy;
     private final long limitBytes;
     private final Lanes lanes;
     private final Growth growth;
     private final Recycler recycler;
+    private final PoolEvents events;
     private final @Nullable LeakTracker tracker;
+
+    /** Requests that found nothing. */
+    private final LongAdder failures = new LongAdder();
 
     Diagnosis(
             final PoolBuilder builder,
             final Lanes lanes,
             final Growth growth,
             final Recycler recycler,
-            final @Nullable LeakTracker tracker) {
+            final @Nullable LeakTracker tracker,
+            final PoolEvents events) {
+        this.events = events;
         name = builder.name;
-        limitBytes = builder.limitBytes;
+        label = builder.label();
+        policy = builder.policy;
+        strategy = builder.strategy;
+        limitBytes = builder.shownLimitBytes();
         this.lanes = lanes;
         this.growth = growth;
         this.recycler = recycler;
@@ -50,7 +67,48 @@ final class Diagnosis {
                 totals.allocations(),
                 recycler.waits(),
                 totals.mappings(),
-                totals.movedBytes());
+                totals.movedBytes(),
+                failures.sum(),
+                tracker == null ? 0 : tracker.leaks());
+    }
+
+    /** A request ends with an exception, since there is nothing for it. */
+    void requestFailed() {
+        failures.increment();
+    }
+
+    /** Tells Java Flight Recorder the numbers, if it records them. */
+    void record() {
+        final StatisticsEvent event = events.statistics();
+        if (event != null && !lanes.isClosed()) {
+            final PoolStatistics now = statistics();
+            event.policy = policyName();
+            event.strategy = strategy;
+            event.regions = now.regions();
+            event.heldBytes = now.heldBytes();
+            event.limitBytes = now.limitBytes();
+            event.usedBytes = now.usedBytes();
+            event.limboBytes = now.limboBytes();
+            event.freeBytes = now.freeBytes();
+            event.peakUsedBytes = now.peakUsedBytes();
+            event.liveBlocks = now.liveBlocks();
+            event.allocations = now.allocations();
+            event.synchronizations = now.synchronizations();
+            event.mappings = now.mappings();
+            event.movedBytes = now.movedBytes();
+            event.failures = now.failures();
+            event.leaks = now.leaks();
+            event.commit();
+        }
+    }
+
+    /** As options name it. */
+    String policyName() {
+        return policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    String strategy() {
+        return strategy;
     }
 
     /** See {@link Pool#largestFreeBlockBytes}. */
@@ -93,8 +151,16 @@ final class Diagnosis {
         if (last.liveBlocks() > 0) {
             LOGGER.log(
                     System.Logger.Level.WARNING,
-                    "a pool is closed with " + last.liveBlocks() + " blocks in use, " + last.usedBytes()
-                            + " bytes; the largest: " + largestHolders());
+                    label + " is closed with " + last.liveBlocks()
+                            + (last.liveBlocks() == 1 ? " block" : " blocks") + " in use, "
+                            + ByteSize.exact(last.usedBytes()) + "; the largest: " + largestHolders());
         }
+    }
+
+    /** What {@link Pool#toString} says. */
+    @Override
+    public String toString() {
+        return label + " [" + policyName() + ", " + strategy + ", "
+                + (lanes.isClosed() ? "closed" : statistics().toString()) + "]";
     }
 }

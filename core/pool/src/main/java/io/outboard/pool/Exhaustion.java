@@ -1,6 +1,7 @@
 package io.outboard.pool;
 
 import io.outboard.core.BlockTableFullException;
+import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Strategy;
 import io.outboard.pool.events.PoolEvents;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** What a pool does for a request that finds nothing, in the order that {@link Pool} tells. Safe for any number of threads. */
 final class Exhaustion {
 
+    private final String label;
     private final long limitBytes;
     private final boolean strict;
     private final Lanes lanes;
@@ -36,6 +38,7 @@ final class Exhaustion {
             final PoolEvents events,
             final Diagnosis diagnosis) {
         this.diagnosis = diagnosis;
+        label = builder.label();
         limitBytes = builder.limitBytes;
         strict = builder.policy == ReusePolicy.STRICT;
         this.lanes = lanes;
@@ -67,9 +70,10 @@ final class Exhaustion {
     long place(final long sizeBytes, final long alignmentBytes) {
         StackReserve.claimMore();
         final Lane home = lanes.home();
+        final DeviceOutOfMemoryException refusedBefore = growth.refusal();
         if (sizeBytes > limitBytes) {
             // Whatever comes back won't be enough.
-            return placeOrSayWhy(home, sizeBytes, alignmentBytes);
+            return placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore);
         }
         long address = Strategy.NO_SPACE;
         if (!home.isMain()) {
@@ -113,7 +117,7 @@ final class Exhaustion {
                 address = gatherAndPlace(sizeBytes, alignmentBytes);
             }
         }
-        return address == Strategy.NO_SPACE ? placeOrSayWhy(home, sizeBytes, alignmentBytes) : address;
+        return address == Strategy.NO_SPACE ? placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore) : address;
     }
 
     /** Either the device was waited for, or there is nothing to wait for. */
@@ -170,20 +174,42 @@ final class Exhaustion {
         return Strategy.NO_SPACE;
     }
 
-    private long placeOrSayWhy(final Lane home, final long sizeBytes, final long alignmentBytes) {
+    /**
+     * The last attempt.
+     *
+     * @param refusedBefore what the device had said by when the request came: if that has changed, the device has refused since
+     */
+    private long placeOrSayWhy(
+            final Lane home,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final @Nullable DeviceOutOfMemoryException refusedBefore) {
         lanes.checkOpen();
-        final long address = home.isMain()
-                ? home.placeOrSayWhy(sizeBytes, alignmentBytes)
-                : lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        final long address;
+        try {
+            address = home.isMain()
+                    ? home.placeOrSayWhy(sizeBytes, alignmentBytes)
+                    : lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        } catch (final BlockTableFullException e) {
+            diagnosis.requestFailed();
+            throw e;
+        }
         if (address == Strategy.NO_SPACE) {
+            diagnosis.requestFailed();
+            final DeviceOutOfMemoryException refused = growth.refusal();
             final PoolStatistics now = diagnosis.statistics();
             final long movableBytes = growth.movableBytes();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(
+                    label,
                     sizeBytes,
                     now.freeBytes(),
                     diagnosis::largestFreeBlockBytes,
-                    now + (movableBytes < 0 ? "" : ", of which " + movableBytes + " bytes in pieces that can move"),
-                    () -> diagnosis.largestHolders().toString());
+                    () -> now
+                            + (movableBytes < 0
+                                    ? ""
+                                    : ", of which " + ByteSize.exact(movableBytes) + " in pieces that can move"),
+                    () -> diagnosis.largestHolders().toString(),
+                    refused == refusedBefore ? null : refused);
             events.outOfMemory(thrown, now.heldBytes(), now.limboBytes(), now.limitBytes());
             last = new WeakReference<>(thrown);
             throw thrown;

@@ -1,5 +1,6 @@
 package io.outboard.pool;
 
+import io.outboard.core.ByteSize;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,11 +26,11 @@ public record Holder(long address, long sizeBytes, @Nullable String site) {
     /**
      * The block as a person reads it.
      *
-     * @return for example {@code [0x10000000000, 4096 bytes]}, with {@code , allocated at} and the site if it is known
+     * @return for example {@code [0x10000000000, 4KiB]}, with {@code , allocated at} and the site if it is known
      */
     @Override
     public String toString() {
-        return "[0x" + Long.toHexString(address) + ", " + sizeBytes + " bytes"
+        return "[0x" + Long.toHexString(address) + ", " + ByteSize.exact(sizeBytes)
                 + (site == null ? "" : ", allocated at " + site) + "]";
     }
 }

@@ -25,6 +25,7 @@ final class IdleMemory {
 
     private static final long FORGOTTEN_MILLIS = 60_000;
 
+    private final String label;
     private final MemorySource source;
     private final Lanes lanes;
     private final OwnThreads threads;
@@ -36,6 +37,7 @@ final class IdleMemory {
     private @Nullable Thread thread;
 
     IdleMemory(final PoolBuilder builder, final Lanes lanes, final OwnThreads threads) {
+        label = builder.label();
         source = builder.source;
         this.lanes = lanes;
         this.threads = threads;
@@ -116,7 +118,7 @@ final class IdleMemory {
             giveBackUnderPressure(pool);
         } catch (final RuntimeException | OutOfMemoryError e) {
             // What stays is tried again the next time.
-            LOGGER.log(System.Logger.Level.WARNING, "idle memory could not be given back", e);
+            LOGGER.log(System.Logger.Level.WARNING, label + ": idle memory could not be given back", e);
         }
     }
 

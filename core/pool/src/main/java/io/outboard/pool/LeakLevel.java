@@ -3,7 +3,7 @@ package io.outboard.pool;
 /**
  * How much a pool does to find the {@link DeviceBuffer}s that nobody closed.
  *
- * <p>Cost of a buffer opened and closed, beyond the block's own, on JDK 25, 2026-11-20: {@link #OFF} an object of 40 bytes
+ * <p>Cost of a buffer opened and closed, beyond the block's own, on JDK 25, 2026-11-20: {@link #OFF} an object of 48 bytes
  * and a branch; {@link #SAMPLED} some 80 nanoseconds and 110 bytes more, under a lock that all threads share; {@link #ALL}
  * 1.2 microseconds where the stack has 5 calls, 2.9 where it has 50, and up to some KiB.
  */

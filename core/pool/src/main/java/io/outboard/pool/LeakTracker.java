@@ -1,10 +1,12 @@
 package io.outboard.pool;
 
+import io.outboard.pool.limbo.Limbo;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Cleaner.Cleanable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,7 @@ final class LeakTracker {
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     private final PoolBlocks pool;
+    private final String label;
     private final LeakLevel level;
     private final boolean reclaim;
     private final Cleaner cleaner = Cleaner.create(task -> {
@@ -32,10 +35,13 @@ final class LeakTracker {
     /** By address. An entry goes before its block is freed, so that it can't end that of the next owner. */
     private final ConcurrentHashMap<Long, AllocationSite> sites = new ConcurrentHashMap<>();
 
-    LeakTracker(final PoolBlocks pool, final LeakLevel level, final boolean reclaim) {
+    private final LongAdder leaks = new LongAdder();
+
+    LeakTracker(final PoolBlocks pool, final PoolBuilder builder) {
         this.pool = pool;
-        this.level = level;
-        this.reclaim = reclaim;
+        label = builder.label();
+        level = builder.leakLevel;
+        reclaim = builder.reclaimLeaks;
     }
 
     /** From now on the buffer is missed if it is collected before {@link Entry#end}. */
@@ -64,6 +70,11 @@ final class LeakTracker {
         return site == null ? null : site.caller();
     }
 
+    /** How many buffers were lost. */
+    long leaks() {
+        return leaks.sum();
+    }
+
     private void forget(final long address, final @Nullable AllocationSite site) {
         if (site != null) {
             sites.remove(address, site);
@@ -77,23 +88,24 @@ final class LeakTracker {
             // It went with its region, and close said so.
             return;
         }
+        leaks.increment();
         String fate = "it stays in use";
         Level severity = Level.WARNING;
         if (reclaim) {
             try {
-                pool.freeIfOpen(entry.address);
+                pool.freeIfOpen(entry.address, Limbo.ALL_STREAMS);
                 fate = "it is freed now";
             } catch (final RuntimeException | OutOfMemoryError e) {
                 fate = "freeing it failed: " + e;
                 severity = Level.ERROR;
             }
         }
-        final String message = "a buffer was collected without having been closed, "
+        final String message = label + ": a buffer was collected without having been closed, "
                 + new Holder(entry.address, entry.sizeBytes) + "; " + fate;
         if (entry.site == null) {
             LOGGER.log(severity, message);
         } else {
-            LOGGER.log(severity, message, entry.site);
+            LOGGER.log(severity, message, entry.site.ofCaller());
         }
     }
 

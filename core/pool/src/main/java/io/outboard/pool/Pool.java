@@ -9,13 +9,11 @@ import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
 import io.outboard.pool.guard.Failures;
 import io.outboard.pool.guard.OwnThreads;
-import io.outboard.pool.guard.StackReserve;
 import io.outboard.pool.limbo.Limbo;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Device memory for an application: regions from a {@link MemorySource}, a strategy for each, growth, many threads, and
@@ -53,19 +51,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Pool extends PoolBlocks implements AutoCloseable {
 
-    private final @Nullable String name;
-    private final OwnThreads threads;
-    private final IdleMemory idle;
-
     Pool(final PoolBuilder builder) {
-        this(builder, new OwnThreads());
-    }
-
-    private Pool(final PoolBuilder builder, final OwnThreads threads) {
-        super(builder, threads);
-        this.threads = threads;
-        name = builder.name;
-        idle = new IdleMemory(builder, lanes, threads);
+        super(builder, new OwnThreads());
     }
 
     /**
@@ -120,14 +107,32 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws RuntimeException as {@link #allocate(long)}
      */
     public DeviceBuffer buffer(final long sizeBytes) {
-        final long address = allocate(sizeBytes);
-        try {
-            return new DeviceBuffer(this, address, sizeBytes, tracker);
-        } catch (final OutOfMemoryError e) {
-            // The host has no memory for the object, and so nobody would own the block.
-            freeIfOpen(address);
-            throw e;
-        }
+        return own(allocate(sizeBytes), sizeBytes, Limbo.ALL_STREAMS);
+    }
+
+    /**
+     * As {@link #buffer(long)}, at an address that is a multiple of {@code alignmentBytes}.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @param alignmentBytes any power of two
+     * @return a buffer, open
+     * @throws RuntimeException as {@link #allocate(long, long)}
+     */
+    public DeviceBuffer buffer(final long sizeBytes, final long alignmentBytes) {
+        return own(allocate(sizeBytes, alignmentBytes), sizeBytes, Limbo.ALL_STREAMS);
+    }
+
+    /**
+     * As {@link #buffer(long)}, for work on one stream: taken as by {@link #allocateAsync}, and closing it frees it as {@link #freeAsync}
+     * does on that stream, which must exist until then.
+     *
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
+     * @param stream handle of the stream, 0 for the default one
+     * @return a buffer, open
+     * @throws RuntimeException as {@link #allocate(long)}
+     */
+    public DeviceBuffer bufferAsync(final long sizeBytes, final long stream) {
+        return own(allocateAsync(sizeBytes, stream), sizeBytes, stream);
     }
 
     /**
@@ -261,11 +266,6 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
         return lanes.totals.heldBytes();
     }
 
-    /** What gives memory back that isn't needed. */
-    IdleMemory idle() {
-        return idle;
-    }
-
     /**
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
      * logger {@code io.outboard.core}, with the largest of them. Idempotent; afterwards the pool is
@@ -286,35 +286,8 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
         failures.attempt(diagnosis::reportLeft);
         failures.attempt(recycler::end);
         failures.attempt(growth::end);
-        final String registered = name;
-        if (registered != null) {
-            failures.attempt(() -> PoolManagement.unregister(registered));
-        }
+        failures.attempt(this::hide);
         failures.rethrow();
-    }
-
-    /**
-     * Does something while no thread of the pool's own uses the device, such as to end the context that memory and work belong to: to do
-     * so while another thread uses it is an error that a driver needn't report. If that succeeds, {@link #endThreads} is to be
-     * called within.
-     *
-     * <p>Cost: it waits for what these threads do, which may be to wait for the device, and they wait for the action.
-     *
-     * @param action it must not call this pool but for that, and mustn't be called by the pool's own threads, that is, by its source,
-     *     by its {@link DeviceWork} or by a logger
-     */
-    public void whileThreadsRest(final Runnable action) {
-        StackReserve.claimMore();
-        threads.restWhile(action);
-    }
-
-    /**
-     * No thread of the pool's own uses the device any more; what else the pool does is up to its source, which must say that the
-     * device is gone. Never waits. Idempotent.
-     */
-    public void endThreads() {
-        threads.end();
-        idle.end();
     }
 
     // Observing
@@ -356,7 +329,7 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
     }
 
     /**
-     * Writes the state as JSON: an object with {@code statistics} as {@link PoolStatistics}, {@code regions},
+     * Writes the state as JSON: an object with {@code statistics} as {@link PoolStatistics}, without a limit that there isn't, {@code regions},
      * {@code blocks} of all regions, with {@code state} {@code free}, {@code used} or {@code limbo}, and {@code holders},
      * the largest blocks in use, largest first. Addresses are strings such as {@code "0x10000000000"}; {@code site} is the
      * call that allocated a block, where it is known, see {@link Holder#site}. {@code name} is there if the pool has one.
@@ -378,5 +351,15 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      */
     public void forEachBlock(final BlockVisitor visitor) {
         diagnosis.forEachBlock(visitor);
+    }
+
+    /**
+     * The pool as a person reads it.
+     *
+     * @return for example {@code pool gpu0 [strict, tlsf, 1 region, 64MiB, no limit: in use 1MiB in 2 blocks ...]}, or {@code closed}
+     */
+    @Override
+    public String toString() {
+        return diagnosis.toString();
     }
 }

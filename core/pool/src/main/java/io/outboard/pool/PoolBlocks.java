@@ -9,13 +9,16 @@ import io.outboard.pool.growth.Growth;
 import io.outboard.pool.growth.GrowthPlan;
 import io.outboard.pool.growth.RegionMaker;
 import io.outboard.pool.guard.OwnThreads;
+import io.outboard.pool.guard.StackReserve;
 import io.outboard.pool.lanes.ChunkStrategies;
 import io.outboard.pool.lanes.Lane;
 import io.outboard.pool.lanes.Lanes;
 import io.outboard.pool.lanes.LimboRules;
 import io.outboard.pool.lanes.Part;
 import io.outboard.pool.limbo.Limbo;
+import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,21 +36,30 @@ abstract class PoolBlocks {
     final Exhaustion exhaustion;
     final Diagnosis diagnosis;
     final @Nullable LeakTracker tracker;
+    final IdleMemory idle;
     private final PoolEvents events;
+    private final OwnThreads threads;
+    private final @Nullable String name;
+    private final @Nullable Path dumpFolder;
+
+    /** From JMX: another pool may have the name by now. */
+    private final AtomicBoolean hidden = new AtomicBoolean();
 
     PoolBlocks(final PoolBuilder builder, final OwnThreads threads) {
         policy = builder.policy;
+        name = builder.name;
+        dumpFolder = builder.dumpFolder;
+        this.threads = threads;
         events = new PoolEvents(builder.name);
         final StrategyProvider provider = Strategies.named(builder.strategy);
         final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
         lanes = new Lanes(rules(builder), builder.spreadLanes, new ChunkStrategies(provider, builder.strategyOptions));
         growth = new Growth(plan(builder), lanes, maker, events);
         recycler = new Recycler(builder, lanes, threads);
-        tracker = builder.leakLevel == LeakLevel.OFF
-                ? null
-                : new LeakTracker(this, builder.leakLevel, builder.reclaimLeaks);
-        diagnosis = new Diagnosis(builder, lanes, growth, recycler, tracker);
+        tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
+        diagnosis = new Diagnosis(builder, lanes, growth, recycler, tracker, events);
         exhaustion = new Exhaustion(builder, lanes, growth, recycler, events, diagnosis);
+        idle = new IdleMemory(builder, lanes, threads);
     }
 
     private static LimboRules rules(final PoolBuilder builder) {
@@ -165,10 +177,21 @@ abstract class PoolBlocks {
         return 0;
     }
 
-    /** As {@link Pool#free}, but nothing if the pool is closed. */
-    final void freeIfOpen(final long address) {
+    /** What has just been taken, as an object. */
+    final DeviceBuffer own(final long address, final long sizeBytes, final long stream) {
         try {
-            giveBack(address, Limbo.ALL_STREAMS);
+            return new DeviceBuffer(this, address, sizeBytes, stream, tracker);
+        } catch (final OutOfMemoryError e) {
+            // The host has no memory for the object, and so nobody would own the block.
+            freeIfOpen(address, Limbo.ALL_STREAMS);
+            throw e;
+        }
+    }
+
+    /** As {@link Pool#freeAsync}, but nothing if the pool is closed. */
+    final void freeIfOpen(final long address, final long stream) {
+        try {
+            giveBack(address, stream);
         } catch (final IllegalStateException e) {
             // It may have been closed meanwhile; from then on it stays so.
             if (!isClosed()) {
@@ -205,5 +228,50 @@ abstract class PoolBlocks {
 
     final void checkOpen() {
         lanes.checkOpen();
+    }
+
+    // Own threads, and what shows the pool
+
+    /**
+     * Does something while no thread of the pool's own uses the device, such as to end the context that memory and work belong to: to do
+     * so while another thread uses it is an error that a driver needn't report. If that succeeds, {@link #endThreads} is to be
+     * called within.
+     *
+     * <p>Cost: it waits for what these threads do, which may be to wait for the device, and they wait for the action.
+     *
+     * @param action it must not call this pool but for that, and mustn't be called by the pool's own threads, that is, by its source,
+     *     by its {@link DeviceWork} or by a logger
+     */
+    public final void whileThreadsRest(final Runnable action) {
+        StackReserve.claimMore();
+        threads.restWhile(action);
+    }
+
+    /**
+     * No thread of the pool's own uses the device any more, and JMX and JFR show the pool no more; what else the pool does is up to its
+     * source, which must say that the device is gone. Never waits. Idempotent.
+     */
+    public final void endThreads() {
+        threads.end();
+        idle.end();
+        hide();
+    }
+
+    /** The pool is made: it may be observed, and memory that isn't needed goes back from now on. */
+    final void start(final Pool pool) {
+        if (name != null) {
+            PoolManagement.register(pool, name, dumpFolder);
+        }
+        PeriodicStatistics.add(diagnosis);
+        idle.start(pool);
+    }
+
+    /** The opposite, but for what is observed by who has the pool. Idempotent. */
+    final void hide() {
+        PeriodicStatistics.remove(diagnosis);
+        final String registered = name;
+        if (registered != null && hidden.compareAndSet(false, true)) {
+            PoolManagement.unregister(registered);
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.outboard.pool;
 
 import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,9 @@ public final class PoolBuilder {
 
     /** What the tables of one region can hold at all. */
     private static final int MOST_BLOCKS = 1 << 26;
+
+    /** Nothing is larger. */
+    private static final long NO_LIMIT = 1L << 62;
 
     private static final Duration LEAST_KEPT = Duration.ofMillis(1);
     private static final Duration MOST_KEPT = Duration.ofDays(1000);
@@ -22,7 +26,7 @@ public final class PoolBuilder {
             StrategyOptions.DEFAULTS.withMaxBlocks(MOST_BLOCKS).growing(StrategyOptions.DEFAULTS.maxBlocks());
     ReusePolicy policy;
     long firstRegionBytes = 64L << 20;
-    long limitBytes = 1L << 62;
+    long limitBytes = NO_LIMIT;
     boolean growInPlace = true;
     long limboLimitBytes = Long.MAX_VALUE;
 
@@ -35,6 +39,10 @@ public final class PoolBuilder {
 
     @Nullable
     String name;
+
+    /** Null if JMX clients may write no dumps. */
+    @Nullable
+    Path dumpFolder;
 
     /** Lanes beside the main one that there are from the start, with threads spread over them. */
     int spreadLanes;
@@ -113,9 +121,10 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that the pool may hold; of a region that grows in place, what is committed counts.
+     * Most that the pool may hold; of a region that grows in place, what is committed counts. By default there is no such limit but the
+     * device's.
      *
-     * @param bytes {@code 0 < bytes <= 2^62}
+     * @param bytes {@code 0 < bytes <= 2^62}, which is no limit
      * @return this builder
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
@@ -190,7 +199,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * What the pool is called: its dumps and JFR events carry the name, and until it is closed it is registered with the
+     * What the pool is called: its messages, dumps and JFR events carry the name, and until it is closed it is registered with the
      * platform's MBean server as {@code io.outboard:type=Pool,name=...}, a {@link PoolMXBean}.
      *
      * @param newName ASCII letters, digits, {@code .}, {@code _} and {@code -}, at least one; such as {@code gpu0}
@@ -202,6 +211,18 @@ public final class PoolBuilder {
             throw new IllegalArgumentException("newName=" + newName + " must consist of letters, digits, . _ and -");
         }
         name = newName;
+        return this;
+    }
+
+    /**
+     * Lets JMX clients write dumps, into this folder and nowhere else; without it {@link PoolMXBean#dump} refuses. For who has the pool
+     * {@link Pool#dump} needs no such thing.
+     *
+     * @param folder where to; it must exist when a dump is written. Whoever may write into it must be trusted not to put links there
+     * @return this builder
+     */
+    public PoolBuilder dumpFolder(final Path folder) {
+        dumpFolder = Objects.requireNonNull(folder, "folder").toAbsolutePath();
         return this;
     }
 
@@ -228,6 +249,16 @@ public final class PoolBuilder {
         return this;
     }
 
+    /** What messages call the pool. */
+    String label() {
+        return name == null ? "unnamed pool" : "pool " + name;
+    }
+
+    /** What statistics say of the limit. */
+    long shownLimitBytes() {
+        return limitBytes == NO_LIMIT ? PoolStatistics.NO_LIMIT : limitBytes;
+    }
+
     /** For tests: threads needn't contend first. */
     PoolBuilder spread(final int lanes) {
         spreadLanes = lanes;
@@ -252,10 +283,7 @@ public final class PoolBuilder {
                     "newWork=NONE must be what the device has finished, with newPolicy=" + policy + " over a device");
         }
         final Pool pool = new Pool(this);
-        if (name != null) {
-            PoolManagement.register(pool, name);
-        }
-        pool.idle().start(pool);
+        pool.start(pool);
         return pool;
     }
 

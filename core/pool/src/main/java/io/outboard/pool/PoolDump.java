@@ -98,7 +98,9 @@ final class PoolDump {
     private void writeStatistics(final Writer out) throws IOException {
         out.append("\"statistics\": {\"regions\": " + statistics.regions()
                 + ", \"heldBytes\": " + statistics.heldBytes()
-                + ", \"limitBytes\": " + statistics.limitBytes()
+                + (statistics.limitBytes() == PoolStatistics.NO_LIMIT
+                        ? ""
+                        : ", \"limitBytes\": " + statistics.limitBytes())
                 + ", \"usedBytes\": " + statistics.usedBytes()
                 + ", \"limboBytes\": " + statistics.limboBytes()
                 + ", \"freeBytes\": " + statistics.freeBytes()
@@ -107,7 +109,9 @@ final class PoolDump {
                 + ", \"allocations\": " + statistics.allocations()
                 + ", \"synchronizations\": " + statistics.synchronizations()
                 + ", \"mappings\": " + statistics.mappings()
-                + ", \"movedBytes\": " + statistics.movedBytes() + "}");
+                + ", \"movedBytes\": " + statistics.movedBytes()
+                + ", \"failures\": " + statistics.failures()
+                + ", \"leaks\": " + statistics.leaks() + "}");
     }
 
     /** Addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */

@@ -7,7 +7,8 @@ import java.io.IOException;
  * {@link PoolStatistics}, and two operations. A pool that {@link PoolBuilder#name} gives a name to is registered with the
  * platform's MBean server until it is closed; the server refers to it, so it isn't collected before.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: reading never stops the pool. Names begin with {@code get} since
+ * <p>Thread-safety: safe for any number of threads. Cost: reading never stops the pool, but for
+ * {@link #getLargestFreeBlockBytes}. Names begin with {@code get} since
  * JMX makes attributes of such methods only.
  */
 public interface PoolMXBean {
@@ -29,7 +30,7 @@ public interface PoolMXBean {
     /**
      * See {@link PoolStatistics#limitBytes}.
      *
-     * @return bytes
+     * @return bytes, -1 if only the device limits the pool
      */
     long getLimitBytes();
 
@@ -97,13 +98,52 @@ public interface PoolMXBean {
     long getMovedBytes();
 
     /**
-     * Writes the pool's state to a file of the machine that the pool runs on. See {@link Pool#dump}.
+     * See {@link PoolStatistics#failures}.
      *
-     * @param path the file, absolute or relative to the directory that the pool's process was started in; replaced if it
-     *     exists
+     * @return how many
+     */
+    long getFailures();
+
+    /**
+     * See {@link PoolStatistics#leaks}.
+     *
+     * @return how many
+     */
+    long getLeaks();
+
+    /**
+     * When freed blocks may be handed out again.
+     *
+     * @return the {@link ReusePolicy} as options name it, such as {@code stream-ordered}
+     */
+    String getPolicy();
+
+    /**
+     * What divides regions.
+     *
+     * @return name of the strategy, such as {@code tlsf}
+     */
+    String getStrategy();
+
+    /**
+     * See {@link Pool#largestFreeBlockBytes}: other than the rest, it stops the pool for that long.
+     *
+     * @return bytes, 0 if no block is free
+     */
+    long getLargestFreeBlockBytes();
+
+    /**
+     * Writes the pool's state to a file of the machine that the pool runs on, in the folder that {@link PoolBuilder#dumpFolder} names. See
+     * {@link Pool#dump}.
+     *
+     * @param fileName its name, without a folder: ASCII letters, digits, {@code .}, {@code _} and {@code -}, and no {@code .} or
+     *     {@code -} first; what has that name in the folder is replaced
+     * @return the file's path
+     * @throws IllegalStateException if no folder is configured; nothing is written
+     * @throws IllegalArgumentException if the name has other characters; nothing is written
      * @throws IOException if it can't be written; what is there may be incomplete
      */
-    void dump(String path) throws IOException;
+    String dump(String fileName) throws IOException;
 
     /**
      * Gives memory back. See {@link Pool#trimTo}.

@@ -3,18 +3,24 @@ package io.outboard.pool;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.ObjectName;
+import org.jspecify.annotations.Nullable;
 
 /** A pool's MXBean. Safe for any number of threads. */
 final class PoolManagement implements PoolMXBean {
 
-    private final Pool pool;
+    private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
 
-    private PoolManagement(final Pool pool) {
+    private final Pool pool;
+    private final @Nullable Path dumpFolder;
+
+    private PoolManagement(final Pool pool, final @Nullable Path dumpFolder) {
         this.pool = pool;
+        this.dumpFolder = dumpFolder;
     }
 
     /**
@@ -22,9 +28,10 @@ final class PoolManagement implements PoolMXBean {
      *
      * @throws IllegalStateException if another has the name
      */
-    static void register(final Pool pool, final String name) {
+    static void register(final Pool pool, final String name, final @Nullable Path dumpFolder) {
         try {
-            ManagementFactory.getPlatformMBeanServer().registerMBean(new PoolManagement(pool), objectName(name));
+            ManagementFactory.getPlatformMBeanServer()
+                    .registerMBean(new PoolManagement(pool, dumpFolder), objectName(name));
         } catch (final InstanceAlreadyExistsException e) {
             throw new IllegalStateException(
                     "name=" + name + " must not be that of another pool that is open: " + e.getMessage()
@@ -110,8 +117,45 @@ final class PoolManagement implements PoolMXBean {
     }
 
     @Override
-    public void dump(final String path) throws IOException {
-        pool.dump(Path.of(path));
+    public long getFailures() {
+        return pool.statistics().failures();
+    }
+
+    @Override
+    public long getLeaks() {
+        return pool.statistics().leaks();
+    }
+
+    @Override
+    public String getPolicy() {
+        return pool.diagnosis.policyName();
+    }
+
+    @Override
+    public String getStrategy() {
+        return pool.diagnosis.strategy();
+    }
+
+    @Override
+    public long getLargestFreeBlockBytes() {
+        return pool.largestFreeBlockBytes();
+    }
+
+    @Override
+    public String dump(final String fileName) throws IOException {
+        if (dumpFolder == null) {
+            throw new IllegalStateException(
+                    "no folder for dumps is configured: set PoolBuilder.dumpFolder, or for agent and"
+                            + " facades outboard.dumpFolder");
+        }
+        // A list of what is allowed, since what leads out of a folder differs from system to system.
+        if (!FILE_NAME.matcher(fileName).matches()) {
+            throw new IllegalArgumentException("fileName=" + fileName
+                    + " must be a name without a folder: letters, digits, . _ and -, and no . or - first");
+        }
+        final Path path = dumpFolder.resolve(fileName);
+        pool.dump(path);
+        return path.toString();
     }
 
     @Override

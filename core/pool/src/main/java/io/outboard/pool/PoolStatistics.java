@@ -1,12 +1,14 @@
 package io.outboard.pool;
 
+import io.outboard.core.ByteSize;
+
 /**
  * The state of a pool, read without stopping it: each number was right at one moment of the reading, not all at the same
  * one while other threads allocate.
  *
  * @param regions how many regions the pool holds
  * @param heldBytes size of these regions, in bytes
- * @param limitBytes most that the pool may hold, in bytes
+ * @param limitBytes most that the pool may hold, in bytes; {@link #NO_LIMIT} if only the device limits it
  * @param usedBytes bytes in blocks that are in use; limbo isn't
  * @param limboBytes bytes in blocks that were freed while the device may still be using them
  * @param peakUsedBytes most {@code usedBytes} so far
@@ -15,6 +17,8 @@ package io.outboard.pool;
  * @param synchronizations how often the pool waited for the device to give limbo back, for all of its work or a part
  * @param mappings how often memory was taken, moved or given back so far: a program that is steady has none of that
  * @param movedBytes memory that moved so far to where a request needed it that no free block had room for
+ * @param failures requests so far that ended with an exception since there was no memory, or no room in the tables
+ * @param leaks buffers so far that were collected without having been closed; 0 if the {@link LeakLevel} is {@code OFF}
  */
 public record PoolStatistics(
         int regions,
@@ -27,7 +31,12 @@ public record PoolStatistics(
         long allocations,
         long synchronizations,
         long mappings,
-        long movedBytes) {
+        long movedBytes,
+        long failures,
+        long leaks) {
+
+    /** In place of a limit, as with {@link java.lang.management.MemoryUsage#getMax}. */
+    public static final long NO_LIMIT = -1;
 
     /**
      * What is neither in use nor in limbo.
@@ -45,8 +54,10 @@ public record PoolStatistics(
      */
     @Override
     public String toString() {
-        return regions + (regions == 1 ? " region, " : " regions, ") + heldBytes + " bytes of at most " + limitBytes
-                + ": in use " + usedBytes + " bytes in " + liveBlocks + " blocks (at most " + peakUsedBytes
-                + " so far), limbo " + limboBytes + " bytes, free " + freeBytes() + " bytes";
+        return regions + (regions == 1 ? " region, " : " regions, ") + ByteSize.exact(heldBytes)
+                + (limitBytes == NO_LIMIT ? ", no limit" : " of at most " + ByteSize.exact(limitBytes))
+                + ": in use " + ByteSize.exact(usedBytes) + " in " + liveBlocks
+                + (liveBlocks == 1 ? " block" : " blocks") + " (at most " + ByteSize.exact(peakUsedBytes)
+                + " so far), limbo " + ByteSize.exact(limboBytes) + ", free " + ByteSize.exact(freeBytes());
     }
 }

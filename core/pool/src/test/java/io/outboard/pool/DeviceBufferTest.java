@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import examples.Program;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
@@ -70,8 +71,8 @@ class DeviceBufferTest {
 
             assertEquals(1000, buffer.sizeBytes());
             assertEquals(1024, pool.sizeOf(buffer.address()));
-            final String text = "[0x" + Long.toHexString(buffer.address()) + ", 1000 bytes]";
-            assertEquals(text, buffer.toString());
+            final String text = "[0x" + Long.toHexString(buffer.address()) + ", 1000 bytes";
+            assertEquals(text + "]", buffer.toString());
 
             buffer.close();
             buffer.close();
@@ -81,7 +82,45 @@ class DeviceBufferTest {
                     "the buffer is closed",
                     assertThrows(IllegalStateException.class, buffer::address).getMessage());
             assertThrows(IllegalStateException.class, buffer::sizeBytes);
-            assertEquals(text, buffer.toString());
+            assertEquals(text + ", closed]", buffer.toString());
+        }
+    }
+
+    @Test
+    void shouldBeAlignedIfAsked() {
+        try (Pool pool = builder().build()) {
+            final DeviceBuffer first = pool.buffer(100);
+            final DeviceBuffer aligned = pool.buffer(1000, 1 << 16);
+
+            assertEquals(0, aligned.address() & 0xffff);
+            assertEquals(1000, aligned.sizeBytes());
+            assertThrows(IllegalArgumentException.class, () -> pool.buffer(1000, 3));
+            aligned.close();
+            first.close();
+            assertEquals(0, pool.statistics().liveBlocks());
+        }
+    }
+
+    /** What it leaves behind the same stream may have at once, others only after its work. */
+    @ParameterizedTest
+    @EnumSource(LeakLevel.class)
+    void shouldGoBackOnItsStream(final LeakLevel level) {
+        final SimulatedDevice device = new SimulatedDevice();
+        try (Pool pool = builder()
+                .reuse(ReusePolicy.STREAM_ORDERED, device)
+                .leakLevel(level)
+                .build()) {
+            device.submit(7);
+            final DeviceBuffer buffer = pool.bufferAsync(4 * MIB, 7);
+            final long address = buffer.address();
+
+            buffer.close();
+
+            assertEquals(4 * MIB, pool.statistics().limboBytes());
+            try (DeviceBuffer next = pool.bufferAsync(4 * MIB, 7)) {
+                assertEquals(address, next.address());
+            }
+            assertEquals(0, device.awaits() + device.synchronizations(), "nothing was waited for");
         }
     }
 
@@ -170,21 +209,21 @@ class DeviceBufferTest {
     @Test
     void shouldReportALostBufferWithItsStack() throws InterruptedException {
         try (Warnings warnings = new Warnings();
-                Pool pool = builder().leakLevel(LeakLevel.ALL).build()) {
+                Pool pool = builder().name("lossy").leakLevel(LeakLevel.ALL).build()) {
             final DeviceBuffer kept = pool.buffer(100);
-            final long lost = pool.buffer(100).address();
+            final long lost = Program.address(Program.buffer(pool, 100));
             pool.buffer(100).close();
 
             final LogRecord report = reports(warnings, 1).get(0);
 
             assertEquals(
-                    "a buffer was collected without having been closed, [0x" + Long.toHexString(lost)
+                    "pool lossy: a buffer was collected without having been closed, [0x" + Long.toHexString(lost)
                             + ", 100 bytes]; it stays in use",
                     report.getMessage());
-            assertTrue(
-                    List.of(report.getThrown().getStackTrace()).stream()
-                            .anyMatch(frame -> frame.getMethodName().equals("shouldReportALostBufferWithItsStack")),
-                    "the stack names this test");
+            final StackTraceElement[] stack = report.getThrown().getStackTrace();
+            assertEquals("examples.Program.buffer", stack[0].getClassName() + "." + stack[0].getMethodName());
+            assertEquals("shouldReportALostBufferWithItsStack", stack[1].getMethodName(), "the rest is all there");
+            assertEquals(1, pool.statistics().leaks());
             assertEquals(2, pool.statistics().liveBlocks());
             pool.free(lost);
             kept.close();
@@ -294,19 +333,19 @@ class DeviceBufferTest {
     @Test
     void shouldNameTheSitesOfHolders() {
         try (Warnings warnings = new Warnings()) {
-            final Pool pool = builder().leakLevel(LeakLevel.ALL).build();
-            final DeviceBuffer buffer = pool.buffer(2 * MIB);
+            final Pool pool = builder().name("gpu0").leakLevel(LeakLevel.ALL).build();
+            final DeviceBuffer buffer = Program.buffer(pool, 2 * MIB);
             pool.allocate(MIB);
 
             final DeviceOutOfMemoryException thrown =
                     assertThrows(DeviceOutOfMemoryException.class, () -> pool.buffer(3 * MIB));
             pool.close();
 
-            final String holder = ", 2097152 bytes, allocated at " + DeviceBufferTest.class.getName()
-                    + ".shouldNameTheSitesOfHolders(DeviceBufferTest.java:";
+            final String holder = ", 2MiB, allocated at examples.Program.buffer(Program.java:";
             assertTrue(String.valueOf(thrown.getMessage()).contains(holder), thrown::getMessage);
-            assertTrue(String.valueOf(thrown.getMessage()).endsWith(", 1048576 bytes]]"), thrown::getMessage);
+            assertTrue(String.valueOf(thrown.getMessage()).endsWith(", 1MiB]]"), thrown::getMessage);
             final String warning = warnings.records().remove().getMessage();
+            assertTrue(warning.startsWith("pool gpu0 is closed with 2 blocks in use, 3MiB; the largest: "), warning);
             assertTrue(warning.contains(holder), warning);
             buffer.close();
         }

@@ -30,6 +30,7 @@ public final class FailingMemorySource implements MemorySource {
 
     private long failingCall = Long.MAX_VALUE;
     private @Nullable Supplier<RuntimeException> failure;
+    private @Nullable Supplier<? extends RuntimeException> refusal;
 
     /**
      * A source of regions aligned to 2 MiB.
@@ -115,6 +116,15 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
+     * Makes every call that takes memory fail from now on, and change nothing.
+     *
+     * @param newRefusal makes what it throws; null for none any more
+     */
+    public synchronized void refuse(final @Nullable Supplier<? extends RuntimeException> newRefusal) {
+        refusal = newRefusal;
+    }
+
+    /**
      * How often a region was taken, given back, reserved, grown, shrunk, moved or closed.
      *
      * @return calls, failed ones included
@@ -154,6 +164,7 @@ public final class FailingMemorySource implements MemorySource {
     public synchronized Region take(final long sizeBytes) {
         takes++;
         call();
+        checkServed();
         final Region region = source.take(sizeBytes + shiftBytes);
         regionsOut++;
         return new Region(region.address() + shiftBytes, sizeBytes);
@@ -190,6 +201,12 @@ public final class FailingMemorySource implements MemorySource {
     private void call() {
         if (++calls == failingCall && failure != null) {
             throw failure.get();
+        }
+    }
+
+    private void checkServed() {
+        if (refusal != null) {
+            throw refusal.get();
         }
     }
 
@@ -235,6 +252,7 @@ public final class FailingMemorySource implements MemorySource {
         public void commit(final long address, final long bytes, final long pieceBytes) {
             synchronized (FailingMemorySource.this) {
                 call();
+                checkServed();
                 inner.commit(address, bytes, pieceBytes);
                 change(address, bytes, true);
             }

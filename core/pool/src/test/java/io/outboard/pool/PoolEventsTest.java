@@ -2,17 +2,26 @@ package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.StrategyOptions;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
+import jdk.jfr.StackTrace;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
@@ -22,6 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 class PoolEventsTest {
 
     private static final long MIB = 1L << 20;
+
+    private static final String STATISTICS = "io.outboard.PoolStatistics";
 
     private final FailingMemorySource source = new FailingMemorySource(1L << 40);
     private final SimulatedDevice device = new SimulatedDevice();
@@ -51,6 +62,7 @@ class PoolEventsTest {
         }
         final List<RecordedEvent> events = RecordingFile.readAllEvents(path).stream()
                 .filter(event -> event.getEventType().getName().startsWith("io.outboard."))
+                .filter(event -> !event.getEventType().getName().equals(STATISTICS))
                 .sorted(Comparator.comparing(RecordedEvent::getStartTime))
                 .toList();
         for (final RecordedEvent event : events) {
@@ -297,5 +309,101 @@ class PoolEventsTest {
             }
         }
         assertEquals(2000, seen);
+    }
+
+    // Again and again
+
+    /** Waits until the recorder has asked twice more. */
+    private List<RecordedEvent> samples(final Runnable meanwhile) throws IOException, InterruptedException {
+        final Path path = folder.resolve("periodic.jfr");
+        final CountDownLatch asked = new CountDownLatch(2);
+        final Runnable hook = asked::countDown;
+        try (Recording recording = new Recording()) {
+            recording.enable(STATISTICS).withPeriod(Duration.ofMillis(20));
+            recording.enable(Asked.class).withPeriod(Duration.ofMillis(20));
+            recording.start();
+            meanwhile.run();
+            FlightRecorder.addPeriodicEvent(Asked.class, hook);
+            assertTrue(asked.await(20, TimeUnit.SECONDS), "the recorder asks");
+            recording.stop();
+            recording.dump(path);
+        } finally {
+            FlightRecorder.removePeriodicEvent(hook);
+        }
+        return RecordingFile.readAllEvents(path).stream()
+                .filter(event -> event.getEventType().getName().equals(STATISTICS))
+                .toList();
+    }
+
+    /** So that a test knows that others of its period were asked for. */
+    @StackTrace(false)
+    static final class Asked extends Event {}
+
+    @Test
+    void shouldRecordTheStatisticsAgainAndAgain() throws Exception {
+        try (Pool pool = builder().build();
+                Pool unnamed = Pool.over(source).build()) {
+            pool.allocate(MIB);
+            pool.allocate(MIB);
+            assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(4 * MIB));
+
+            final List<RecordedEvent> events = samples(() -> {});
+
+            final RecordedEvent event = events.stream()
+                    .filter(each -> each.getString("pool").equals("recorded"))
+                    .findFirst()
+                    .orElseThrow();
+            assertEquals("immediate", event.getString("policy"));
+            assertEquals("tlsf", event.getString("strategy"));
+            assertEquals(1, event.getInt("regions"));
+            final PoolStatistics now = pool.statistics();
+            for (final RecordComponent number : PoolStatistics.class.getRecordComponents()) {
+                assertEquals(
+                        ((Number) number.getAccessor().invoke(now)).longValue(),
+                        event.getLong(number.getName()),
+                        number.getName());
+            }
+            assertEquals(2 * MIB, event.getLong("freeBytes"));
+            assertEquals(List.of("Outboard"), event.getEventType().getCategoryNames());
+            assertTrue(
+                    events.stream()
+                            .anyMatch(each -> each.getString("pool").isEmpty() && each.getLong("limitBytes") == -1),
+                    unnamed::toString);
+        }
+    }
+
+    @Test
+    void shouldNotRecordTheStatisticsOfClosedPools() throws Exception {
+        final Pool closed = builder().build();
+        final Pool ended = Pool.over(source).name("ended").build();
+        closed.close();
+        ended.endThreads();
+
+        final List<RecordedEvent> events = samples(() -> {});
+
+        assertFalse(PeriodicStatistics.has(closed.diagnosis));
+        assertTrue(
+                events.stream().noneMatch(event -> event.getString("pool").matches("recorded|ended")),
+                events::toString);
+        ended.close();
+    }
+
+    /** Nobody closed it, and nobody can. */
+    @Test
+    void shouldForgetALostPool() throws Exception {
+        final WeakReference<Diagnosis> lost = losePool();
+        final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (lost.get() != null && System.nanoTime() < deadline) {
+            System.gc();
+            Thread.onSpinWait();
+        }
+
+        assertNull(lost.get());
+    }
+
+    private WeakReference<Diagnosis> losePool() {
+        final Pool pool = Pool.over(source).build();
+        assertTrue(PeriodicStatistics.has(pool.diagnosis));
+        return new WeakReference<>(pool.diagnosis);
     }
 }

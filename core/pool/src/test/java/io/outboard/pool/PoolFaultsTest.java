@@ -209,7 +209,7 @@ class PoolFaultsTest {
         }
 
         final String message = String.valueOf(thrown.getMessage());
-        assertTrue(message.contains("1048576 bytes]]"), message);
+        assertTrue(message.contains("1MiB]]"), message);
         assertFalse(message.contains("largest free block 0 bytes"), message);
     }
 

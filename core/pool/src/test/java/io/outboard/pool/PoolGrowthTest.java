@@ -44,7 +44,8 @@ class PoolGrowthTest {
         final Pool pool = builder().build();
 
         assertEquals(0, source.takes());
-        assertEquals(new PoolStatistics(0, 0, 1L << 62, 0, 0, 0, 0, 0, 0, 0, 0), pool.statistics());
+        assertEquals(
+                new PoolStatistics(0, 0, PoolStatistics.NO_LIMIT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), pool.statistics());
         assertEquals(0, pool.largestFreeBlockBytes());
     }
 
@@ -394,8 +395,8 @@ class PoolGrowthTest {
         assertEquals(1, messages.size());
         assertTrue(
                 messages.get(0)
-                        .startsWith("a pool is closed with 2 blocks in use, 3145728 bytes; the largest: [[0x"
-                                + Long.toHexString(large) + ", 2097152 bytes], [0x"),
+                        .startsWith("unnamed pool is closed with 2 blocks in use, 3MiB; the largest: [[0x"
+                                + Long.toHexString(large) + ", 2MiB], [0x"),
                 messages::toString);
         assertEquals(0, source.regionsOut());
         assertEquals(0, pool.statistics().freeBytes());

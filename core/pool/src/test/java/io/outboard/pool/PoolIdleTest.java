@@ -40,9 +40,9 @@ class PoolIdleTest {
         final long large = pool.allocate(160 * MIB);
         pool.free(large);
 
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
         assertTrue(pool.statistics().heldBytes() >= 176 * MIB, "it was needed");
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
 
         assertEquals(18 * MIB, pool.statistics().heldBytes());
         assertTrue(source.hasMemory(small, 16 * MIB));
@@ -58,9 +58,9 @@ class PoolIdleTest {
         for (int i = 0; i < 32; i += 2) {
             pool.free(blocks.get(i));
         }
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
 
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
 
         assertEquals(72 * MIB, pool.statistics().heldBytes());
     }
@@ -69,9 +69,9 @@ class PoolIdleTest {
     void shouldKeepWhatItIsTold() {
         final Pool pool = pool(100 * MIB);
         pool.free(pool.allocate(200 * MIB));
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
 
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
 
         assertEquals(100 * MIB, pool.statistics().heldBytes());
     }
@@ -81,11 +81,11 @@ class PoolIdleTest {
     void shouldMapAndUnmapNothingInASteadyProgram() {
         final Pool pool = pool(0);
         pool.free(pool.allocate(200 * MIB));
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
         final long calls = source.calls();
         for (int i = 0; i < 100; i++) {
             pool.free(pool.allocate((190 + i % 10) * MIB));
-            pool.idle().giveBackIdle(pool);
+            pool.idle.giveBackIdle(pool);
         }
         assertEquals(calls, source.calls());
     }
@@ -102,9 +102,9 @@ class PoolIdleTest {
     void shouldGiveBackWhatStaysInLimbo() {
         final Pool pool = strictPool(new IdleDevice());
         pool.free(pool.allocate(200 * MIB));
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
 
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
 
         assertEquals(0, pool.statistics().heldBytes());
     }
@@ -119,7 +119,7 @@ class PoolIdleTest {
                 pool.free(last);
                 last = pool.allocate(60 * MIB);
             }
-            pool.idle().giveBackIdle(pool);
+            pool.idle.giveBackIdle(pool);
             assertTrue(
                     pool.statistics().heldBytes() >= 120 * MIB,
                     pool.statistics().toString());
@@ -206,7 +206,7 @@ class PoolIdleTest {
             pool.free(address);
             awaitHeld(pool, 0);
             assertEquals(
-                    "idle memory could not be given back",
+                    "unnamed pool: idle memory could not be given back",
                     warnings.records().remove().getMessage());
         }
     }
@@ -261,10 +261,10 @@ class PoolIdleTest {
         for (int i = 0; i < 200; i += 2) {
             pool.free(blocks.get(i));
         }
-        pool.idle().giveBackIdle(pool);
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
         final PoolStatistics before = pool.statistics();
-        pool.idle().giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
         assertEquals(before.heldBytes(), pool.statistics().heldBytes());
         assertEquals(before.synchronizations(), pool.statistics().synchronizations());
     }
@@ -278,22 +278,22 @@ class PoolIdleTest {
                 .keep(Duration.ofDays(1), 16 * MIB)
                 .build();
         // Its own thread doesn't interfere.
-        pool.idle().end();
+        pool.idle.end();
         final long live = pool.allocate(20 * MIB);
         pool.free(pool.allocate(150 * MIB));
-        pool.idle().giveBackUnderPressure(pool);
+        pool.idle.giveBackUnderPressure(pool);
         assertEquals(170 * MIB, pool.statistics().heldBytes(), "the device has enough");
 
         final Region others = source.take(60 * MIB);
-        pool.idle().giveBackUnderPressure(pool);
+        pool.idle.giveBackUnderPressure(pool);
         assertEquals(132 * MIB, pool.statistics().heldBytes());
         assertEquals(64 * MIB, source.availableBytes());
 
         final Region more = source.take(64 * MIB);
-        pool.idle().giveBackUnderPressure(pool);
+        pool.idle.giveBackUnderPressure(pool);
         assertEquals(68 * MIB, pool.statistics().heldBytes());
         source.take(64 * MIB);
-        pool.idle().giveBackUnderPressure(pool);
+        pool.idle.giveBackUnderPressure(pool);
         assertEquals(20 * MIB, pool.statistics().heldBytes(), "what is in use stays");
         assertTrue(source.hasMemory(live, 20 * MIB));
         source.giveBack(others);
@@ -318,15 +318,15 @@ class PoolIdleTest {
         final Pool pool =
                 Pool.over(source).firstRegionBytes(UNIT).leave(200 * MIB).build();
         // Its own thread doesn't interfere.
-        pool.idle().end();
+        pool.idle.end();
         pool.free(pool.allocate(200 * MIB));
         source.failAt(1, () -> new IllegalStateException("as told"));
-        assertThrows(IllegalStateException.class, () -> pool.idle().giveBackUnderPressure(pool));
+        assertThrows(IllegalStateException.class, () -> pool.idle.giveBackUnderPressure(pool));
         final long calls = source.calls();
 
-        pool.idle().giveBackUnderPressure(pool);
+        pool.idle.giveBackUnderPressure(pool);
         assertEquals(calls, source.calls());
-        pool.idle().giveBackUnderPressure(pool);
+        pool.idle.giveBackUnderPressure(pool);
 
         assertEquals(200 * MIB, source.availableBytes());
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import java.lang.management.ManagementFactory;
@@ -13,11 +14,14 @@ import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import javax.management.RuntimeMBeanException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,24 +70,96 @@ class PoolManagementTest {
                             method.invoke(pool.statistics()));
                 }
             }
+            expected.put("Policy", "immediate");
+            expected.put("Strategy", "tlsf");
+            expected.put("LargestFreeBlockBytes", 3 * MIB);
             assertEquals(expected, shown);
-            assertEquals(12, shown.size());
+            assertEquals(17, shown.size());
+            assertEquals(-1L, shown.get("LimitBytes"), "no limit");
             pool.free(address);
         }
     }
 
     @Test
     void shouldTrimAndDump(@TempDir final Path folder) throws Exception {
-        try (Pool pool = builder().name("gpu0").build()) {
+        try (Pool pool = builder().name("gpu0").dumpFolder(folder).build()) {
             pool.free(pool.allocate(MIB));
-            final Path path = folder.resolve("dump.json");
+            final Path path = folder.resolve("gpu0-1.dump_json");
 
-            server.invoke(nameOf("gpu0"), "dump", new Object[] {path.toString()}, new String[] {"java.lang.String"});
+            assertEquals(path.toString(), dump("gpu0-1.dump_json"));
             final Object held = server.invoke(nameOf("gpu0"), "trimTo", new Object[] {0L}, new String[] {"long"});
 
             assertEquals(0L, held);
             assertEquals(0, pool.statistics().heldBytes());
             assertTrue(Files.readString(path).contains("\"heldBytes\": 4194304"));
+        }
+    }
+
+    private Object dump(final String fileName) throws Exception {
+        return server.invoke(nameOf("gpu0"), "dump", new Object[] {fileName}, new String[] {"java.lang.String"});
+    }
+
+    /** Clients may be far away, and of anyone. */
+    @Test
+    void shouldRefuseToDumpWithoutAFolder(@TempDir final Path folder) throws Exception {
+        try (Pool pool = builder().name("gpu0").build()) {
+            final Path path = folder.resolve("dump.json");
+
+            final RuntimeMBeanException thrown = assertThrows(RuntimeMBeanException.class, () -> dump(path.toString()));
+
+            assertEquals(
+                    "no folder for dumps is configured: set PoolBuilder.dumpFolder, or for agent and facades"
+                            + " outboard.dumpFolder",
+                    thrown.getTargetException().getMessage());
+            assertFalse(Files.exists(path));
+            pool.dump(path);
+            assertTrue(Files.exists(path), "who has the pool may");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "", ".", "..", "../x", "a/b", "/tmp/x", "a\\b", "C:x", ".hidden", "-x", "a b", "x\u0000", "\u00e9"
+            })
+    void shouldRefuseToDumpAnywhereElse(final String fileName, @TempDir final Path parent) throws Exception {
+        final Path folder = Files.createDirectory(parent.resolve("dumps"));
+        try (Pool pool = builder().name("gpu0").dumpFolder(folder).build()) {
+            final RuntimeMBeanException thrown = assertThrows(RuntimeMBeanException.class, () -> dump(fileName));
+
+            assertEquals(
+                    "fileName=" + fileName
+                            + " must be a name without a folder: letters, digits, . _ and -, and no . or - first",
+                    thrown.getTargetException().getMessage());
+            try (Stream<Path> all = Files.walk(parent)) {
+                assertEquals(List.of(parent, folder), all.toList());
+            }
+            assertEquals(0, pool.statistics().regions());
+        }
+    }
+
+    @Test
+    void shouldCountFailuresAndLeaks() throws Exception {
+        try (Pool pool = builder().limitBytes(4 * MIB).name("gpu0").build()) {
+            assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(5 * MIB));
+            assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(4 * MIB + 1));
+
+            assertEquals(2L, server.getAttribute(nameOf("gpu0"), "Failures"));
+            assertEquals(0L, server.getAttribute(nameOf("gpu0"), "Leaks"));
+        }
+    }
+
+    /** Its device is gone, and another pool may have the name. */
+    @Test
+    void shouldGoWhenThePoolsThreadsEnd() throws Exception {
+        final Pool pool = builder().name("gpu0").build();
+
+        pool.endThreads();
+
+        assertFalse(server.isRegistered(nameOf("gpu0")));
+        try (Pool next = builder().name("gpu0").build()) {
+            pool.close();
+            assertTrue(server.isRegistered(nameOf("gpu0")), next::toString);
         }
     }
 

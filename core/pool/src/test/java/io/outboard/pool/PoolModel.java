@@ -86,6 +86,7 @@ final class PoolModel {
     private final TreeMap<Long, Long> everFreed = new TreeMap<>();
     private final List<Freed> pending = new ArrayList<>();
     private long allocations;
+    private long failures;
     private long peakBytes;
 
     PoolModel(final ReusePolicy policy, final FailingMemorySource source) {
@@ -154,6 +155,7 @@ final class PoolModel {
                 address = alignmentBytes == 1 ? pool.allocate(sizeBytes) : pool.allocate(sizeBytes, alignmentBytes);
             }
         } catch (final DeviceOutOfMemoryException e) {
+            failures++;
             checkExhausted(sizeBytes, alignmentBytes, e);
             return;
         }
@@ -298,7 +300,9 @@ final class PoolModel {
                         policy == ReusePolicy.IMMEDIATE ? 0 : device.synchronizations() + device.awaits(),
                         // How it came to that isn't modelled.
                         statistics.mappings(),
-                        statistics.movedBytes()),
+                        statistics.movedBytes(),
+                        failures,
+                        0),
                 statistics);
         peakBytes = statistics.peakUsedBytes();
     }

@@ -1,6 +1,9 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,6 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What happens when memory, or room in the tables, runs out. */
 class PoolOutOfMemoryTest {
@@ -163,9 +168,9 @@ class PoolOutOfMemoryTest {
         assertEquals(freeBytes, thrown.freeBytes());
         assertEquals(freeBytes, thrown.largestFreeBlockBytes());
         assertEquals(
-                "pool full: requested 4194304 bytes; 1 region, 4194304 bytes of at most 4194304: in use 19968 bytes in 12"
-                        + " blocks (at most 19968 so far), limbo 0 bytes, free 4174336 bytes, largest free block 4174336"
-                        + " bytes, external fragmentation 0.0; largest holders " + expected.subList(0, 8),
+                "unnamed pool full: requested 4MiB; 1 region, 4MiB of at most 4MiB: in use 19.5KiB in 12 blocks (at most"
+                        + " 19.5KiB so far), limbo 0 bytes, free 3.98MiB (4174336 bytes), largest free block 3.98MiB"
+                        + " (4174336 bytes), external fragmentation 0.0; largest holders " + expected.subList(0, 8),
                 thrown.getMessage());
     }
 
@@ -198,12 +203,97 @@ class PoolOutOfMemoryTest {
         final DeviceOutOfMemoryException thrown =
                 assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * MIB));
 
-        assertTrue(
-                String.valueOf(thrown.getMessage()).contains("limbo 3145728 bytes, free 1048576 bytes"),
-                thrown::getMessage);
+        assertTrue(String.valueOf(thrown.getMessage()).contains("limbo 3MiB, free 1MiB"), thrown::getMessage);
         assertTrue(String.valueOf(thrown.getMessage()).endsWith("largest holders []"), thrown::getMessage);
         device.capturing(false);
         assertEquals(block, pool.allocate(4 * MIB));
+    }
+
+    // What the device said
+
+    private Pool unlimited(final boolean inPlace) {
+        return Pool.over(inPlace ? source.growingInPlace() : source)
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(4 * MIB)
+                .growInPlace(inPlace)
+                .name("gpu0")
+                .build();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldHaveWhatTheDeviceSaidAsItsCause(final boolean inPlace) {
+        try (Pool pool = unlimited(inPlace)) {
+            pool.free(pool.allocate(4 * MIB));
+            final DeviceOutOfMemoryException refusal = DeviceOutOfMemoryException.ofDevice(
+                    8 * MIB, MIB, 16 * MIB, "cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY (2)");
+            source.refuse(() -> refusal);
+
+            final DeviceOutOfMemoryException thrown =
+                    assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(8 * MIB));
+
+            assertSame(refusal, thrown.getCause());
+            assertTrue(
+                    String.valueOf(thrown.getMessage())
+                            .startsWith("pool gpu0 full: requested 8MiB; 1 region, 4MiB, no limit: "),
+                    thrown::getMessage);
+            assertFalse(String.valueOf(thrown.getMessage()).contains("4611686018427387904"), thrown::getMessage);
+        }
+    }
+
+    /** More is missing than a piece has, and the device is asked how much there is before any is made. */
+    @Test
+    void shouldHaveWhatTheDeviceReportsAsItsCause() {
+        final FailingMemorySource small = new FailingMemorySource(1L << 30).growingInPlace();
+        try (Pool pool = Pool.over(small)
+                .strategy("tlsf", new StrategyOptions(256, 1024))
+                .firstRegionBytes(4 * MIB)
+                .build()) {
+            pool.free(pool.allocate(512 * MIB));
+
+            final DeviceOutOfMemoryException thrown =
+                    assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2L << 30));
+
+            final Throwable cause = thrown.getCause();
+            assertTrue(cause instanceof DeviceOutOfMemoryException, () -> "cause " + cause);
+        }
+    }
+
+    /** It was refused before, but the pool's own limit is why this one fails. */
+    @Test
+    void shouldHaveNoCauseIfTheDeviceWasNotAsked() {
+        final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
+        source.refuse(() -> DeviceOutOfMemoryException.ofDevice(1, 0, 1, "simulated"));
+        assertNotNull(assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(MIB))
+                .getCause());
+        source.refuse(null);
+        pool.allocate(4 * MIB);
+
+        assertNull(assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(MIB))
+                .getCause());
+        assertNull(assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(5 * MIB))
+                .getCause());
+        assertEquals(3, pool.statistics().failures());
+    }
+
+    // As a person reads it
+
+    @Test
+    void shouldReadAsWhatItIsAndHowFullItIs() {
+        final Pool pool = unlimited(false);
+        final long block = pool.allocate(MIB);
+
+        assertEquals(
+                "pool gpu0 [immediate, tlsf, 1 region, 4MiB, no limit: in use 1MiB in 1 block (at most 1MiB so far),"
+                        + " limbo 0 bytes, free 3MiB]",
+                pool.toString());
+        pool.free(block);
+        pool.close();
+        assertEquals("pool gpu0 [immediate, tlsf, closed]", pool.toString());
+        assertEquals(
+                "unnamed pool [stream-ordered, tlsf, 0 regions, 0 bytes of at most 4MiB: in use 0 bytes in 0 blocks (at"
+                        + " most 0 bytes so far), limbo 0 bytes, free 0 bytes]",
+                ofMiB(4, ReusePolicy.STREAM_ORDERED).toString());
     }
 
     // Tables
@@ -240,6 +330,7 @@ class PoolOutOfMemoryTest {
         assertThrows(BlockTableFullException.class, () -> pool.allocate(256));
         assertThrows(BlockTableFullException.class, () -> pool.allocateAsync(256, 0));
         assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(3 * MIB));
+        assertEquals(3, pool.statistics().failures());
         assertEquals(3, pool.statistics().liveBlocks());
         pool.free(block);
 

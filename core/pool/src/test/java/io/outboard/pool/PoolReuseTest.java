@@ -189,7 +189,7 @@ class PoolReuseTest {
         assertEquals(
                 "address=0x" + Long.toHexString(block)
                         + " must be the start of a block in use: it was freed already, and the memory of its block [0x"
-                        + Long.toHexString(block) + ", 262144 bytes] isn't released yet",
+                        + Long.toHexString(block) + ", 256KiB] isn't released yet",
                 thrown.getMessage());
         assertThrows(InvalidAddressException.class, () -> pool.freeAsync(block, OTHER));
         assertThrows(InvalidAddressException.class, () -> pool.sizeOf(block));

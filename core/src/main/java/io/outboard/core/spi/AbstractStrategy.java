@@ -39,7 +39,7 @@ public abstract class AbstractStrategy implements Strategy {
         granuleMask = options.granuleBytes() - 1;
         granuleLog2 = Long.numberOfTrailingZeros(options.granuleBytes());
         freeGranules = region.sizeBytes() >>> granuleLog2;
-        checkRegion(region, freeGranules, options.granuleBytes());
+        Arguments.checkRegion(region, freeGranules, options.granuleBytes());
         this.region = region;
         regionAddress = region.address();
         regionBytes = freeGranules << granuleLog2;
@@ -386,14 +386,8 @@ public abstract class AbstractStrategy implements Strategy {
         return (int) start;
     }
 
-    private static void checkRegion(final Region region, final long granules, final long granuleBytes) {
-        if (granules == 0 || granules >= 1L << 32) {
-            throw new IllegalArgumentException("region=" + region + " must have from 1 to 2^32 - 1 granules of "
-                    + granuleBytes + " bytes: choose another granule");
-        }
-        if ((region.address() & (granuleBytes - 1)) != 0) {
-            throw new IllegalArgumentException(
-                    "region=" + region + " must start at a multiple of the granule, " + granuleBytes + " bytes");
-        }
+    @Override
+    public final String toString() {
+        return Descriptions.of(this);
     }
 }

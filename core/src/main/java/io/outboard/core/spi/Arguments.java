@@ -1,5 +1,8 @@
 package io.outboard.core.spi;
 
+import io.outboard.core.ByteSize;
+import io.outboard.core.Region;
+
 /**
  * Checks of what callers of a strategy, or of a pool, pass: one wording for all. It is public for strategies in other
  * modules, not for applications. Safe for any number of threads.
@@ -56,5 +59,17 @@ public final class Arguments {
     public static IllegalArgumentException lessThanTheBlock(final long newSizeBytes, final long sizeBytes) {
         return new IllegalArgumentException(
                 "newSizeBytes=" + newSizeBytes + ", rounded up, must be >= the block's size, " + sizeBytes);
+    }
+
+    /** Checks what a strategy is to divide. */
+    static void checkRegion(final Region region, final long granules, final long granuleBytes) {
+        if (granules == 0 || granules >= 1L << 32) {
+            throw new IllegalArgumentException("region=" + region + " must have from 1 to 2^32 - 1 granules of "
+                    + ByteSize.text(granuleBytes) + ": choose another granule");
+        }
+        if ((region.address() & (granuleBytes - 1)) != 0) {
+            throw new IllegalArgumentException(
+                    "region=" + region + " must start at a multiple of the granule, " + ByteSize.text(granuleBytes));
+        }
     }
 }

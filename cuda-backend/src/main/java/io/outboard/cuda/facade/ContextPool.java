@@ -12,10 +12,12 @@ import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import jcuda.runtime.cudaError;
+import org.jspecify.annotations.Nullable;
 
 /** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. */
 final class ContextPool {
@@ -31,6 +33,9 @@ final class ContextPool {
     /** Where it grows in place, by little. */
     private static final long FIRST_BYTES = 64L << 20;
 
+    /** A device has no more contexts with pools than that. */
+    private static final int MOST_OF_A_NAME = 100;
+
     private final CudaCalls calls;
     private final ContextMemorySource source;
     private final int device;
@@ -43,14 +48,19 @@ final class ContextPool {
     private volatile long pitchUnitBytes;
     private volatile boolean live = true;
 
-    /** The context is current on the calling thread. */
+    /**
+     * The context is current on the calling thread.
+     *
+     * @param name of the pool, to which a number is added if another has it; null for none
+     */
     ContextPool(
+            final @Nullable String name,
             final CudaCalls calls,
             final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
             final int device,
             final long context,
             final StreamCaptures captures,
-            final ContextPools.Options options) {
+            final PoolOptions options) {
         source = new ContextMemorySource(calls, context, captures, virtualMemory, device);
         this.calls = calls;
         this.device = device;
@@ -65,18 +75,40 @@ final class ContextPool {
                 ? Math.min(FIRST_BYTES, availableBytes)
                 : availableBytes / FIRST_REGIONS;
         final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
+        final long limitBytes = Math.max(1, (long) (availableBytes * options.share()));
+        final Supplier<PoolBuilder> description = () -> describe(options, firstBytes, limitBytes);
+        pool = name == null ? description.get().build() : named(description, name);
+    }
+
+    private PoolBuilder describe(final PoolOptions options, final long firstBytes, final long limitBytes) {
         final PoolBuilder builder = Pool.over(source)
                 .strategy(options.strategy())
                 .reuse(policy, work)
                 .firstRegionBytes(Math.max(1, firstBytes))
-                .limitBytes(Math.max(1, (long) (availableBytes * options.share())));
+                .limitBytes(limitBytes);
         if (!options.keep().isZero()) {
             builder.keep(options.keep(), 0);
         }
         if (options.leaveBytes() > 0) {
             builder.leave(options.leaveBytes());
         }
-        pool = builder.build();
+        final Path dumpFolder = options.dumpFolder();
+        return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);
+    }
+
+    /** The device may have other contexts, and the program pools of its own. If JMX doesn't work here, the pool has no name. */
+    private static Pool named(final Supplier<PoolBuilder> description, final String name) {
+        for (int number = 1; number <= MOST_OF_A_NAME; number++) {
+            try {
+                return description
+                        .get()
+                        .name(number == 1 ? name : name + "-" + number)
+                        .build();
+            } catch (final IllegalStateException e) {
+                LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
+            }
+        }
+        return description.get().build();
     }
 
     int device() {

@@ -7,8 +7,6 @@ import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
-import io.outboard.pool.ReusePolicy;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -34,39 +32,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ContextPools {
 
-    /** What pools are to be like. */
-    public interface Options {
-
-        /** The name of the strategy that divides regions. */
-        String strategy();
-
-        ReusePolicy reuse();
-
-        /** Most that a pool holds, as a share of what is free when it is made. */
-        double share();
-
-        /** 0 for a part of what is free. */
-        long firstRegionBytes();
-
-        /** Whether a free waits for the context. */
-        boolean freeIsBarrier();
-
-        /** Whether regions grow in place, where that is possible. */
-        boolean growInPlace();
-
-        /** How long memory is kept that isn't needed; 0 for ever. */
-        Duration keep();
-
-        /** What is left to others, as long as there is free memory; 0 for nothing. */
-        long leaveBytes();
-    }
-
     /** No device's number: there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
 
+    private final @Nullable String family;
     private final Supplier<CudaCalls> loader;
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
-    private final Supplier<? extends Options> defaults;
+    private final Supplier<? extends PoolOptions> defaults;
 
     /** What a thread uses; null while that isn't known. */
     // Not static: tests have several programs, with pools of their own.
@@ -93,19 +65,30 @@ public final class ContextPools {
     /** Of pools whose context is gone. Guarded by the monitor. */
     private final List<EndedPool> history = new ArrayList<>();
 
-    private @Nullable Options options;
+    private @Nullable PoolOptions options;
+
+    /** As the other constructor, for pools without names. */
+    public ContextPools(
+            final Supplier<CudaCalls> loader,
+            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final Supplier<? extends PoolOptions> defaults) {
+        this(null, loader, virtualMemory, defaults);
+    }
 
     /**
      * No pools yet.
      *
+     * @param family what the names of pools begin with, and what their device follows; null for none
      * @param loader of CUDA
      * @param virtualMemory what regions grow in place by, or nothing
      * @param defaults options unless others are configured, asked for when the first pool is made
      */
     public ContextPools(
+            final @Nullable String family,
             final Supplier<CudaCalls> loader,
             final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
-            final Supplier<? extends Options> defaults) {
+            final Supplier<? extends PoolOptions> defaults) {
+        this.family = family;
         this.loader = loader;
         this.virtualMemory = virtualMemory;
         this.defaults = defaults;
@@ -120,7 +103,7 @@ public final class ContextPools {
      *
      * @throws IllegalStateException if there is a pool already
      */
-    public synchronized void configure(final Options newOptions) {
+    public synchronized void configure(final PoolOptions newOptions) {
         if (pools.length > 0) {
             throw new IllegalStateException("options must be set before device memory is first asked for");
         }
@@ -207,7 +190,13 @@ public final class ContextPools {
             options = defaults.get();
         }
         final ContextPool added = new ContextPool(
-                calls, options.growInPlace() ? virtualMemory : Optional::empty, device, context, captures, options);
+                family == null ? null : family + "-device" + device,
+                calls,
+                options.growInPlace() ? virtualMemory : Optional::empty,
+                device,
+                context,
+                captures,
+                options);
         views.showTo(added);
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;

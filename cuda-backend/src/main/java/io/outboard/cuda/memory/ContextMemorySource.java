@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import jcuda.runtime.cudaError;
+import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,10 +71,13 @@ public final class ContextMemorySource implements MemorySource {
         final long[] address = new long[1];
         try (ContextScope scope = new ContextScope(calls, context)) {
             final int code = StreamCaptures.relaxed(calls, () -> calls.allocate(address, sizeBytes));
-            if (code == cudaError.cudaErrorMemoryAllocation) {
+            if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
                 final ContextScope.Memory memory = scope.memory();
                 throw DeviceOutOfMemoryException.ofDevice(
-                        sizeBytes, memory.freeBytes(), memory.totalBytes(), calls.nameOf(code) + " (" + code + ")");
+                        sizeBytes,
+                        memory.freeBytes(),
+                        memory.totalBytes(),
+                        "cuMemAlloc: " + CUresult.stringFor(code) + " (" + code + ")");
             }
             ContextScope.check(calls, "cuMemAlloc", code);
         }

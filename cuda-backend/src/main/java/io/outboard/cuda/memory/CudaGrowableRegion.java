@@ -187,7 +187,10 @@ final class CudaGrowableRegion implements GrowableRegion {
         try (ContextScope scope = new ContextScope(calls, context)) {
             final ContextScope.Memory free = scope.memory();
             return DeviceOutOfMemoryException.ofDevice(
-                    bytes, free.freeBytes(), free.totalBytes(), "CUDA_ERROR_OUT_OF_MEMORY (" + code + ")");
+                    bytes,
+                    free.freeBytes(),
+                    free.totalBytes(),
+                    "cuMemCreate: " + CUresult.stringFor(code) + " (" + code + ")");
         }
     }
 

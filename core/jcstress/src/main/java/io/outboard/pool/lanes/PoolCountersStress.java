@@ -58,7 +58,8 @@ public final class PoolCountersStress {
 
         @Actor
         public void reader(final J_Result result) {
-            result.r1 = new PoolStatistics(1, 4096, 4096, counters.usedBytes(), counters.limboBytes(), 0, 0, 0, 0, 0, 0)
+            result.r1 = new PoolStatistics(
+                            1, 4096, 4096, counters.usedBytes(), counters.limboBytes(), 0, 0, 0, 0, 0, 0, 0, 0)
                     .freeBytes();
         }
     }

@@ -13,7 +13,8 @@ import jdk.jfr.Name;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JFR events of a pool. Their names begin with {@code io.outboard.}; all have a stack and say which pool they are of.
+ * The JFR events of a pool. Their names begin with {@code io.outboard.}; all say which pool they are of and, but for
+ * that of statistics, have a stack.
  *
  * <p>An event is begun before what it tells of and committed after it. So that a reader sees an address freed before it is
  * allocated again, he orders frees by their start and allocations by their end: between the two the pool did it.
@@ -103,6 +104,13 @@ public final class PoolEvents {
         event.limitBytes = limitBytes;
         event.reason = thrown.reason();
         event.commit();
+    }
+
+    /** Null if nobody records. */
+    @Nullable
+    public StatisticsEvent statistics() {
+        final StatisticsEvent event = new StatisticsEvent(pool);
+        return event.isEnabled() ? event : null;
     }
 
     /** What the events share. */
@@ -309,6 +317,7 @@ public final class PoolEvents {
         long heldBytes;
 
         @Label("Limit")
+        @Description("Most that the pool may hold; -1 if only the device limits it")
         @DataAmount
         long limitBytes;
 

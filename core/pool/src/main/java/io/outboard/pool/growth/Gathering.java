@@ -81,6 +81,7 @@ final class Gathering {
             region.growable.move(pieces.addresses(), pieces.count());
             return true;
         } catch (final DeviceOutOfMemoryException e) {
+            region.refused(e);
             return false;
         } finally {
             movedBytes = region.settle(pieces);

@@ -1,5 +1,6 @@
 package io.outboard.pool.growth;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.pool.lanes.Lane;
 import io.outboard.pool.lanes.Lanes;
@@ -61,6 +62,11 @@ final class GrowingRegion {
     /** What limit and device still allow, in bytes. */
     long unusedBytes() {
         return Math.max(0, Math.min(limitBytes - lanes.totals.heldBytes(), maker.availableBytes())) & -unitBytes;
+    }
+
+    /** See {@link RegionMaker#refused}. */
+    void refused(final DeviceOutOfMemoryException by) {
+        maker.refused(by);
     }
 
     /** Where its last memory ends, as the source says. */

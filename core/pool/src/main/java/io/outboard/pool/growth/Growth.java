@@ -1,5 +1,6 @@
 package io.outboard.pool.growth;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.events.PoolEvents;
@@ -44,6 +45,11 @@ public final class Growth {
         this.lanes = lanes;
         main = lanes.main();
         inPlace = plan.inPlace() ? new GrowthInPlace(plan, lanes, maker, events) : null;
+    }
+
+    /** What the device said when it refused memory the last time, for whichever request; null if it never did. */
+    public @Nullable DeviceOutOfMemoryException refusal() {
+        return maker.refusal();
     }
 
     /** What the pool would hold if it grew for a request, in bytes. */

@@ -201,7 +201,7 @@ final class GrowthInPlace {
         final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
         final long endBefore = growing.memoryEnd();
         try {
-            return new InPlaceGrowth(growable, growing.sizes, firstRegionBytes, growing.moves, maker::availableBytes)
+            return new InPlaceGrowth(growable, growing.sizes, firstRegionBytes, growing.moves, maker)
                     .commit(end - growing.part.taken.address(), growing.mostBytes());
         } finally {
             final long endAfter = growing.memoryEnd();

@@ -81,6 +81,7 @@ final class HoleFilling {
             }
             return true;
         } catch (final DeviceOutOfMemoryException e) {
+            region.refused(e);
             return false;
         } finally {
             settle(holes, filled);

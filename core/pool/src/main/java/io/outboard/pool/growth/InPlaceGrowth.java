@@ -2,7 +2,6 @@ package io.outboard.pool.growth;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import java.util.function.LongSupplier;
 
 /**
  * By how much a region grows in place, and in which pieces. The region lock is held.
@@ -11,10 +10,9 @@ import java.util.function.LongSupplier;
  * @param sizes how large its pieces are
  * @param firstBytes what it has at least, if limit and device allow that
  * @param moves whether its pieces are to move
- * @param availableBytes asks what the device says that it has, which costs as much as a small piece
+ * @param maker asks what the device says that it has, which costs as much as a small piece, and is told what it refuses
  */
-record InPlaceGrowth(
-        GrowableRegion region, PieceSizes sizes, long firstBytes, boolean moves, LongSupplier availableBytes) {
+record InPlaceGrowth(GrowableRegion region, PieceSizes sizes, long firstBytes, boolean moves, RegionMaker maker) {
 
     /** Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that. */
     boolean commit(final long leastEnd, final long limitBytes) {
@@ -32,7 +30,7 @@ record InPlaceGrowth(
         final long roundedEnd = Math.min((leastEnd + unitBytes - 1) & -unitBytes, mostEnd);
         final long stepEnd = Math.min(end + sizes.stepBytes(committedBytes, firstBytes), mostEnd) & -unitBytes;
         final long missingBytes = roundedEnd - end;
-        if (missingBytes > sizes.most() && missingBytes > availableBytes.getAsLong()) {
+        if (missingBytes > sizes.most() && !isAvailable(missingBytes)) {
             return false;
         }
         if (!moves) {
@@ -54,11 +52,22 @@ record InPlaceGrowth(
         return done;
     }
 
+    /** Else as many pieces would be made as there is memory for, and given back. */
+    private boolean isAvailable(final long missingBytes) {
+        final long availableBytes = maker.availableBytes();
+        if (missingBytes > availableBytes) {
+            maker.refused(DeviceOutOfMemoryException.ofDevice(
+                    missingBytes, availableBytes, "the device reports less as free than is missing"));
+        }
+        return missingBytes <= availableBytes;
+    }
+
     private boolean tryCommit(final long from, final long to, final long pieceBytes) {
         try {
             region.commit(region.region().address() + from, to - from, pieceBytes);
             return true;
         } catch (final DeviceOutOfMemoryException e) {
+            maker.refused(e);
             return false;
         }
     }

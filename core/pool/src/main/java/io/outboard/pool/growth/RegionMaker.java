@@ -32,6 +32,9 @@ public final class RegionMaker {
     private final StrategyOptions options;
     private final PoolEvents events;
 
+    /** What the device said when it refused memory the last time; written under the region lock. */
+    private volatile @Nullable DeviceOutOfMemoryException refusal;
+
     public RegionMaker(
             final MemorySource source,
             final StrategyProvider provider,
@@ -46,6 +49,17 @@ public final class RegionMaker {
     /** Whether memory of free blocks can move to where a larger one is to be. */
     boolean canGather() {
         return provider.canRetireFree();
+    }
+
+    /** The device hasn't so much as was asked for. */
+    void refused(final DeviceOutOfMemoryException by) {
+        refusal = by;
+    }
+
+    /** What the device said when it refused memory the last time; null if it never did. */
+    @Nullable
+    DeviceOutOfMemoryException refusal() {
+        return refusal;
     }
 
     /** What the device says that it still has. */
@@ -74,6 +88,7 @@ public final class RegionMaker {
             try {
                 return take(sizeBytes);
             } catch (final DeviceOutOfMemoryException e) {
+                refused(e);
                 if (sizeBytes == leastBytes) {
                     return null;
                 }

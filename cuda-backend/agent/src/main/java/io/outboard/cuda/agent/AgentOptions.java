@@ -18,7 +18,7 @@ record AgentOptions(Map<String, String> values, boolean report) {
     private static final String REPORT = "report";
     private static final String PREFIX = "outboard.";
     private static final List<String> WITH_VALUE =
-            List.of("strategy", "share", "reuse", "free", "firstRegion", "growInPlace", "keep", "leave");
+            List.of("strategy", "share", "reuse", "free", "firstRegion", "growInPlace", "keep", "leave", "dumpFolder");
 
     /**
      * Splits the text. Values are checked by {@link #apply}.

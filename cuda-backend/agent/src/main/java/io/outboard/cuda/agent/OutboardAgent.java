@@ -19,10 +19,11 @@ import org.jspecify.annotations.Nullable;
  *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.9 by default
  *   reuse=POLICY        strict (the default), tracked, stream-ordered or immediate
  *   free=KIND           limbo (the default): cudaFree doesn't wait; barrier: it waits for the device, as CUDA's own
- *   firstRegion=SIZE    size of a pool's first region
+ *   firstRegion=SIZE    size of a pool's first region, such as 64MiB, 64M or 67108864
  *   growInPlace=BOOLEAN true (the default): memory grows in place and moves when it is scattered, on JDK 22 and newer; or false
  *   keep=SECONDS        how long memory is kept that no block needs, 0 (the default) for ever
  *   leave=SIZE          what is left to others: while the device has less, free memory goes back to it; 0 by default
+ *   dumpFolder=FOLDER   where JMX clients may write dumps of pools, nowhere by default
  *   report              print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *

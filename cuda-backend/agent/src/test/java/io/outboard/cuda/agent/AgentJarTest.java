@@ -86,8 +86,7 @@ class AgentJarTest {
                         "outboard-agent: device 0: 102 allocations and 102 frees without the driver; 0 waits for the"
                                 + " device instead of 102",
                         outcome.err().get(1)),
-                () -> assertTrue(
-                        outcome.err().get(2).startsWith("outboard-agent: device 0: 1 region, 33554432 bytes")));
+                () -> assertTrue(outcome.err().get(2).startsWith("outboard-agent: device 0: 1 region, 32MiB")));
     }
 
     @ParameterizedTest

@@ -16,7 +16,8 @@ class AgentOptionsTest {
 
     @AfterEach
     void clearProperties() {
-        List.of("strategy", "share", "reuse", "firstRegion").forEach(name -> System.clearProperty("outboard." + name));
+        List.of("strategy", "share", "reuse", "firstRegion", "dumpFolder")
+                .forEach(name -> System.clearProperty("outboard." + name));
     }
 
     @Test
@@ -48,15 +49,16 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, report",
-                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, report",
+                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, report",
+                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, report",
                 "share | option=share must have a value: share=...",
+                "dumpFolder=/nowhere/at/all | dumpFolder=/nowhere/at/all must be a folder that exists",
                 "report=yes | report=yes must have no value",
                 "share=0.5,share=0.6 | option=share must be given once",
                 "share=2 | share=2 must be a number > 0 and <= 1",
                 "share=much | share=much must be a number > 0 and <= 1",
                 "reuse=lax | reuse=lax must be one of: strict, tracked, stream-ordered, immediate",
-                "firstRegion=-1 | firstRegion=-1 must be >= 0 and <= 2^62 bytes",
+                "firstRegion=-1 | firstRegion=-1 must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB",
             })
     void shouldNameOptionValueAndRule(final String text, final String message) {
         final IllegalArgumentException thrown = assertThrows(

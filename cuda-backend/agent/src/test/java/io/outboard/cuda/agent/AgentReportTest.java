@@ -12,7 +12,7 @@ class AgentReportTest {
 
     @Test
     void shouldCountWhatWasSaved() {
-        final PoolStatistics statistics = new PoolStatistics(1, 1024, 4096, 256, 512, 768, 1, 10, 2, 0, 0);
+        final PoolStatistics statistics = new PoolStatistics(1, 1024, 4096, 256, 512, 768, 1, 10, 2, 0, 0, 0, 0);
 
         final List<String> lines =
                 AgentReport.lines(Map.of("a.B", 3, "a.C", 1), List.of(new DeviceStatistics(5, statistics)));

@@ -1,0 +1,93 @@
+package io.outboard.core;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Sizes as people read and write them, in powers of 1024: {@code 64MiB}. What {@link #text} and {@link #exact} answer for a size of
+ * a KiB or more {@link #parse} reads, but for what is in brackets.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: some microseconds and garbage, so nothing for the path of an allocation.
+ */
+public final class ByteSize {
+
+    /** The largest size that {@link #parse} reads, in bytes. */
+    public static final long MOST_BYTES = 1L << 62;
+
+    private static final String UNITS = "KMGTPE";
+    private static final Pattern FORM =
+            Pattern.compile("([0-9]{1,19}(?:\\.[0-9]{1,6})?)\\s*(?:([kmgtpe])(?:i?b)?|b)?", Pattern.CASE_INSENSITIVE);
+
+    private ByteSize() {}
+
+    /**
+     * Reads a size: {@code 67108864}, {@code 64MiB}, {@code 64M}, {@code 64m}, {@code 64MB} or {@code 0.0625g}, say. Every unit is a
+     * power of 1024, also without the {@code i}; a fraction of a byte is dropped.
+     *
+     * @param argument what the size is for, such as the name of an option; it begins the message of a failure
+     * @param text the size
+     * @return bytes, {@code 0 <= bytes <= 2^62}
+     * @throws IllegalArgumentException if the text isn't a size, or a larger one
+     */
+    public static long parse(final String argument, final String text) {
+        final Matcher form = FORM.matcher(text.strip());
+        if (form.matches()) {
+            final int unit =
+                    form.group(2) == null ? 0 : UNITS.indexOf(form.group(2).toUpperCase(Locale.ROOT)) + 1;
+            final BigDecimal bytes = new BigDecimal(form.group(1)).multiply(BigDecimal.valueOf(bytesOf(unit)));
+            if (bytes.compareTo(BigDecimal.valueOf(MOST_BYTES)) <= 0) {
+                return bytes.longValue();
+            }
+        }
+        throw new IllegalArgumentException(
+                argument + "=" + text + " must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB");
+    }
+
+    /**
+     * A size rounded to what a person takes in.
+     *
+     * @param bytes 0 or more
+     * @return for example {@code 64MiB}, {@code 3.98MiB} or {@code 100 bytes}
+     */
+    public static String text(final long bytes) {
+        if (bytes < 1024) {
+            return bytes + (bytes == 1 ? " byte" : " bytes");
+        }
+        final int unit = unitOf(bytes);
+        // Rounding may make 1024 of it, which is one of the next.
+        final BigDecimal rounded = in(unit, bytes);
+        return rounded.intValue() == 1024 ? plain(in(unit + 1, bytes), unit + 1) : plain(rounded, unit);
+    }
+
+    /**
+     * A size to the byte.
+     *
+     * @param bytes 0 or more
+     * @return as {@link #text}, and in brackets the bytes if that isn't all of it: {@code 3.98MiB (4174336 bytes)}
+     */
+    public static String exact(final long bytes) {
+        // Hundredths of a power of two that are whole are quarters.
+        return bytes < 1024 || bytes % (bytesOf(unitOf(bytes)) / 4) == 0
+                ? text(bytes)
+                : text(bytes) + " (" + bytes + " bytes)";
+    }
+
+    private static int unitOf(final long bytes) {
+        return (63 - Long.numberOfLeadingZeros(bytes)) / 10;
+    }
+
+    private static long bytesOf(final int unit) {
+        return 1L << (10 * unit);
+    }
+
+    private static BigDecimal in(final int unit, final long bytes) {
+        return BigDecimal.valueOf(bytes).divide(BigDecimal.valueOf(bytesOf(unit)), 2, RoundingMode.HALF_UP);
+    }
+
+    private static String plain(final BigDecimal count, final int unit) {
+        return count.stripTrailingZeros().toPlainString() + UNITS.charAt(unit - 1) + "iB";
+    }
+}

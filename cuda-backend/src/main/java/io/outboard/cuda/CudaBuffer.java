@@ -1,0 +1,115 @@
+package io.outboard.cuda;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.pool.DeviceBuffer;
+import java.util.Objects;
+import jcuda.driver.CUdeviceptr;
+
+/**
+ * A {@link DeviceBuffer} with a JCuda pointer: what a program passes to JCuda's functions and to kernels, and closes.
+ *
+ * <pre>{@code
+ * try (CudaPool gpu = CudaPool.open(0);
+ *         CudaBuffer matrix = gpu.buffer(4096L * 4096 * 4)) {
+ *     cudaMemcpy(matrix.pointer(), Pointer.to(values), matrix.sizeBytes(), cudaMemcpyHostToDevice);
+ *     cuLaunchKernel(..., Pointer.to(Pointer.to(matrix.pointer())), null);
+ * }
+ * }</pre>
+ *
+ * <p>It is a class of its own, since the module of pools knows nothing of JCuda, and serves memory that isn't CUDA's, too; {@link
+ * #of} makes it of what any pool over CUDA hands out, so also of those behind the facades.
+ *
+ * <p>Thread-safety: safe for any number of threads, as {@link DeviceBuffer}. Cost: that of the buffer and an object of 16 bytes more;
+ * a pointer is one of 40. When memory runs out, {@link CudaPool#buffer} throws {@link DeviceOutOfMemoryException}.
+ */
+public final class CudaBuffer implements AutoCloseable {
+
+    private final DeviceBuffer buffer;
+
+    private CudaBuffer(final DeviceBuffer buffer) {
+        this.buffer = Objects.requireNonNull(buffer, "buffer");
+    }
+
+    /**
+     * Gives a pool's buffer a pointer. Both are the same block: closing one closes the other.
+     *
+     * @param buffer of a pool over a CUDA device
+     * @return the buffer
+     */
+    public static CudaBuffer of(final DeviceBuffer buffer) {
+        return new CudaBuffer(buffer);
+    }
+
+    /**
+     * A pointer to its first byte, for JCuda's runtime and driver alike: a {@link CUdeviceptr} is a {@link jcuda.Pointer}. As long as the
+     * pointer can be reached, so can the buffer, and isn't taken for lost; a kernel that was launched keeps neither. The block goes back
+     * by {@link #close} only, never by {@code cudaFree}.
+     *
+     * @return a pointer of its own at each call, since JCuda changes those that it is given; one that is kept goes on pointing there when
+     *     the buffer is closed
+     * @throws IllegalStateException if the buffer is closed
+     */
+    public CUdeviceptr pointer() {
+        return new BufferPointer(this);
+    }
+
+    /**
+     * Where it is.
+     *
+     * @return absolute device address of its first byte, a multiple of the granule
+     * @throws IllegalStateException if the buffer is closed
+     */
+    public long address() {
+        return buffer.address();
+    }
+
+    /**
+     * How large it is.
+     *
+     * @return bytes, as asked for; its block may be larger
+     * @throws IllegalStateException if the buffer is closed
+     */
+    public long sizeBytes() {
+        return buffer.sizeBytes();
+    }
+
+    /** Gives the block back, as {@link DeviceBuffer#close} does, with whatever that throws. Idempotent. */
+    @Override
+    public void close() {
+        buffer.close();
+    }
+
+    /**
+     * The buffer as a person reads it, closed or not.
+     *
+     * @return as {@link DeviceBuffer#toString}
+     */
+    @Override
+    public String toString() {
+        return buffer.toString();
+    }
+
+    /** Who goes on with the pointer alone hasn't lost the buffer: a leak that is reclaimed would take the memory from under it. */
+    private static final class BufferPointer extends CUdeviceptr {
+
+        /** Only ever held. */
+        @SuppressWarnings("UnusedVariable")
+        private final CudaBuffer owner;
+
+        BufferPointer(final CudaBuffer owner) {
+            this.owner = owner;
+            DevicePointers.set(this, owner.address());
+        }
+
+        private BufferPointer(final BufferPointer base, final long byteOffset) {
+            super(base, byteOffset);
+            owner = base.owner;
+        }
+
+        @Override
+        public CUdeviceptr withByteOffset(final long byteOffset) {
+            return new BufferPointer(this, byteOffset);
+        }
+    }
+}
