@@ -129,6 +129,25 @@ class SnippetsTest {
         assertTrue(ran.containsAll(List.of("FirstPool", "OutOfMemory", "Inspect", "Record", "replay")), ran::toString);
     }
 
+    /** Not its figures, but what stands above them. */
+    @Test
+    void shouldShowInReadmeWhatTheCommandPrints() throws IOException, InterruptedException {
+        final List<String> shown = headings(Page.read("README.md").text());
+        final List<String> printed =
+                headings(run(List.of(Main.class.getName(), "malloc-large", "--ops", "2000", "--device", "none")));
+
+        assertEquals(printed, shown, "README must show what ./outboard malloc-large prints today");
+    }
+
+    private static List<String> headings(final String text) {
+        final List<String> headings = text.lines()
+                .map(line -> line.strip().replaceAll("\\s+", " "))
+                .filter(line -> line.startsWith("strategy "))
+                .toList();
+        assertTrue(!headings.isEmpty(), text);
+        return headings;
+    }
+
     private static boolean hasGpu() {
         try {
             CudaMemorySource.open(0).close();
