@@ -185,13 +185,16 @@ final class ClaimChecker {
         return page.text().charAt(page.text().lastIndexOf('\n', position) + 1) == '|';
     }
 
-    /** With as many decimals as are shown. */
+    /** With as many decimals as are shown, and commas unless a figure that is as long is shown without. */
     private static String rounded(final double value, final String shown) {
         if (!Double.isFinite(value)) {
             return String.valueOf(value);
         }
         final int decimals = shown.contains(".") ? shown.length() - shown.indexOf('.') - 1 : 0;
+        final String commas = shown.matches("\\d{4,}.*") ? "" : ",";
         return String.format(
-                Locale.ROOT, "%,." + decimals + "f", new BigDecimal(value).setScale(decimals, RoundingMode.HALF_UP));
+                Locale.ROOT,
+                "%" + commas + "." + decimals + "f",
+                new BigDecimal(value).setScale(decimals, RoundingMode.HALF_UP));
     }
 }

@@ -40,6 +40,7 @@ class ClaimCheckerTest {
                 "63 ns; median runs strategy=tlsf allocate.p50",
                 "35.2 µs; runs strategy=\"cuda Malloc\" allocate.p50",
                 "35,249 ns; runs strategy=\"cuda Malloc\" allocate.p50",
+                "35249 ns; runs strategy=\"cuda Malloc\" allocate.p50",
                 "560 times; median runs strategy=\"cuda Malloc\" allocate.p50 / runs strategy=tlsf allocate.p50",
                 "14 %; most runs strategy=tlsf allocate.p50 / 61.4 - 1",
                 "64 MiB; most runs strategy=tlsf held",
