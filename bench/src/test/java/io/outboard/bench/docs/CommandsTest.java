@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -54,6 +55,23 @@ class CommandsTest {
 
         assertEquals(List.of(), wrong, () -> String.join("\n", wrong));
         assertTrue(count > 30, "count=" + count);
+    }
+
+    @Test
+    void shouldTellOfEachCommand() {
+        final List<String> told = commands(Page.read("docs/operations.md"));
+        final List<String> untold = new CommandLine(Main.class)
+                .getSubcommands().entrySet().stream()
+                        .filter(command -> !command.getValue()
+                                .getCommandSpec()
+                                .usageMessage()
+                                .hidden())
+                        .map(Map.Entry::getKey)
+                        .filter(name -> !name.equals("help") && !name.equals("generate-completion"))
+                        .filter(name -> told.stream().noneMatch(line -> line.startsWith("./outboard " + name)))
+                        .toList();
+
+        assertEquals(List.of(), untold, "docs/operations.md must show each command");
     }
 
     @ParameterizedTest
