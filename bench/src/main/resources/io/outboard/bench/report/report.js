@@ -53,7 +53,7 @@
   // An axis of sizes or counts: the values that were measured, as many as there is room for.
   const valueAxis = (lines, type, label) => {
     const values = [...new Set(lines.flatMap(line => line.x))].sort((a, b) => a - b);
-    const every = Math.ceil(values.length / 6);
+    const every = Math.ceil(values.length / (innerWidth < 640 ? 4 : 6));
     return {type, min: values[0], max: values[values.length - 1], ticksAt: values.filter((_, i) => i % every === 0), label};
   };
   const timeAxis = lines => {
