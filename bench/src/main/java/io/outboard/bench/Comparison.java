@@ -68,13 +68,21 @@ final class Comparison {
             final @Nullable CudaMemorySource source = probe.source().orElse(null);
             gpu = source == null ? null : source.device();
             baselines = new DriverBaselines(trace, gpu);
+            final ResultFolderWriter writer = new ResultFolderWriter(options.output(), gpu);
             final long steps = (long) StrategyBench.STEPS * options.strategies().size();
             try (Progress progress = new Progress(steps + baselines.steps())) {
                 for (final String strategy : options.strategies()) {
                     progress.stage(strategy);
+                    final int before = measurements.size();
                     measure(strategy, source, progress, measurements);
+                    if (measurements.size() > before) {
+                        writer.keep(trace, measurements, List.of(), baselines.settings());
+                    }
                 }
-                baselines.measure(progress, measurements);
+                baselines.measure(
+                        progress,
+                        measurements,
+                        () -> writer.keep(trace, measurements, List.of(), baselines.settings()));
             }
         }
         if (measurements.isEmpty()) {

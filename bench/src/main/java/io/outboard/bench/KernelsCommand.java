@@ -10,7 +10,9 @@ import io.outboard.bench.kernels.KernelWorker;
 import io.outboard.bench.programs.ProgramCase;
 import io.outboard.bench.programs.catalogue.ProgramWorker;
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.ResultFolder;
 import io.outboard.bench.report.kernels.KernelResult;
+import io.outboard.bench.report.page.ReportPage;
 import io.outboard.bench.report.programs.ProgramResult;
 import io.outboard.bench.worker.DeviceCase;
 import io.outboard.bench.worker.Watchdog;
@@ -90,18 +92,29 @@ final class KernelsCommand implements Callable<Integer> {
     private <C extends DeviceCase> List<String> run(
             final Class<?> worker, final CudaDevice gpu, final List<C> cases, final Function<C, String> name)
             throws Exception {
-        final List<String> results;
-        try (Progress progress = new Progress(cases.size())) {
-            results = new Watchdog<C>(worker, gpu.ordinal(), Duration.ofSeconds(limitSeconds)).run(cases, work -> {
-                progress.step(1);
-                progress.stage(name.apply(work));
-            });
-        }
         final String origin = new JsonLine()
                 .put("gpu", gpu.toString())
                 .put("jdk", Environment.jdk())
                 .put("commit", Environment.commit())
                 .toString();
+        final String fileName = worker == ProgramWorker.class ? ResultFolder.PROGRAMS : ResultFolder.KERNELS;
+        final List<String> results;
+        try (Progress progress = new Progress(cases.size())) {
+            results = new Watchdog<C>(worker, gpu.ordinal(), Duration.ofSeconds(limitSeconds))
+                    .run(
+                            cases,
+                            work -> {
+                                progress.step(1);
+                                progress.stage(name.apply(work));
+                            },
+                            lines -> ResultFolderWriter.keepLines(
+                                    output,
+                                    fileName,
+                                    lines.stream()
+                                            .map(line -> joined(line, origin))
+                                            .toList(),
+                                    gpu));
+        }
         return results.stream().map(line -> joined(line, origin)).toList();
     }
 
@@ -161,8 +174,7 @@ final class KernelsCommand implements Callable<Integer> {
         }
         final Path folder = output.out();
         if (folder != null) {
-            final Path page = ResultFolderWriter.writeLines(
-                    folder, ofPrograms ? "programs.json" : "kernels.json", lines, Environment.facts(gpu, ""));
+            final Path page = ReportPage.write(folder);
             if (!output.json()) {
                 out.println("report: " + page);
             }

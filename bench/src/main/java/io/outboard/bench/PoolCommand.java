@@ -17,6 +17,7 @@ import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.pool.ReusePolicy;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -110,20 +111,23 @@ final class PoolCommand implements Callable<Integer> {
         try (DeviceProbe probe = options.openDevice()) {
             gpu = probe.source().map(CudaMemorySource::device).orElse(null);
             baselines = new DriverBaselines(trace, gpu);
+            final ResultFolderWriter writer = new ResultFolderWriter(options.output(), gpu);
+            final DriverBaselines.Keeper keeper = () -> writer.keep(trace, measurements, rates, baselines.settings());
             final long runs = (long) strategies.size() * (1 + reuse.size() * (gpu == null ? 1 : 2));
             final long rounds = (long) strategies.size() * threadCounts.size();
             try (Progress progress = new Progress(runs * PoolBench.STEPS + rounds + baselines.steps())) {
                 for (final String strategy : strategies) {
-                    measure(strategy, trace, reuse, gpu, progress, measurements);
+                    measure(strategy, trace, reuse, gpu, progress, measurements, keeper);
                     for (final int count : threadCounts) {
                         progress.stage(strategy + " pool, " + count + " threads");
                         final double rate =
                                 Isolated.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
                         rates.add(new ThreadRate(strategy, reuse.get(0), count, rate));
+                        keeper.keep();
                         progress.step(1);
                     }
                 }
-                baselines.measure(progress, measurements);
+                baselines.measure(progress, measurements, keeper);
             }
         }
         new Results(trace, measurements, rates, gpu, baselines.settings())
@@ -161,7 +165,9 @@ final class PoolCommand implements Callable<Integer> {
             final List<String> reuse,
             final @Nullable CudaDevice gpu,
             final Progress progress,
-            final List<Measurement> measurements) {
+            final List<Measurement> measurements,
+            final DriverBaselines.Keeper keeper)
+            throws IOException {
         final long strategyBytes = options.regionBytes().orElse(trace.regionBytes());
         // Else it grows, as users' pools do.
         final long poolBytes = options.regionBytes().orElse(0);
@@ -170,16 +176,19 @@ final class PoolCommand implements Callable<Integer> {
         // Addresses only, also where there is a device: the strategy doesn't touch it.
         measurements.add(Isolated.open(strategy, trace, maxBlocks)
                 .measure(VirtualMemorySource.region(1).address(), strategyBytes, "none", null, step));
+        keeper.keep();
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
             measurements.add(Isolated.openPool(strategy, trace, maxBlocks)
                     .measurePool(policy, poolBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), step));
+            keeper.keep();
         }
         if (gpu != null) {
             for (final String policy : reuse) {
                 progress.stage(strategy + " facade, " + policy);
                 measurements.add(
                         Isolated.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), step));
+                keeper.keep();
             }
         }
     }

@@ -4,8 +4,10 @@ import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.report.page.ReportPage;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -22,15 +24,27 @@ final class ReportCommand implements Callable<Integer> {
     @Parameters(paramLabel = "DIR", description = "A folder that --out wrote.")
     private Path directory = Path.of("");
 
+    @Option(
+            names = "--svg",
+            paramLabel = "FILE",
+            description = "Write the picture of an allocation's percentiles into this file as well.")
+    private @Nullable Path svg;
+
     @Override
     public Integer call() throws Exception {
         final Path page;
         try {
             page = ReportPage.write(directory);
+            if (svg != null) {
+                ReportPage.writePicture(directory, svg);
+            }
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(e);
         }
         spec.commandLine().getOut().println(page);
+        if (svg != null) {
+            spec.commandLine().getOut().println(svg);
+        }
         spec.commandLine().getOut().flush();
         return 0;
     }

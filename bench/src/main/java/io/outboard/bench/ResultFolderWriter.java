@@ -1,116 +1,133 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.measure.DriverRatio;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.measure.MemorySample;
-import io.outboard.bench.report.JsonLine;
-import io.outboard.bench.report.page.ReportPage;
+import io.outboard.bench.measure.OperationTimes;
+import io.outboard.bench.measure.ThreadRate;
+import io.outboard.bench.trace.Trace;
+import io.outboard.cuda.CudaDevice;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.HdrHistogram.Histogram;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what {@code --out} asks for: {@code results.json}, {@code threads.json}, {@code ratios.json}, {@code environment.json}, a latency histogram for each kind
- * of operation, memory over time, and the page. Files of the same names are replaced.
+ * Writes what {@code --out} asks for, each result as it is there, so that who interrupts a run loses the one that was being
+ * measured: {@code results.json}, {@code threads.json}, {@code ratios.json}, {@code environment.json}, and of each result a
+ * latency histogram for each kind of operation, time by operation number, and memory over time. Confined to one thread.
  */
 final class ResultFolderWriter {
 
     private static final int TICKS_A_HALF = 5;
 
-    private ResultFolderWriter() {}
+    private final OutputOptions output;
+    private final @Nullable CudaDevice gpu;
+    private final Set<String> names = new LinkedHashSet<>();
 
-    /** Writes all files and returns the page. */
-    static Path write(
-            final Path folder, final Results results, final Map<String, String> environment, final @Nullable String gpu)
+    ResultFolderWriter(final OutputOptions output, final @Nullable CudaDevice gpu) {
+        this.output = output;
+        this.gpu = gpu;
+    }
+
+    /** Writes what is new among results, which only grow from one call to the next; nothing if no folder is wanted. */
+    void keep(
+            final Trace trace,
+            final List<Measurement> measurements,
+            final List<ThreadRate> rates,
+            final String baselines)
             throws IOException {
-        Files.createDirectories(folder);
-        final List<Measurement> measurements = results.measurements();
-        final List<String> names = fileNames(measurements);
-        final List<String> lines = new ArrayList<>();
-        for (int i = 0; i < names.size(); i++) {
-            lines.add(measurements.get(i).json(gpu).put("files", names.get(i)).toString());
+        if (output.out() == null) {
+            return;
         }
-        Files.write(folder.resolve("results.json"), lines);
-        if (!results.rates().isEmpty()) {
-            Files.write(
-                    folder.resolve("threads.json"),
-                    results.rates().stream()
-                            .map(rate -> rate.json(results.trace()).toString())
-                            .toList());
-        }
-        final List<DriverRatio> ratios = DriverRatio.of(measurements);
-        if (!ratios.isEmpty()) {
-            Files.write(
-                    folder.resolve("ratios.json"),
-                    ratios.stream().map(ratio -> ratio.json().toString()).toList());
-        }
-        writeEnvironment(folder, environment);
+        final Map<String, String> environment = Environment.facts(gpu, baselines);
         final String heading = environment.entrySet().stream()
                 .map(fact -> "# " + fact.getKey() + ": " + fact.getValue() + "\n")
                 .collect(Collectors.joining());
-        for (int i = 0; i < names.size(); i++) {
-            final Measurement measurement = measurements.get(i);
-            final String name = names.get(i);
-            writeHistogram(folder.resolve(name + "-allocate.hgrm"), heading, measurement.allocate());
-            writeHistogram(folder.resolve(name + "-free.hgrm"), heading, measurement.free());
-            final String samples = measurement.memory().stream()
-                    .map(sample -> sample.line() + "\n")
-                    .collect(Collectors.joining());
-            Files.writeString(folder.resolve(name + "-memory.csv"), heading + MemorySample.HEADER + "\n" + samples);
+        for (final Measurement measurement : measurements.subList(names.size(), measurements.size())) {
+            final String name = newName(measurement);
+            output.write(name + "-allocate.hgrm", heading + histogram(measurement.allocate()));
+            output.write(name + "-free.hgrm", heading + histogram(measurement.free()));
+            output.write(
+                    name + "-memory.csv",
+                    heading
+                            + lines(
+                                    MemorySample.HEADER,
+                                    measurement.memory().stream().map(MemorySample::line)));
+            output.write(
+                    name + "-operations.csv",
+                    heading
+                            + lines(
+                                    OperationTimes.Stretch.HEADER,
+                                    measurement.operations().stream().map(OperationTimes.Stretch::line)));
         }
-        return ReportPage.write(folder);
+        final String device = gpu == null ? null : gpu.toString();
+        final List<String> files = List.copyOf(names);
+        final List<String> lines = new ArrayList<>();
+        for (int i = 0; i < files.size(); i++) {
+            lines.add(
+                    measurements.get(i).json(device).put("files", files.get(i)).toString());
+        }
+        output.writeLines("results.json", lines);
+        if (!rates.isEmpty()) {
+            output.writeLines(
+                    "threads.json",
+                    rates.stream().map(rate -> rate.json(trace).toString()).toList());
+        }
+        final List<DriverRatio> ratios = DriverRatio.of(measurements);
+        if (!ratios.isEmpty()) {
+            output.writeLines(
+                    "ratios.json",
+                    ratios.stream().map(ratio -> ratio.json().toString()).toList());
+        }
+        output.write("environment.json", Environment.json(gpu, baselines) + "\n");
     }
 
-    /** Writes results that are one JSON object a line, and returns the page. */
-    static Path writeLines(
-            final Path folder, final String name, final List<String> lines, final Map<String, String> environment)
+    /** Writes results that are one JSON object a line; nothing if no folder is wanted. */
+    static void keepLines(final OutputOptions output, final String name, final List<String> lines, final CudaDevice gpu)
             throws IOException {
-        Files.createDirectories(folder);
-        Files.write(folder.resolve(name), lines);
-        writeEnvironment(folder, environment);
-        return ReportPage.write(folder);
-    }
-
-    private static void writeEnvironment(final Path folder, final Map<String, String> environment) throws IOException {
-        final JsonLine facts = new JsonLine();
-        environment.forEach(facts::put);
-        Files.writeString(folder.resolve("environment.json"), facts + "\n");
-    }
-
-    /** What the files of each measurement begin with: trace, strategy, reuse policy of a pool, a number where that is taken. */
-    private static List<String> fileNames(final List<Measurement> measurements) {
-        final Set<String> names = new LinkedHashSet<>();
-        for (final Measurement measurement : measurements) {
-            final String base = measurement.trace().name() + "-"
-                    + measurement.label(measurements).replaceAll("[ ,]+", "-");
-            String name = base;
-            for (int number = 2; !names.add(name); number++) {
-                name = base + "-" + number;
-            }
+        if (output.out() != null) {
+            output.writeLines(name, lines);
+            output.write("environment.json", Environment.json(gpu, "") + "\n");
         }
-        return List.copyOf(names);
     }
 
-    private static void writeHistogram(final Path file, final String heading, final Latencies latencies)
-            throws IOException {
-        final Histogram histogram = latencies.histogram();
-        try (PrintStream out = new PrintStream(Files.newOutputStream(file), false, StandardCharsets.UTF_8)) {
-            out.print(heading);
-            histogram.outputPercentileDistribution(out, TICKS_A_HALF, 1.0);
-            if (out.checkError()) {
-                throw new IOException(file + " can't be written");
-            }
+    /**
+     * What the files of a measurement begin with: trace, strategy, reuse policy of a pool, a number where that is taken. It
+     * doesn't depend on what is measured later.
+     */
+    private String newName(final Measurement measurement) {
+        final boolean isPool = measurement.strategy().contains(" ");
+        final String base = measurement.trace().name() + "-"
+                + measurement.strategy().replace(' ', '-')
+                + (isPool && measurement.reusePolicy() != null ? "-" + measurement.reusePolicy() : "");
+        String name = base;
+        for (int number = 2; !names.add(name); number++) {
+            name = base + "-" + number;
         }
+        return name;
+    }
+
+    private static String lines(final String heading, final Stream<String> lines) {
+        return heading + "\n" + lines.map(line -> line + "\n").collect(Collectors.joining());
+    }
+
+    private static String histogram(final Latencies latencies) {
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (PrintStream out = new PrintStream(bytes, false, StandardCharsets.UTF_8)) {
+            latencies.histogram().outputPercentileDistribution(out, TICKS_A_HALF, 1.0);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
     }
 }

@@ -3,6 +3,7 @@ package io.outboard.bench;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.measure.DriverRatio;
 import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;
@@ -68,14 +69,14 @@ final class ResultTable {
         return new TextTable<Measurement>()
                 .column("strategy", this::name)
                 .column("an operation", m -> Units.time(m.nsPerOp()))
-                .column("allocate p50", m -> Units.time(m.allocate().percentile(50)))
-                .column("p99", m -> Units.time(m.allocate().percentile(99)))
-                .column("p99.9", m -> Units.time(m.allocate().percentile(99.9)))
-                .column("max", m -> Units.time(m.allocate().percentile(100)))
-                .column("free p50", m -> Units.time(m.free().percentile(50)))
-                .column("p99", m -> Units.time(m.free().percentile(99)))
-                .column("p99.9", m -> Units.time(m.free().percentile(99.9)))
-                .column("max", m -> Units.time(m.free().percentile(100)))
+                .column("allocate p50", m -> Units.time(m.allocate().percentile(Percentile.P50)))
+                .column("p99", m -> Units.time(m.allocate().percentile(Percentile.P99)))
+                .column("p99.9", m -> Units.time(m.allocate().percentile(Percentile.P999)))
+                .column("max", m -> Units.time(m.allocate().percentile(Percentile.MAX)))
+                .column("free p50", m -> Units.time(m.free().percentile(Percentile.P50)))
+                .column("p99", m -> Units.time(m.free().percentile(Percentile.P99)))
+                .column("p99.9", m -> Units.time(m.free().percentile(Percentile.P999)))
+                .column("max", m -> Units.time(m.free().percentile(Percentile.MAX)))
                 .column("garbage/op", m -> Units.bytes(m.gcBytesPerOp()));
     }
 

@@ -1,11 +1,11 @@
 package io.outboard.bench;
 
-import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.measure.DriverRatio;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.measure.ThreadRate;
 import io.outboard.bench.report.Units;
+import io.outboard.bench.report.page.ReportPage;
 import io.outboard.bench.trace.Trace;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
@@ -31,7 +31,7 @@ record Results(
         @Nullable CudaDevice gpu,
         String baselines) {
 
-    /** Prints them, and writes the folder that the options ask for. */
+    /** Prints them, and writes the page of the folder that the options ask for, in which they are already. */
     void print(final MeasureOptions options, final PrintWriter out) throws IOException {
         final String device = gpu == null ? null : gpu.toString();
         if (options.json()) {
@@ -44,7 +44,7 @@ record Results(
         }
         final Path folder = options.out();
         if (folder != null) {
-            final Path page = ResultFolderWriter.write(folder, this, Environment.facts(gpu, baselines), device);
+            final Path page = ReportPage.write(folder);
             if (!options.json()) {
                 out.println("report: " + page);
             }

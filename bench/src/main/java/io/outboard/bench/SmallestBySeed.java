@@ -47,13 +47,14 @@ final class SmallestBySeed {
 
     void run() throws IOException {
         final List<Row> rows = new ArrayList<>();
+        final FigureOutput output = new FigureOutput(options.output(), out, null);
         try (Progress progress = new Progress((long) options.strategies().size() * seeds)) {
             for (final String strategy : options.strategies()) {
                 rows.add(row(strategy, progress));
+                output.keep("smallest.json", rows.stream().map(this::json).toList());
             }
         }
-        new FigureOutput(options.output(), out, null)
-                .print("smallest.json", rows.stream().map(this::json).toList(), table -> print(rows, table));
+        output.print("smallest.json", rows.stream().map(this::json).toList(), table -> print(rows, table));
     }
 
     private Row row(final String strategy, final Progress progress) {

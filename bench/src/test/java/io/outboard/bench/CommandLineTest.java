@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -113,9 +115,72 @@ class CommandLineTest {
                 "paper-tlsf-allocate.hgrm",
                 "paper-tlsf-free.hgrm",
                 "paper-tlsf-memory.csv",
+                "paper-tlsf-operations.csv",
                 "report.html")) {
             assertTrue(Files.isRegularFile(out.resolve(name)), name);
         }
+    }
+
+    /** Its files beside the new ones made a page of two runs. */
+    @Test
+    void shouldRefuseAFolderOfAnotherRunBeforeItMeasures() throws Exception {
+        Files.writeString(folder.resolve("large-pooled-memory.csv"), "old");
+        Files.writeString(folder.resolve("notes.txt"), "mine");
+        final String[] command = {
+            "malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString(), "--overwrite"
+        };
+
+        final Outcome refused = Outcome.of(Arrays.copyOf(command, command.length - 1));
+
+        assertEquals(2, refused.exitCode(), refused.err());
+        assertTrue(
+                refused.err()
+                        .contains("--out=" + folder + " must be a folder without another run's results, but has"
+                                + " large-pooled-memory.csv: choose another one, or replace them with --overwrite"),
+                refused.err());
+        assertEquals("", refused.out());
+        assertFalse(Files.exists(folder.resolve("results.json")));
+
+        final Outcome replaced = Outcome.of(command);
+
+        assertEquals(0, replaced.exitCode(), replaced.err());
+        assertFalse(Files.exists(folder.resolve("large-pooled-memory.csv")));
+        assertTrue(Files.exists(folder.resolve("results.json")));
+        assertEquals("mine", Files.readString(folder.resolve("notes.txt")));
+    }
+
+    /** Nothing is deleted for a command that measures nothing. */
+    @Test
+    void shouldKeepAnOldRunWhenTheNewOneIsRefused() throws Exception {
+        Files.writeString(folder.resolve("results.json"), "old");
+
+        final Outcome outcome = Outcome.of(
+                "malloc-large",
+                "--ops",
+                "2000",
+                "--device",
+                "none",
+                "--region",
+                "1",
+                "--overwrite",
+                "--out",
+                folder.toString());
+
+        assertNotEquals(0, outcome.exitCode(), outcome.out());
+        assertEquals("old", Files.readString(folder.resolve("results.json")));
+    }
+
+    @Test
+    void shouldMakeAPictureOnRequest() throws Exception {
+        final Path out = folder.resolve("results");
+        Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
+        final Path picture = folder.resolve("latency.svg");
+
+        final Outcome outcome = Outcome.of("report", out.toString(), "--svg", picture.toString());
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertTrue(Files.readString(picture).startsWith("<svg "));
+        assertTrue(outcome.out().contains(picture.toString()), outcome.out());
     }
 
     @Test

@@ -10,13 +10,16 @@ import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -70,6 +73,26 @@ class ComparisonTest {
         assertEquals("not measured: tlsf on paper: the table is full", thrown.getMessage());
         assertEquals(1, lines().size());
         assertTrue(out.toString().contains("\"strategy\":\"segregated-fit\""), out.toString());
+    }
+
+    /** Whoever interrupts the second strategy has the first one's results. */
+    @Test
+    void shouldWriteAStrategysResultsBeforeTheNextOneStarts(@TempDir final Path folder) throws Exception {
+        final List<Boolean> written = new ArrayList<>();
+
+        compare(
+                (strategy, measured, maxBlocks) -> {
+                    written.add(Files.exists(folder.resolve("results.json"))
+                            && Files.exists(folder.resolve("paper-segregated-fit-allocate.hgrm")));
+                    return Isolated.open(strategy, measured, maxBlocks);
+                },
+                "segregated-fit,tlsf",
+                "--out",
+                folder.toString());
+
+        assertFalse(written.get(0), "nothing is measured yet");
+        assertTrue(written.get(written.size() - 1), "before the second is made");
+        assertEquals(2, Files.readAllLines(folder.resolve("results.json")).size());
     }
 
     @Test

@@ -4,14 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class ResultFolderWriterTest {
 
@@ -24,8 +26,10 @@ class ResultFolderWriterTest {
         final List<Measurement> measurements =
                 List.of(measurement("a", "b-c", 1), measurement("a-b", "c", 2), measurement("a", "b-c", 3));
 
-        ResultFolderWriter.write(
-                folder, new Results(measurements.get(0).trace(), measurements, List.of(), null, ""), Map.of(), null);
+        final ResultFolderWriter writer = new ResultFolderWriter(output(), null);
+        for (int known = 1; known <= measurements.size(); known++) {
+            writer.keep(measurements.get(0).trace(), measurements.subList(0, known), List.of(), "");
+        }
 
         final List<String> lines = Files.readAllLines(folder.resolve("results.json"));
         final List<String> names = List.of("a-b-c", "a-b-c-2", "a-b-c-3");
@@ -36,6 +40,36 @@ class ResultFolderWriterTest {
             assertTrue(Files.exists(folder.resolve(names.get(i) + "-memory.csv")), names.get(i));
         }
         assertEquals(names.size(), lines.size());
+    }
+
+    /** Whoever interrupts a run loses what is being measured, and nothing that was before. */
+    @Test
+    void shouldWriteEachResultAsItIsThere() throws Exception {
+        final List<Measurement> measurements = List.of(measurement("a", "b", 1), measurement("a", "c", 2));
+        final ResultFolderWriter writer = new ResultFolderWriter(output(), null);
+
+        writer.keep(measurements.get(0).trace(), measurements.subList(0, 1), List.of(), "");
+
+        assertEquals(1, Files.readAllLines(folder.resolve("results.json")).size());
+        assertTrue(Files.exists(folder.resolve("a-b-allocate.hgrm")));
+        assertTrue(Files.exists(folder.resolve("a-b-operations.csv")));
+        assertTrue(Files.exists(folder.resolve("environment.json")));
+
+        writer.keep(measurements.get(0).trace(), measurements, List.of(), "");
+
+        assertEquals(2, Files.readAllLines(folder.resolve("results.json")).size());
+        try (Stream<Path> files = Files.list(folder)) {
+            assertTrue(files.noneMatch(file -> file.toString().endsWith(".tmp")));
+        }
+    }
+
+    private OutputOptions output() {
+        final OutputOptions output = new OutputOptions();
+        new CommandLine(CommandLine.Model.CommandSpec.create()
+                        .addMixin("output", CommandLine.Model.CommandSpec.forAnnotatedObject(output)))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .parseArgs("--out", folder.toString());
+        return output;
     }
 
     /** With so many allocations in its histogram. */
@@ -61,6 +95,7 @@ class ResultFolderWriterTest {
                 1,
                 0,
                 4096L,
+                List.of(),
                 List.of());
     }
 }

@@ -2,9 +2,10 @@ package io.outboard.bench.check;
 
 import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.RunFiles;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
-import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.AtomicFile;
 import io.outboard.bench.report.Units;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
@@ -189,6 +190,7 @@ public final class CheckCommand implements Callable<Integer> {
         } catch (final IOException e) {
             throw new WrongUseException("--out=" + folder + " must be a folder, or one that can be made");
         }
+        RunFiles.checkNone(folder, RunFiles::isOfMeasurement);
         return new StateFile(folder, seed, Environment.commit());
     }
 
@@ -210,10 +212,8 @@ public final class CheckCommand implements Callable<Integer> {
                     .print(summaries, printer);
         }
         if (out != null) {
-            Files.write(out.resolve("check.json"), lines);
-            final JsonLine environment = new JsonLine();
-            Environment.facts(null, "").forEach(environment::put);
-            Files.writeString(out.resolve("environment.json"), environment + "\n");
+            AtomicFile.write(out.resolve("check.json"), String.join("\n", lines) + "\n");
+            AtomicFile.write(out.resolve("environment.json"), Environment.json(null, "") + "\n");
         }
         printer.flush();
     }

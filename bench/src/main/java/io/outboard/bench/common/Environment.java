@@ -1,5 +1,6 @@
 package io.outboard.bench.common;
 
+import io.outboard.bench.report.JsonLine;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.InputStream;
@@ -79,6 +80,19 @@ public final class Environment {
         facts.put("cpu", cpu());
         facts.put("commit", commit());
         return facts;
+    }
+
+    /**
+     * The same as {@code environment.json} holds it.
+     *
+     * @param gpu as {@link #facts}
+     * @param baselines as {@link #facts}
+     * @return one JSON object
+     */
+    public static String json(final @Nullable CudaDevice gpu, final String baselines) {
+        final JsonLine line = new JsonLine();
+        facts(gpu, baselines).forEach(line::put);
+        return line.toString();
     }
 
     /**

@@ -5,10 +5,8 @@ import io.outboard.bench.report.page.ReportPage;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +31,24 @@ public final class FigureOutput {
     }
 
     /**
+     * Writes the figures that are known so far into the folder that the options ask for.
+     *
+     * @param fileName of the file in the folder
+     * @param lines the figures; where they come from is added to them
+     * @throws IOException if the folder can't be written
+     */
+    public void keep(final String fileName, final List<JsonLine> lines) throws IOException {
+        lines.forEach(line -> line.put("jdk", Environment.jdk())
+                .put("cpu", Environment.cpu())
+                .put("gpu", gpu == null ? null : gpu.toString())
+                .put("commit", Environment.commit()));
+        if (options.out() != null) {
+            options.writeLines(fileName, lines.stream().map(JsonLine::toString).toList());
+            options.write("environment.json", Environment.json(gpu, "") + "\n");
+        }
+    }
+
+    /**
      * Prints the figures, and writes the folder that the options ask for.
      *
      * @param fileName of the file in the folder
@@ -42,10 +58,7 @@ public final class FigureOutput {
      */
     public void print(final String fileName, final List<JsonLine> lines, final Consumer<PrintWriter> table)
             throws IOException {
-        lines.forEach(line -> line.put("jdk", Environment.jdk())
-                .put("cpu", Environment.cpu())
-                .put("gpu", gpu == null ? null : gpu.toString())
-                .put("commit", Environment.commit()));
+        keep(fileName, lines);
         if (options.json()) {
             lines.forEach(out::println);
         } else {
@@ -53,23 +66,11 @@ public final class FigureOutput {
         }
         final Path folder = options.out();
         if (folder != null) {
-            final Path page = write(folder, fileName, lines, Environment.facts(gpu, ""));
+            final Path page = ReportPage.write(folder);
             if (!options.json()) {
                 out.println("report: " + page);
             }
         }
         out.flush();
-    }
-
-    private static Path write(
-            final Path folder, final String fileName, final List<JsonLine> lines, final Map<String, String> facts)
-            throws IOException {
-        Files.createDirectories(folder);
-        Files.write(
-                folder.resolve(fileName), lines.stream().map(JsonLine::toString).toList());
-        final JsonLine environment = new JsonLine();
-        facts.forEach(environment::put);
-        Files.writeString(folder.resolve("environment.json"), environment + "\n");
-        return ReportPage.write(folder);
     }
 }

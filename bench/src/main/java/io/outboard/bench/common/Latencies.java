@@ -1,6 +1,7 @@
 package io.outboard.bench.common;
 
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.Percentile;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -39,7 +40,7 @@ public final class Latencies {
                 differences.recordValue(Math.min(System.nanoTime() - before, HIGHEST_NS));
             }
         }
-        return differences.getValueAtPercentile(50);
+        return (long) Percentile.P50.of(differences);
     }
 
     /**
@@ -75,11 +76,11 @@ public final class Latencies {
     /**
      * What so many of the operations took at most.
      *
-     * @param percent 0 to 100
+     * @param percentile how many
      * @return nanoseconds; NaN if there was no operation
      */
-    public double percentile(final double percent) {
-        return histogram.getTotalCount() == 0 ? Double.NaN : histogram.getValueAtPercentile(percent);
+    public double percentile(final Percentile percentile) {
+        return percentile.of(histogram);
     }
 
     /**
@@ -88,12 +89,9 @@ public final class Latencies {
      * @return an object
      */
     public JsonLine json() {
-        return new JsonLine()
-                .put("mean", histogram.getTotalCount() == 0 ? Double.NaN : histogram.getMean(), 1)
-                .put("p50", percentile(50), 0)
-                .put("p99", percentile(99), 0)
-                .put("p999", percentile(99.9), 0)
-                .put("p9999", percentile(99.99), 0)
-                .put("max", percentile(100), 0);
+        final JsonLine line =
+                new JsonLine().put("mean", histogram.getTotalCount() == 0 ? Double.NaN : histogram.getMean(), 1);
+        Percentile.OF_RESULTS.forEach(percentile -> line.put(percentile.key(), percentile(percentile), 0));
+        return line;
     }
 }

@@ -1,8 +1,11 @@
 package io.outboard.bench.common;
 
+import io.outboard.bench.report.AtomicFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -23,6 +26,11 @@ public final class OutputOptions {
             description = "Write the results, report.html and what else belongs to them into this folder.")
     private @Nullable Path out;
 
+    @Option(names = "--overwrite", description = "Replace the results of another run that are in the folder of --out.")
+    private boolean overwrite;
+
+    private boolean isBegun;
+
     @Option(
             names = "--format",
             paramLabel = "table|json",
@@ -34,9 +42,9 @@ public final class OutputOptions {
     public OutputOptions() {}
 
     /**
-     * Makes the folder for results, if one is wanted.
+     * Makes the folder for results, if one is wanted. One folder holds one run.
      *
-     * @throws WrongUseException if it can't be made
+     * @throws WrongUseException if it can't be made, or has another run's results that aren't to be replaced
      */
     public void check() {
         if (out != null) {
@@ -44,6 +52,9 @@ public final class OutputOptions {
                 Files.createDirectories(out);
             } catch (final IOException e) {
                 throw new WrongUseException("--out=" + out + " must be a folder, or one that can be made");
+            }
+            if (!overwrite) {
+                RunFiles.checkNone(out, RunFiles::isOfRun);
             }
         }
     }
@@ -55,6 +66,38 @@ public final class OutputOptions {
      */
     public @Nullable Path out() {
         return out;
+    }
+
+    /**
+     * Writes a file into the folder for results, whole or not at all. Before the first one, what another run left there is
+     * deleted.
+     *
+     * @param name of the file
+     * @param text its content
+     * @throws IOException if it can't be written
+     * @throws IllegalStateException if no folder is wanted
+     */
+    public void write(final String name, final String text) throws IOException {
+        if (out == null) {
+            throw new IllegalStateException("--out must be given");
+        }
+        if (!isBegun) {
+            Files.createDirectories(out);
+            RunFiles.delete(out);
+            isBegun = true;
+        }
+        AtomicFile.write(out.resolve(name), text);
+    }
+
+    /**
+     * Writes a file of lines.
+     *
+     * @param name as {@link #write}
+     * @param lines each ends in a line feed
+     * @throws IOException as {@link #write}
+     */
+    public void writeLines(final String name, final List<String> lines) throws IOException {
+        write(name, lines.stream().map(line -> line + "\n").collect(Collectors.joining()));
     }
 
     /**

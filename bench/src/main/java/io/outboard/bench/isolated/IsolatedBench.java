@@ -86,7 +86,8 @@ public final class IsolatedBench implements StrategyBench {
                 Double.NaN,
                 memory.failures(),
                 regionBytes,
-                memory.samples());
+                memory.samples(),
+                memory.operations());
     }
 
     @Override

@@ -140,7 +140,8 @@ public final class IsolatedPoolBench implements PoolBench {
                 Double.NaN,
                 memory.failures(),
                 used.statistics().heldBytes(),
-                memory.samples());
+                memory.samples(),
+                memory.operations());
     }
 
     private static void check(final String call, final int code) {

@@ -1,6 +1,8 @@
 package io.outboard.bench.isolated;
 
+import io.outboard.bench.common.Latencies;
 import io.outboard.bench.measure.MemorySample;
+import io.outboard.bench.measure.OperationTimes;
 import io.outboard.bench.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,14 +10,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One pass that looks at memory, and not at time. It comes first, while what is measured is as new: some strategies
- * remember where they were, and place blocks otherwise the next time.
+ * The pass that looks at memory. It comes first, while what is measured is as new: some strategies remember where they were,
+ * and place blocks otherwise the next time. So it also tells what the very first calls take, before anything is warm.
  */
 abstract class MemoryPass {
 
     private final Target target;
     private final Trace trace;
     private final List<MemorySample> samples = new ArrayList<>();
+    private final OperationTimes times = new OperationTimes(Latencies.measureClock());
     private long failures;
 
     MemoryPass(final Target target, final Trace trace) {
@@ -29,18 +32,24 @@ abstract class MemoryPass {
         final int step = Math.max(1, operations.length / MemorySample.SAMPLES);
         long liveBytes = 0;
         long peakBytes = 0;
+        sample(0, 0, deviceUsedBytes);
         for (int i = 0; i < operations.length; i++) {
             final int slot = Trace.slot(operations[i]);
             final long bytes = Trace.bytes(operations[i]);
             if (!Trace.isFree(operations[i])) {
-                if (target.allocate(slot, bytes)) {
+                final long before = System.nanoTime();
+                final boolean served = target.allocate(slot, bytes);
+                times.record(i, System.nanoTime() - before);
+                if (served) {
                     liveBytes += bytes;
                     allocated(slot, bytes);
                 } else {
                     failures++;
                 }
             } else if (target.wasServed(slot)) {
+                final long before = System.nanoTime();
                 target.free(slot);
+                times.record(i, System.nanoTime() - before);
                 liveBytes -= bytes;
                 freed(slot);
             }
@@ -50,15 +59,24 @@ abstract class MemoryPass {
                 peaked();
             }
             if (sample) {
-                samples.add(new MemorySample(
-                        i + 1L,
-                        liveBytes,
-                        extentBytes(),
-                        regionBytes(),
-                        deviceUsedBytes == null ? null : deviceUsedBytes.getAsLong()));
+                sample(i + 1L, liveBytes, deviceUsedBytes);
             }
         }
         Replay.drain(target, Replay.slotsLeft(trace));
+    }
+
+    private void sample(final long operation, final long liveBytes, final @Nullable LongSupplier deviceUsedBytes) {
+        samples.add(new MemorySample(
+                operation,
+                liveBytes,
+                extentBytes(),
+                regionBytes(),
+                deviceUsedBytes == null ? null : deviceUsedBytes.getAsLong()));
+    }
+
+    /** What operations took, by their number. */
+    final List<OperationTimes.Stretch> operations() {
+        return times.stretches();
     }
 
     final List<MemorySample> samples() {

@@ -5,6 +5,7 @@ import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.trace.Trace;
 import io.outboard.cuda.CudaDevice;
+import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +26,16 @@ public final class DriverBaselines {
         return gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
     }
 
-    /** Adds a measurement of each. */
-    public void measure(final Progress progress, final List<Measurement> measurements) {
+    /** What is done as each measurement ends. */
+    @FunctionalInterface
+    public interface Keeper {
+
+        void keep() throws IOException;
+    }
+
+    /** Adds a measurement of each, and has it kept as it ends. */
+    public void measure(final Progress progress, final List<Measurement> measurements, final Keeper keeper)
+            throws IOException {
         if (gpu == null) {
             return;
         }
@@ -37,6 +46,7 @@ public final class DriverBaselines {
                     settings += (settings.isEmpty() ? "" : "; ") + name + ": " + driver.settings();
                 }
                 measurements.add(new DriverMeasurement(driver, trace, progress).run(String.valueOf(gpu.ordinal())));
+                keeper.keep();
             }
         }
     }

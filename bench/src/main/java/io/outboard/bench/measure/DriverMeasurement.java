@@ -29,11 +29,14 @@ public final class DriverMeasurement {
     private long failures;
 
     /** Kept in arrays while measuring, so that the garbage is the driver's. */
-    private final long[] sampledOperations = new long[2 * MemorySample.SAMPLES + 2];
+    private final long[] sampledOperations = new long[2 * MemorySample.SAMPLES + 3];
 
     private final long[] sampledLiveBytes = new long[sampledOperations.length];
     private final long[] sampledUsedBytes = new long[sampledOperations.length];
     private int samples;
+
+    private final long clockNs = Latencies.measureClock();
+    private final OperationTimes times = new OperationTimes(clockNs);
 
     public DriverMeasurement(final DriverAllocator driver, final Trace trace, final Progress progress) {
         this.driver = driver;
@@ -55,7 +58,6 @@ public final class DriverMeasurement {
      * @throws IllegalStateException if a call fails with anything but a lack of memory
      */
     public Measurement run(final String device) {
-        final long clockNs = Latencies.measureClock();
         replay(WARM_OPERATIONS, new Latencies(clockNs), new Latencies(clockNs));
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
@@ -82,7 +84,8 @@ public final class DriverMeasurement {
                 Double.NaN,
                 failures,
                 null,
-                memory());
+                memory(),
+                times.stretches());
     }
 
     /** Does the first {@code count} operations, frees what is left, and returns what the operations took. */
@@ -94,29 +97,31 @@ public final class DriverMeasurement {
         long liveBytes = 0;
         failures = 0;
         samples = 0;
+        sample(0, 0);
         for (int i = 0; i < end; i++) {
             final int slot = Trace.slot(operations[i]);
             final long bytes = Trace.bytes(operations[i]);
             if (!Trace.isFree(operations[i])) {
                 final long before = System.nanoTime();
                 final int code = driver.allocate(slot, bytes);
-                ns += allocate.record(System.nanoTime() - before);
+                final long elapsed = System.nanoTime() - before;
+                ns += allocate.record(elapsed);
+                times.record(i, elapsed);
                 full[slot] = isServed(code);
                 liveBytes += full[slot] ? bytes : 0;
                 failures += full[slot] ? 0 : 1;
             } else if (full[slot]) {
                 final long before = System.nanoTime();
                 final int code = driver.free(slot);
-                ns += free.record(System.nanoTime() - before);
+                final long elapsed = System.nanoTime() - before;
+                ns += free.record(elapsed);
+                times.record(i, elapsed);
                 checkFreed(code);
                 full[slot] = false;
                 liveBytes -= bytes;
             }
             if (i % step == step - 1 || i == operations.length - 1) {
-                sampledOperations[samples] = i + 1L;
-                sampledLiveBytes[samples] = liveBytes;
-                sampledUsedBytes[samples] = driver.usedBytes();
-                samples++;
+                sample(i + 1L, liveBytes);
             }
             if (i % OPERATIONS_A_STEP == OPERATIONS_A_STEP - 1) {
                 progress.step(OPERATIONS_A_STEP);
@@ -129,6 +134,13 @@ public final class DriverMeasurement {
             }
         }
         return ns;
+    }
+
+    private void sample(final long operation, final long liveBytes) {
+        sampledOperations[samples] = operation;
+        sampledLiveBytes[samples] = liveBytes;
+        sampledUsedBytes[samples] = driver.usedBytes();
+        samples++;
     }
 
     private List<MemorySample> memory() {

@@ -4,6 +4,7 @@ import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
 import io.outboard.pool.ReusePolicy;
 import java.io.PrintWriter;
@@ -19,10 +20,6 @@ import java.util.Set;
  * @param ours what is compared with it
  */
 public record DriverRatio(Measurement baseline, Measurement ours) {
-
-    private static final double[] PERCENTILES = {50, 99, 99.9, 99.99, 100};
-    private static final String[] TITLES = {"p50", "p99", "p99.9", "p99.99", "max"};
-    private static final String[] KEYS = {"p50", "p99", "p999", "p9999", "max"};
 
     /** Whoever orders blocks by streams could as well call the driver's stream-ordered functions. */
     private static final Set<String> ORDERED = Set.of(ReusePolicy.TRACKED.name(), ReusePolicy.STREAM_ORDERED.name());
@@ -56,16 +53,14 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
         final TextTable<DriverRatio> table = new TextTable<DriverRatio>()
                 .column("strategy", ratio -> ratio.ours.label(measurements))
                 .column("than", ratio -> ratio.baseline.strategy());
-        for (int i = 0; i < PERCENTILES.length; i++) {
-            final double percentile = PERCENTILES[i];
+        for (final Percentile percentile : Percentile.OF_RESULTS) {
             table.column(
-                    (i == 0 ? "allocate " : "") + TITLES[i],
+                    (percentile == Percentile.P50 ? "allocate " : "") + percentile.title(),
                     ratio -> Units.factor(factor(ratio.baseline.allocate(), ratio.ours.allocate(), percentile)));
         }
-        for (int i = 0; i < PERCENTILES.length; i++) {
-            final double percentile = PERCENTILES[i];
+        for (final Percentile percentile : Percentile.OF_RESULTS) {
             table.column(
-                    (i == 0 ? "free " : "") + TITLES[i],
+                    (percentile == Percentile.P50 ? "free " : "") + percentile.title(),
                     ratio -> Units.factor(factor(ratio.baseline.free(), ratio.ours.free(), percentile)));
         }
         table.print(ratios, out);
@@ -85,14 +80,14 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
 
     private static JsonLine json(final Latencies slow, final Latencies fast) {
         final JsonLine line = new JsonLine();
-        for (int i = 0; i < PERCENTILES.length; i++) {
-            line.put(KEYS[i], factor(slow, fast, PERCENTILES[i]), 2);
+        for (final Percentile percentile : Percentile.OF_RESULTS) {
+            line.put(percentile.key(), factor(slow, fast, percentile), 2);
         }
         return line;
     }
 
     /** A latency of 0 is one that the clock can't tell from its own; it counts as 1 ns. */
-    private static double factor(final Latencies slow, final Latencies fast, final double percent) {
-        return slow.percentile(percent) / Math.max(fast.percentile(percent), 1);
+    private static double factor(final Latencies slow, final Latencies fast, final Percentile percentile) {
+        return slow.percentile(percentile) / Math.max(fast.percentile(percentile), 1);
     }
 }

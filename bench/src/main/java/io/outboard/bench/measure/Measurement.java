@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param failures allocations that found no memory
  * @param regionBytes size of the region
  * @param memory memory over time
+ * @param operations time by the number of operations
  */
 public record Measurement(
         Trace trace,
@@ -46,7 +47,8 @@ public record Measurement(
         double hostBytesPerBlock,
         long failures,
         @Nullable Long regionBytes,
-        List<MemorySample> memory) {
+        List<MemorySample> memory,
+        List<OperationTimes.Stretch> operations) {
 
     /** The same with what a measurement itself can't tell. */
     public Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {
@@ -67,7 +69,8 @@ public record Measurement(
                 fullTableBytesPerBlock,
                 failures,
                 regionBytes,
-                memory);
+                memory,
+                operations);
     }
 
     /** The strategy, and the reuse policy where that tells it from others. */

@@ -10,6 +10,8 @@ import java.util.Map;
 public final class ChartGroup {
 
     private final String kind;
+    private final String xTitle;
+    private final String yTitle;
     private final Map<String, Series> legend = new LinkedHashMap<>();
     private final StringBuilder figures = new StringBuilder();
     private final StringBuilder lines = new StringBuilder();
@@ -18,9 +20,13 @@ public final class ChartGroup {
      * An empty group.
      *
      * @param kind name of the kind in {@code report.js}
+     * @param xTitle what the axis from left to right shows, with its unit
+     * @param yTitle what the axis from bottom to top shows, with its unit
      */
-    public ChartGroup(final String kind) {
+    public ChartGroup(final String kind, final String xTitle, final String yTitle) {
         this.kind = kind;
+        this.xTitle = xTitle;
+        this.yTitle = yTitle;
     }
 
     public boolean isEmpty() {
@@ -29,6 +35,15 @@ public final class ChartGroup {
 
     /** Adds a line to the figure that {@link #figure} closes next; NaN is a gap. */
     public void line(final Series series, final double[] x, final double[] y) {
+        line(series, x, y, false);
+    }
+
+    /** Adds single points that were measured elsewhere, joined across gaps, as {@link #line}. */
+    public void points(final Series series, final double[] x, final double[] y) {
+        line(series, x, y, true);
+    }
+
+    private void line(final Series series, final double[] x, final double[] y, final boolean points) {
         legend.putIfAbsent(series.name(), series);
         lines.append(lines.isEmpty() ? "" : ",\n")
                 .append("{\"name\":")
@@ -37,6 +52,7 @@ public final class ChartGroup {
                 .append(Html.json(series.colour()))
                 .append(",\"dash\":")
                 .append(Html.json(series.dash()))
+                .append(points ? ",\"points\":true" : "")
                 .append(",\"x\":")
                 .append(Html.json(x))
                 .append(",\"y\":")
@@ -83,6 +99,17 @@ public final class ChartGroup {
                     .append("</button></li>\n");
         }
         return Template.fill(
-                "charts.html", Map.of("kind", kind, "legend", buttons.toString(), "figures", figures.toString()));
+                "charts.html",
+                Map.of(
+                        "kind",
+                        kind,
+                        "x",
+                        Html.escape(xTitle),
+                        "y",
+                        Html.escape(yTitle),
+                        "legend",
+                        buttons.toString(),
+                        "figures",
+                        figures.toString()));
     }
 }

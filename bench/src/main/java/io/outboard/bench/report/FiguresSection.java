@@ -8,8 +8,6 @@ import java.util.stream.Collectors;
 /** A file of figures as one table: a row for each line, a column for each number. */
 public final class FiguresSection implements Section {
 
-    private static final List<String> PERCENTILES = List.of("p50", "p99", "p999", "p9999", "max");
-
     /**
      * What a file of figures holds.
      *
@@ -108,7 +106,9 @@ public final class FiguresSection implements Section {
     public String html() throws IOException {
         final HtmlTable table = new HtmlTable(kind.title(), String.join(", ", kind.rows()));
         kind.numbers().forEach(key -> table.column(" ", key));
-        kind.latencies().forEach(key -> PERCENTILES.forEach(percentile -> table.column(key, percentile)));
+        kind.latencies()
+                .forEach(key -> Percentile.OF_RESULTS.forEach(
+                        percentile -> table.column(key.replace("Ratio", ""), percentile.title())));
         final List<String> lines = folder.lines(kind.fileName());
         for (int i = 0; i < lines.size(); i++) {
             if (!lines.get(i).isBlank()) {
@@ -134,8 +134,8 @@ public final class FiguresSection implements Section {
         }
         for (final String key : kind.latencies()) {
             final JsonObject latencies = line.object(key);
-            for (final String percentile : PERCENTILES) {
-                final double number = latencies.number(percentile);
+            for (final Percentile percentile : Percentile.OF_RESULTS) {
+                final double number = latencies.number(percentile.key());
                 cells.add(
                         new HtmlTable.Cell(number, key.endsWith("Ratio") ? Units.factor(number) : Units.time(number)));
             }

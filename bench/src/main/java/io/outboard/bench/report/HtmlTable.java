@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table of numbers: a heading for every row and column, the columns in named groups if there are several kinds. It
- * scrolls within its own frame, so that it never widens the page. Every number also stands there in full, for programs
+ * A table of numbers: a heading for every row and column, the columns in named groups if there are several kinds. On a
+ * phone, or with more columns than a page has room for, every row becomes a block of its own with its numbers below its name,
+ * each with its heading. Every number also stands there in full, for programs
  * and for whoever copies it.
  */
 public final class HtmlTable {
@@ -23,7 +24,7 @@ public final class HtmlTable {
             this(exact, text, false);
         }
 
-        private String html(final boolean groupStart) {
+        private String html(final boolean groupStart, final String heading) {
             final String styles = (groupStart ? "start " : "")
                     + (remarkable ? "remarkable " : "")
                     + (Double.isNaN(exact) ? "none " : "");
@@ -31,9 +32,13 @@ public final class HtmlTable {
             final String content = Double.isNaN(exact)
                     ? Html.escape(text)
                     : "<data value=\"" + Html.number(exact) + "\">" + Html.escape(text) + "</data>";
-            return "<td" + attribute + ">" + content + "</td>";
+            // A dash has no heading, so that a phone leaves it out.
+            final String of = text.equals(Html.NONE) ? "" : " data-of=\"" + Html.escape(heading) + "\"";
+            return "<td" + attribute + of + ">" + content + "</td>";
         }
     }
+
+    private static final int MOST_COLUMNS = 12;
 
     private final String label;
     private final String corner;
@@ -62,7 +67,7 @@ public final class HtmlTable {
     public void row(final String headingHtml, final List<Cell> cells) {
         body.append("<tr><th scope=\"row\">").append(headingHtml).append("</th>");
         for (int i = 0; i < cells.size(); i++) {
-            body.append(cells.get(i).html(startsGroup(i)));
+            body.append(cells.get(i).html(startsGroup(i), (groups.get(i) + " " + headings.get(i)).strip()));
         }
         body.append("</tr>\n");
     }
@@ -91,8 +96,14 @@ public final class HtmlTable {
                     .append("</th>");
         }
         final String name = Html.escape(label);
-        return "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"" + name + "\">\n<table aria-label=\""
-                + name + "\">\n<thead>" + head + "</tr></thead>\n<tbody>" + body + "</tbody>\n</table>\n</div>";
+        // A table that is longer than a screen waits until it is asked for.
+        final boolean isFolded = headings.size() > MOST_COLUMNS;
+        return (isFolded
+                        ? "<details><summary>" + name + ", in numbers</summary>\n<div class=\"scroll many\""
+                        : "<div class=\"scroll\"")
+                + " role=\"region\" tabindex=\"0\" aria-label=\"" + name + "\">\n<table aria-label=\"" + name
+                + "\">\n<thead>" + head + "</tr></thead>\n<tbody>" + body + "</tbody>\n</table>\n</div>"
+                + (isFolded ? "</details>" : "");
     }
 
     private boolean startsGroup(final int column) {

@@ -75,6 +75,16 @@ public record Result(String trace, String strategy, String name, String files, J
         return values.object(object).number(key);
     }
 
+    /** What so many of the allocations or frees took at most, in nanoseconds; NaN where it was not measured. */
+    public double latencyNs(final String operation, final Percentile percentile) {
+        return number(operation, percentile.key());
+    }
+
+    /** Allocations that found no memory: then speed is no merit. */
+    public boolean hasFailures() {
+        return number("failures") > 0;
+    }
+
     /** The smallest region that serves the trace, as a multiple of peak live bytes; NaN where it was not measured. */
     public double regionOverLive() {
         return number("smallestRegionBytes") / number("peakLiveBytes");

@@ -22,6 +22,7 @@ public final class ResultFolder {
     private static final String RESULTS = "results.json";
     public static final String PROGRAMS = "programs.json";
     public static final String KERNELS = "kernels.json";
+    public static final String CHECK = "check.json";
     private static final String ENVIRONMENT = "environment.json";
 
     private final Path directory;
@@ -55,7 +56,7 @@ public final class ResultFolder {
         }
         final boolean figures =
                 FiguresSection.KINDS.stream().map(FiguresSection.Kind::fileName).anyMatch(names::contains);
-        final boolean kernels = names.contains(KERNELS) || names.contains(PROGRAMS);
+        final boolean kernels = names.contains(KERNELS) || names.contains(PROGRAMS) || names.contains(CHECK);
         if (!figures && !names.contains(RESULTS) && !kernels) {
             throw new IllegalArgumentException(
                     directory + ": must contain " + RESULTS + " or " + KERNELS + " or other figures");

@@ -74,6 +74,19 @@ public final class Units {
         return Double.isNaN(factor) ? Html.NONE : digits(factor) + SPACE + "\u00D7";
     }
 
+    /** A time that is a power of ten, as an axis has it: without digits behind the point. */
+    public static String tick(final double ns) {
+        return time(ns).replaceAll("\\.0+", "");
+    }
+
+    /** A factor without the sign, whole ones without digits behind the point. */
+    public static String plainFactor(final double factor) {
+        final double whole = Math.rint(factor);
+        return factor > 0 && Math.abs(factor - whole) < 1e-9 && whole >= 1
+                ? count(whole)
+                : factor > 0 && factor < 0.01 ? String.format(Locale.ROOT, "%.3f", factor) : number(factor);
+    }
+
     /**
      * A number that is neither large nor whole: three digits.
      *

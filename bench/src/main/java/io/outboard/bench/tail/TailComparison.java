@@ -7,6 +7,7 @@ import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;
 import java.io.IOException;
@@ -113,14 +114,15 @@ public final class TailComparison {
             final PrintWriter out)
             throws IOException {
         final List<Row> rows = new ArrayList<>();
+        final FigureOutput figures = new FigureOutput(output, out, null);
         try (Progress progress = new Progress((long) strategies.size() * wanted)) {
             for (final String strategy : strategies) {
                 progress.stage(strategy);
                 rows.addAll(measure(strategy, maxBlocks, regionBytes, progress));
+                figures.keep("tail.json", rows.stream().map(this::json).toList());
             }
         }
-        new FigureOutput(output, out, null)
-                .print("tail.json", rows.stream().map(this::json).toList(), table -> print(rows, table));
+        figures.print("tail.json", rows.stream().map(this::json).toList(), table -> print(rows, table));
     }
 
     List<Row> measure(final String strategy, final int maxBlocks, final long regionBytes, final Progress progress) {
@@ -152,11 +154,11 @@ public final class TailComparison {
                 .put("strategy", row.strategy())
                 .put("beside", row.beside())
                 .put("ops", row.latencies().histogram().getTotalCount())
-                .put("p50Ns", row.latencies().percentile(50), 0)
-                .put("p999Ns", row.latencies().percentile(99.9), 0)
-                .put("p9999Ns", row.latencies().percentile(99.99), 0)
-                .put("p99999Ns", row.latencies().percentile(99.999), 0)
-                .put("maxNs", row.latencies().percentile(100), 0)
+                .put("p50Ns", row.latencies().percentile(Percentile.P50), 0)
+                .put("p999Ns", row.latencies().percentile(Percentile.P999), 0)
+                .put("p9999Ns", row.latencies().percentile(Percentile.P9999), 0)
+                .put("p99999Ns", row.latencies().percentile(Percentile.P99999), 0)
+                .put("maxNs", row.latencies().percentile(Percentile.MAX), 0)
                 .put("pauses", row.pauses())
                 .put("seconds", row.seconds(), 2)
                 .put("failures", row.failures())
@@ -175,11 +177,21 @@ public final class TailComparison {
                 .column(
                         "operations",
                         row -> Units.count((double) row.latencies().histogram().getTotalCount()))
-                .column("p50", row -> Units.time(row.latencies().percentile(50)))
-                .column("p99.9", row -> Units.time(row.latencies().percentile(99.9)))
-                .column("p99.99", row -> Units.time(row.latencies().percentile(99.99)))
-                .column("p99.999", row -> Units.time(row.latencies().percentile(99.999)))
-                .column("max", row -> Units.time(row.latencies().percentile(100)))
+                .column(
+                        Percentile.P50.title(),
+                        row -> Units.time(row.latencies().percentile(Percentile.P50)))
+                .column(
+                        Percentile.P999.title(),
+                        row -> Units.time(row.latencies().percentile(Percentile.P999)))
+                .column(
+                        Percentile.P9999.title(),
+                        row -> Units.time(row.latencies().percentile(Percentile.P9999)))
+                .column(
+                        Percentile.P99999.title(),
+                        row -> Units.time(row.latencies().percentile(Percentile.P99999)))
+                .column(
+                        Percentile.MAX.title(),
+                        row -> Units.time(row.latencies().percentile(Percentile.MAX)))
                 .column("of 100 \u00B5s and more", row -> Units.count((double) row.pauses()))
                 .column("seconds", row -> Units.number(row.seconds()))
                 .column("failed", row -> Units.count((double) row.failures()))

@@ -1,5 +1,6 @@
 package io.outboard.bench.threads;
 
+import io.outboard.bench.common.FigureOutput;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
@@ -117,6 +118,7 @@ public final class MemoryByThreads {
         final int runs = request.strategies().size()
                 * request.policies().size()
                 * request.threads().size();
+        final FigureOutput output = request.figures();
         try (Progress progress = new Progress(runs)) {
             for (final String strategy : request.strategies()) {
                 for (final String policy : request.policies()) {
@@ -138,12 +140,13 @@ public final class MemoryByThreads {
                         if (file == null) {
                             rows.add(ownRow(strategy, policy, threads));
                         }
+                        output.keep(FILE_NAME, rows.stream().map(Row::json).toList());
                         progress.step(1);
                     }
                 }
             }
         }
-        request.figures().print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
+        output.print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
     }
 
     private Row ownRow(final String strategy, final String policy, final int threads) throws InterruptedException {

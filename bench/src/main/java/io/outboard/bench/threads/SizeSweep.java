@@ -1,9 +1,11 @@
 package io.outboard.bench.threads;
 
+import io.outboard.bench.common.FigureOutput;
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.report.JsonLine;
+import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -22,6 +24,8 @@ public final class SizeSweep {
     private static final long SMALLEST_BYTES = 256;
     private static final long LARGEST_BYTES = 256L << 20;
     private static final int STEP_LOG2 = 2;
+    private static final List<Percentile> PERCENTILES =
+            List.of(Percentile.P50, Percentile.P999, Percentile.P9999, Percentile.MAX);
 
     /** Most blocks that a thread has at a time, and most bytes of all threads: 16 with 2 blocks of the largest size. */
     private static final int MOST_LIVE = 8;
@@ -66,14 +70,16 @@ public final class SizeSweep {
     public void run() throws IOException, InterruptedException {
         final List<ThreadSettings> plan = plan();
         final List<Row> rows = new ArrayList<>();
+        final FigureOutput output = request.figures();
         try (Progress progress = new Progress(plan.size())) {
             for (final ThreadSettings settings : plan) {
                 progress.stage(Units.bytes((double) settings.largestBytes()) + ", " + settings.label());
                 rows.add(new Row(settings, ThreadBench.open(settings).clocked()));
+                output.keep(FILE_NAME, rows.stream().map(Row::json).toList());
                 progress.step(1);
             }
         }
-        request.figures().print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
+        output.print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
     }
 
     private List<ThreadSettings> plan() {
@@ -103,11 +109,8 @@ public final class SizeSweep {
     }
 
     private static void addPercentiles(final TextTable<Row> table, final String kind, final boolean ofFrees) {
-        final double[] percentiles = {50, 99.9, 99.99, 100};
-        final String[] titles = {"p50", "p99.9", "p99.99", "max"};
-        for (int i = 0; i < percentiles.length; i++) {
-            final double percentile = percentiles[i];
-            table.column((i == 0 ? kind : "") + titles[i], row -> {
+        for (final Percentile percentile : PERCENTILES) {
+            table.column((percentile == PERCENTILES.get(0) ? kind : "") + percentile.title(), row -> {
                 final Latencies latencies =
                         ofFrees ? row.clocked().free() : row.clocked().allocate();
                 return Units.time(latencies.percentile(percentile));

@@ -1,8 +1,10 @@
 package io.outboard.bench.threads;
 
+import io.outboard.bench.common.FigureOutput;
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
+import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -17,9 +19,6 @@ public final class ThreadProfileRun {
 
     /** Name of the file in the folder of results. */
     public static final String FILE_NAME = "thread-profiles.json";
-
-    private static final double[] PERCENTILES = {50, 99, 99.9, 99.99, 100};
-    private static final String[] TITLES = {"p50", "p99", "p99.9", "p99.99", "max"};
 
     private final ThreadProfile profile;
     private final ThreadRequest request;
@@ -54,6 +53,7 @@ public final class ThreadProfileRun {
                     request.options().liveBlocks()));
         }
         final long passes = plan.stream().mapToLong(List::size).sum() * 3 + plan.size();
+        final FigureOutput output = request.figures();
         try (Progress progress = new Progress(passes)) {
             final Map<String, Double> rates = new HashMap<>();
             for (final List<ThreadSettings> sameThreads : plan) {
@@ -64,11 +64,12 @@ public final class ThreadProfileRun {
                 progress.step(1);
                 for (final ThreadSettings settings : sameThreads) {
                     figures.add(measure(settings, bare, rates, progress));
+                    output.keep(
+                            FILE_NAME, figures.stream().map(ThreadFigures::json).toList());
                 }
             }
         }
-        request.figures()
-                .print(FILE_NAME, figures.stream().map(ThreadFigures::json).toList(), out -> print(figures, out));
+        output.print(FILE_NAME, figures.stream().map(ThreadFigures::json).toList(), out -> print(figures, out));
     }
 
     private static ThreadFigures measure(
@@ -125,9 +126,8 @@ public final class ThreadProfileRun {
     }
 
     private static void addPercentiles(final TextTable<ThreadFigures> table, final String kind, final boolean ofFrees) {
-        for (int i = 0; i < PERCENTILES.length; i++) {
-            final double percentile = PERCENTILES[i];
-            table.column((i == 0 ? kind : "") + TITLES[i], row -> {
+        for (final Percentile percentile : Percentile.OF_RESULTS) {
+            table.column((percentile == Percentile.P50 ? kind : "") + percentile.title(), row -> {
                 final Latencies latencies =
                         ofFrees ? row.clocked().free() : row.clocked().allocate();
                 return Units.time(latencies.percentile(percentile));

@@ -53,7 +53,7 @@
   // An axis of sizes or counts: the values that were measured, as many as there is room for.
   const valueAxis = (lines, type, label) => {
     const values = [...new Set(lines.flatMap(line => line.x))].sort((a, b) => a - b);
-    const every = Math.ceil(values.length / 6);
+    const every = Math.ceil(values.length / (innerWidth < 640 ? 4 : 6));
     return {type, min: values[0], max: values[values.length - 1], ticksAt: values.filter((_, i) => i % every === 0), label};
   };
   const timeAxis = lines => {
@@ -108,6 +108,37 @@
       heading: x => `operation ${x.toLocaleString('en')}`,
       reading: bytes,
     },
+    operations: {
+      interaction: {mode: 'nearest', axis: 'xy', intersect: false},
+      fill: () => false,
+      axes(lines) {
+        const right = Math.max(10, most(lines.flatMap(line => line.x)));
+        const decades = range(0, Math.log10(right), 1).map(power => 10 ** power);
+        return {x: {type: 'logarithmic', min: 1, max: right, ticksAt: decades, label: count}, y: timeAxis(lines)};
+      },
+      heading: x => `up to operation ${x.toLocaleString('en')}`,
+      reading: time,
+    },
+    scatter: {
+      interaction: {mode: 'nearest', axis: 'xy', intersect: false},
+      fill: () => false,
+      dots: true,
+      axes(lines) {
+        const values = lines.flatMap(line => line.x);
+        const top = most(values);
+        const step = [0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 100].find(size => (top - 1) / size <= 6) || top;
+        const max = 1 + Math.max(1, Math.ceil((top - 1) / step + 0.2)) * step;
+        const min = Math.min(1, least(values));
+        const times = timeAxis(lines);
+        return {
+          x: {type: 'linear', min, max, ticksAt: range(1, max, step), label: x => `${Number(x.toFixed(2))}\u00a0\u00d7`},
+          y: {...times, min: least(lines.flatMap(line => line.y)) / 1.25, max: most(lines.flatMap(line => line.y)) * 1.25,
+            ticksAt: [1, 2, 5].flatMap(digit => range(0, 9, 1).map(power => digit * 10 ** power))},
+        };
+      },
+      heading: x => `${x.toFixed(3)} of what is live`,
+      reading: time,
+    },
     threads: {
       interaction: {mode: 'index', intersect: false},
       fill: () => false,
@@ -127,8 +158,9 @@
     fragmentation: kernelKind('logarithmic', bytes, fractionAxis, percent),
   };
 
-  const axis = spec => ({
+  const axis = (spec, title) => ({
     type: spec.type,
+    title: {display: title !== '', text: title, color: look('--soft'), font: {size: 11}},
     min: spec.min,
     max: spec.max,
     border: {display: false},
@@ -145,18 +177,89 @@
     },
     afterBuildTicks: scale => {
       if (spec.ticksAt) {
-        scale.ticks = spec.ticksAt.map(value => ({value}));
+        scale.ticks = spec.ticksAt.filter(value => value >= spec.min && value <= spec.max).map(value => ({value}));
       }
     },
   });
 
-  const options = (kind, axes) => ({
+  // Names stand beside their lines and points, moved apart where they would touch.
+  const font = () => `600 11px ${Chart.defaults.font.family}`;
+  const widest = (canvas, lines) => {
+    const context = canvas.getContext('2d');
+    context.font = font();
+    return most([0, ...lines.map(line => context.measureText(line.name).width)]);
+  };
+  const roomFor = (canvas, lines, kind) => {
+    const width = widest(canvas, lines) + 10;
+    return !kind.dots && lines.length > 1 && width < canvas.parentElement.clientWidth * 0.4 ? width : 0;
+  };
+  const spread = (labels, top, bottom) => {
+    const step = Math.min(13, (bottom - top) / Math.max(1, labels.length - 1));
+    labels.sort((a, b) => a.y - b.y);
+    labels.forEach((label, i) => {
+      label.y = Math.max(label.y, i > 0 ? labels[i - 1].y + step : top);
+    });
+    for (let i = labels.length - 1; i >= 0; i--) {
+      labels[i].y = Math.min(labels[i].y, i < labels.length - 1 ? labels[i + 1].y - step : bottom);
+    }
+  };
+  const lastPoint = (chart, dataset) => {
+    const points = chart.getDatasetMeta(dataset).data;
+    const values = chart.data.datasets[dataset].data;
+    let last = points.length - 1;
+    while (last > 0 && values[last].y === null) {
+      last--;
+    }
+    return points[last];
+  };
+  const labelsOf = kind => ({
+    id: 'labels',
+    afterDatasetsDraw(chart) {
+      const {ctx, chartArea: area} = chart;
+      if (!kind.dots && chart.options.layout.padding.right === 0) {
+        return;
+      }
+      const labels = chart.data.datasets.map((dataset, i) => ({point: lastPoint(chart, i), text: dataset.label, colour: dataset.borderColor}))
+        .filter(label => label.point)
+        .map(label => ({...label, x: label.point.x, y: label.point.y}));
+      ctx.save();
+      ctx.font = font();
+      ctx.textBaseline = 'middle';
+      if (kind.dots) {
+        const placed = labels.map(label => ({x0: label.x - 6, x1: label.x + 6, y0: label.y - 6, y1: label.y + 6}));
+        for (const label of labels) {
+          const width = ctx.measureText(label.text).width;
+          const spots = [[9, 0], [-9 - width, 0], [-width / 2, -14], [-width / 2, 14], [9, -11], [9, 11], [-9 - width, -11],
+            [-9 - width, 11], [-width / 2, -27], [-width / 2, 27], [9, 22], [9, -22], [-9 - width, 22], [-9 - width, -22]];
+          const boxes = spots.map(([dx, dy]) => ({x0: label.x + dx, x1: label.x + dx + width, y0: label.y + dy - 6, y1: label.y + dy + 6}));
+          const fits = box => box.x0 >= area.left && box.x1 <= chart.width && box.y0 >= area.top && box.y1 <= area.bottom &&
+            placed.every(other => box.x1 < other.x0 || box.x0 > other.x1 || box.y1 < other.y0 || box.y0 > other.y1);
+          const box = boxes.find(fits) || boxes.find(box => box.x0 >= 0 && box.x1 <= chart.width) || boxes[2];
+          placed.push(box);
+          ctx.fillStyle = label.colour;
+          ctx.textAlign = 'left';
+          ctx.fillText(label.text, box.x0, (box.y0 + box.y1) / 2);
+        }
+      } else {
+        spread(labels, area.top + 5, area.bottom - 5);
+        ctx.textAlign = 'left';
+        for (const label of labels) {
+          ctx.fillStyle = label.colour;
+          ctx.fillText(label.text, area.right + 6, label.y);
+        }
+      }
+      ctx.restore();
+    },
+  });
+
+  const options = (kind, axes, titles, room) => ({
+    layout: {padding: {right: room, top: 4}},
     animation: false,
     responsive: true,
     maintainAspectRatio: false,
     normalized: true,
     interaction: kind.interaction,
-    scales: {x: axis(axes.x), y: axis(axes.y)},
+    scales: {x: axis(axes.x, titles.x), y: axis(axes.y, titles.y)},
     plugins: {
       legend: {display: false},
       tooltip: {
@@ -187,9 +290,11 @@
     borderWidth: kind.fill(line.name) ? 1 : 2,
     borderJoinStyle: 'round',
     fill: kind.fill(line.name) ? 'origin' : false,
-    pointRadius: 0,
+    pointRadius: kind.dots ? 6 : line.points ? 4 : 0,
+    pointBackgroundColor: look(line.colour),
     pointHitRadius: 6,
-    spanGaps: false,
+    spanGaps: Boolean(line.points),
+    clip: kind.dots || line.points ? false : undefined,
   });
 
   const groups = Array.from(document.querySelectorAll('.charts'), element => {
@@ -210,10 +315,12 @@
         if (figure.chart) {
           figure.chart.destroy();
         }
+        const lines = figure.lines.filter(line => on.has(line.name));
         figure.chart = new Chart(figure.canvas, {
-          type: 'line',
-          data: {datasets: figure.lines.filter(line => on.has(line.name)).map(line => dataset(line, kind))},
-          options: options(kind, axes),
+          type: kind.dots ? 'scatter' : 'line',
+          data: {datasets: lines.map(line => dataset(line, kind))},
+          options: options(kind, axes, element.dataset, roomFor(figure.canvas, lines, kind)),
+          plugins: [labelsOf(kind)],
         });
       }
     };
@@ -231,6 +338,14 @@
   drawAll();
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
   const fit = () => groups.forEach(group => group.figures.forEach(figure => figure.chart.resize()));
+  // Whether names fit beside their lines depends on the width.
+  let width = innerWidth;
+  addEventListener('resize', () => {
+    if (width !== innerWidth) {
+      width = innerWidth;
+      drawAll();
+    }
+  });
   addEventListener('beforeprint', fit);
   addEventListener('afterprint', fit);
 })();

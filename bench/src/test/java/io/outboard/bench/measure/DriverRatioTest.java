@@ -47,6 +47,7 @@ class DriverRatioTest {
                 Double.NaN,
                 0,
                 null,
+                List.of(),
                 List.of());
     }
 

@@ -8,6 +8,7 @@ import com.sun.management.ThreadMXBean;
 import io.outboard.bench.common.Isolation;
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.Progress;
+import io.outboard.bench.report.Percentile;
 import io.outboard.bench.tail.TailComparison.Row;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
@@ -44,8 +45,8 @@ class TailComparisonTest {
     void shouldTakeLessTimeForNothing() {
         final List<Row> rows = measure(1_000_000, trace.regionBytes());
 
-        final double nothing = rows.get(1).latencies().percentile(50);
-        assertTrue(nothing < rows.get(0).latencies().percentile(50), nothing + " ns");
+        final double nothing = rows.get(1).latencies().percentile(Percentile.P50);
+        assertTrue(nothing < rows.get(0).latencies().percentile(Percentile.P50), nothing + " ns");
     }
 
     @Test

@@ -39,6 +39,20 @@ class WatchdogTest {
         assertFalse(ProcessHandle.of((long) pid(results.get(0))).isPresent(), "the process that hung must be gone");
     }
 
+    /** Whoever interrupts a run has what is measured by then. */
+    @Test
+    void shouldTellWhatThereIsAsEachCaseEnds() throws Exception {
+        final List<Integer> kept = new ArrayList<>();
+
+        new Watchdog<FakeCase>(fake(), LIMIT)
+                .run(
+                        List.of(new FakeCase("a"), new FakeCase("b"), new FakeCase("c")),
+                        work -> {},
+                        results -> kept.add(results.size()));
+
+        assertEquals(List.of(1, 2, 3), kept);
+    }
+
     @Test
     void shouldSayWhyAProcessDied() throws Exception {
         final List<KernelResult> results = run(FakeWorker.DIES, "a");

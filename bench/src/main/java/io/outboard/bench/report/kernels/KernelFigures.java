@@ -3,9 +3,11 @@ package io.outboard.bench.report.kernels;
 import io.outboard.bench.report.ChartGroup;
 import io.outboard.bench.report.Html;
 import io.outboard.bench.report.HtmlTable;
+import io.outboard.bench.report.PublishedTable;
 import io.outboard.bench.report.Series;
 import io.outboard.bench.report.Units;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.function.DoubleFunction;
@@ -23,6 +25,13 @@ final class KernelFigures {
     private static final double PAPER_HEAP = 2.0 * (1L << 30);
     private static final double PAPER_ITERATIONS = 10;
     private static final double PAPER_BYTES = 4;
+
+    /** At 4 bytes, of which chunks have 16; and the least that its text says of figure 5(b). */
+    private static final double PAPER_INTERNAL = 0.75;
+
+    private static final double PAPER_EXTERNAL = 0.3;
+    private static final String TIME = "time of the test, logarithmic";
+    private static final String PUBLISHED = ", published code";
     private static final int NS_A_MICROSECOND = 1000;
 
     /** A figure: which results are its points, what is on its axes, and what its lines are. */
@@ -31,6 +40,7 @@ final class KernelFigures {
             String title,
             String kind,
             String axis,
+            String unit,
             ToDoubleFunction<KernelResult> x,
             DoubleFunction<String> xText,
             ToDoubleFunction<KernelResult> y,
@@ -38,6 +48,7 @@ final class KernelFigures {
             Function<KernelResult, String> line) {}
 
     private final List<KernelResult> results;
+    private final PublishedTable published = PublishedTable.load("published-times.csv");
 
     KernelFigures(final List<KernelResult> results) {
         this.results = results;
@@ -73,16 +84,29 @@ final class KernelFigures {
                         "3(a)",
                         "AD fused over the size of requests",
                         "kernelBytes",
-                        "Bytes",
+                        "bytes of a request",
                         "leastBytes",
                         Units::bytes)
-                + time("3(b)", "ACD over the size of the heap", "kernelBytes", "Heap", "heapBytes", Units::bytes)
-                + time("3(c)", "ACD over the number of iterations", "kernelCount", "Iterations", "iterations", count)
+                + time(
+                        "3(b)",
+                        "ACD over the size of the heap",
+                        "kernelBytes",
+                        "bytes of the heap",
+                        "heapBytes",
+                        Units::bytes)
+                + time(
+                        "3(c)",
+                        "ACD over the number of iterations",
+                        "kernelCount",
+                        "allocations of a thread",
+                        "iterations",
+                        count)
                 + html(new Figure(
                         "3(d)",
                         "P over the number of blocks of threads",
                         "kernelCount",
-                        "Blocks",
+                        "blocks of 256 threads",
+                        TIME,
                         result -> result.number("threads") / BLOCK,
                         count,
                         KernelFigures::nanoseconds,
@@ -92,7 +116,8 @@ final class KernelFigures {
                 "4",
                 "ACD over the size of requests, by pre-splitting",
                 "kernelBytes",
-                "Bytes",
+                "bytes of a request",
+                TIME,
                 result -> result.number("leastBytes"),
                 Units::bytes,
                 KernelFigures::nanoseconds,
@@ -100,7 +125,9 @@ final class KernelFigures {
                 KernelFigures::splitName));
         return titled(
                         "Figure 3",
-                        "One thread of each warp allocates. Points where requests failed are left out.",
+                        "One thread of each warp allocates. Points where requests failed are left out. Dots, published code: the authors'"
+                                + " own, measured on an H200 with a heap of 2 GiB in another run; the paper's figures of a GTX TITAN"
+                                + " Black have no numbers in its text.",
                         figure3)
                 + titled(
                         "Figure 4",
@@ -137,6 +164,7 @@ final class KernelFigures {
                 title,
                 kind,
                 axis,
+                TIME,
                 result -> result.number(key),
                 text,
                 KernelFigures::nanoseconds,
@@ -149,7 +177,8 @@ final class KernelFigures {
                 "5",
                 title,
                 "fragmentation",
-                "Bytes",
+                "bytes of a request",
+                "share of the memory",
                 result -> result.number("leastBytes"),
                 Units::bytes,
                 result -> result.number(key),
@@ -157,21 +186,22 @@ final class KernelFigures {
                 KernelResult::contender));
     }
 
-    /** A chart with its own legend and its numbers; nothing if there aren't two points on a line. */
+    /** A chart with its own legend and its numbers; nothing if there aren't two points on a line of an allocator. */
     private String html(final Figure figure) {
         final List<KernelResult> points =
                 results.stream().filter(points(figure.number())).toList();
         final TreeSet<Double> values = new TreeSet<>();
         points.forEach(point -> values.add(figure.x().applyAsDouble(point)));
-        if (values.size() < 2) {
+        if (values.size() < 2
+                || points.stream().allMatch(point -> point.allocator().equals(KernelResult.EMPTY))) {
             return "";
         }
         final double[] x = values.stream().mapToDouble(value -> value).toArray();
         final HtmlTable table = new HtmlTable(figure.title(), "Allocator");
         values.forEach(value -> table.column(figure.axis(), figure.xText().apply(value)));
-        final ChartGroup group = new ChartGroup(figure.kind());
+        final ChartGroup group = new ChartGroup(figure.kind(), figure.axis(), figure.unit());
         final List<String> names = points.stream().map(figure.line()).distinct().toList();
-        for (final Series look : looks(names)) {
+        for (final Series look : Series.ofStrategies(names)) {
             final double[] y = new double[x.length];
             final List<HtmlTable.Cell> cells = new ArrayList<>();
             for (int i = 0; i < x.length; i++) {
@@ -187,6 +217,8 @@ final class KernelFigures {
             table.row(look.html(), cells);
             group.line(look, x, y);
         }
+        addPublished(figure, points, x, names, group, table);
+        addPaper(figure, x, group);
         final String title = figure.number().startsWith("3") ? figure.number() + " " + figure.title() : figure.title();
         group.figure(
                 title,
@@ -197,21 +229,60 @@ final class KernelFigures {
         return group.html();
     }
 
-    /** Those that our allocators are compared with in grey. */
-    private static List<Series> looks(final List<String> names) {
-        final List<Series> looks = new ArrayList<>();
-        final List<String> ours = new ArrayList<>();
-        for (final String name : names) {
-            if (name.equals(KernelResult.CUDA_MALLOC)) {
-                looks.add(new Series(name, "--baseline-0", "--dash-0"));
-            } else if (name.equals(KernelResult.EMPTY)) {
-                looks.add(new Series(name, "--baseline-1", "--dash-1"));
-            } else {
-                ours.add(name);
+    /** What the authors' code took in the same cases, below ours; as many points as are known. */
+    private void addPublished(
+            final Figure figure,
+            final List<KernelResult> points,
+            final double[] x,
+            final List<String> names,
+            final ChartGroup group,
+            final HtmlTable table) {
+        final List<String> theirs = new ArrayList<>();
+        final List<double[]> values = new ArrayList<>();
+        for (final String column : figure.unit().equals(TIME) ? published.columns() : List.<String>of()) {
+            final double[] y = new double[x.length];
+            for (int i = 0; i < x.length; i++) {
+                final double at = x[i];
+                y[i] = points.stream()
+                                .filter(point -> figure.x().applyAsDouble(point) == at
+                                        && usualSplit().test(point))
+                                .mapToDouble(point -> published.number(point.name(), column))
+                                .filter(value -> !Double.isNaN(value))
+                                .findFirst()
+                                .orElse(Double.NaN)
+                        * NS_A_MICROSECOND;
+            }
+            if (names.contains(column)
+                    && !List.of(KernelResult.EMPTY, "AtomicMalloc").contains(column)
+                    && Arrays.stream(y).anyMatch(value -> !Double.isNaN(value))) {
+                theirs.add(column + PUBLISHED);
+                values.add(y);
             }
         }
-        looks.addAll(Series.ofStrategies(ours));
-        return looks;
+        for (int i = 0; i < theirs.size(); i++) {
+            final Series own = Series.of(theirs.get(i).replace(PUBLISHED, ""));
+            final Series look = new Series(theirs.get(i), own.colour(), "--dash-2");
+            group.points(look, x, values.get(i));
+            table.row(
+                    look.html(),
+                    Arrays.stream(values.get(i))
+                            .mapToObj(value -> new HtmlTable.Cell(value, Units.time(value)))
+                            .toList());
+        }
+    }
+
+    /** What the paper's text says of its figure 5. */
+    private static void addPaper(final Figure figure, final double[] x, final ChartGroup group) {
+        if (figure.title().startsWith("Internal") && x[0] == PAPER_BYTES) {
+            group.points(paper("paper, at 4 bytes"), new double[] {PAPER_BYTES}, new double[] {PAPER_INTERNAL});
+        } else if (figure.title().startsWith("External")) {
+            final double[] ends = {x[0], x[x.length - 1]};
+            group.line(paper("paper, least"), ends, new double[] {PAPER_EXTERNAL, PAPER_EXTERNAL});
+        }
+    }
+
+    private static Series paper(final String name) {
+        return new Series(name, "--baseline-1", "--dash-2");
     }
 
     /** A test with the paper's threads. */

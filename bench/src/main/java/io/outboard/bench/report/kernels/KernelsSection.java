@@ -1,5 +1,6 @@
 package io.outboard.bench.report.kernels;
 
+import io.outboard.bench.report.Headline;
 import io.outboard.bench.report.Html;
 import io.outboard.bench.report.ResultFolder;
 import io.outboard.bench.report.Section;
@@ -31,14 +32,19 @@ public final class KernelsSection implements Section {
         return "In-kernel heaps";
     }
 
+    /** What the page says first. */
+    public Headline headline() throws IOException {
+        return new KernelHeadline(read()).headline();
+    }
+
     @Override
     public String html() throws IOException {
         final List<KernelResult> results = read();
         return checks(results)
+                + new KernelFigures(results).html()
                 + new KernelComparison(results).html()
                 + PeerComparison.of(results).stream().map(PeerComparison::html).collect(Collectors.joining())
-                + new KernelEndurance(results).html()
-                + new KernelFigures(results).html();
+                + new KernelEndurance(results).html();
     }
 
     private List<KernelResult> read() throws IOException {

@@ -61,6 +61,20 @@ final class MemoryCurve {
         return Arrays.stream(column(column)).filter(value -> value > 0).max().orElse(0);
     }
 
+    /**
+     * What the device has in use since the start, NaN where that can't be told: for a region that was taken before the trace
+     * began, all of which counts as in use.
+     */
+    double[] deviceSinceStart() {
+        final double[] device = column(DEVICE);
+        if (rows.isEmpty() || peak(EXTENT) > 0) {
+            Arrays.fill(device, Double.NaN);
+            return device;
+        }
+        final double start = rows.get(0)[DEVICE] - rows.get(0)[LIVE];
+        return Arrays.stream(device).map(used -> Math.max(0, used - start)).toArray();
+    }
+
     /** A dozen rows, evenly spread, the first and the last among them, and the one with the most live bytes. */
     List<double[]> sampledRows() {
         final int last = rows.size() - 1;

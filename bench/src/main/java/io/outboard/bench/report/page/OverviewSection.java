@@ -36,7 +36,7 @@ final class OverviewSection implements Section {
 
     @Override
     public String html() {
-        return table("An operation", result -> result.number("nsPerOp"), Units::time)
+        return table("Time per operation", result -> result.number("nsPerOp"), Units::time)
                 + table("Smallest region \u00F7 peak live", Result::regionOverLive, Units::ratio);
     }
 

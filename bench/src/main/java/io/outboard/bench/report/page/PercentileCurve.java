@@ -59,25 +59,6 @@ final class PercentileCurve {
         return totalCount == 0;
     }
 
-    /** Whether at least one operation lies beyond a percentile, so that its value is not just the maximum again. */
-    boolean reaches(final double percentile) {
-        return Math.rint(totalCount * (1 - percentile) * 1e3) >= 1e3;
-    }
-
-    /**
-     * The value that a share of all operations does not exceed.
-     *
-     * @param percentile the share, from 0 to 1
-     * @return nanoseconds
-     */
-    double valueNs(final double percentile) {
-        int row = 0;
-        while (row < percentiles.length - 1 && percentiles[row] < percentile) {
-            row++;
-        }
-        return valuesNs[row];
-    }
-
     /** For the chart: log10(1 / (1 - percentile)) of every row; the maximum stands where one operation of all stands. */
     double[] axis() {
         final double[] axis = new double[percentiles.length];

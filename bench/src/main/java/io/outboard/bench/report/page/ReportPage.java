@@ -1,8 +1,11 @@
 package io.outboard.bench.report.page;
 
+import io.outboard.bench.report.AtomicFile;
 import io.outboard.bench.report.FiguresSection;
+import io.outboard.bench.report.Headline;
 import io.outboard.bench.report.Html;
 import io.outboard.bench.report.JsonObject;
+import io.outboard.bench.report.LogBars;
 import io.outboard.bench.report.ResultFolder;
 import io.outboard.bench.report.Section;
 import io.outboard.bench.report.Series;
@@ -10,10 +13,7 @@ import io.outboard.bench.report.Template;
 import io.outboard.bench.report.kernels.KernelsSection;
 import io.outboard.bench.report.programs.ProgramsSection;
 import java.io.IOException;
-import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -30,10 +30,10 @@ import java.util.stream.Stream;
  * the network for nothing. Tables are complete without scripts; charts are drawn by the browser.
  *
  * <p>The folder holds {@code results.json} (one object a line) and, if they were written, {@code environment.json},
- * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} and {@code <files>-memory.csv}, where {@code files} is that key
+ * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} {@code <files>-operations.csv} and {@code <files>-memory.csv}, where {@code files} is that key
  * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.json}, {@code kernels.json} and {@code
  * programs.json}, the last two also alone, as can be the figures of {@code thread-profiles.json}, {@code thread-memory.json}, {@code sweep.json} and
- * {@code soak.json}; and {@code ratios.json}. What is missing or null is left out of the page; what is malformed is an error.
+ * {@code soak.json}; and {@code ratios.json} and {@code check.json}. What is missing or null is left out of the page; what is malformed is an error.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.
@@ -60,19 +60,28 @@ public final class ReportPage {
         final ResultFolder folder = ResultFolder.open(directory);
         final String html = html(folder);
         final Path page = directory.resolve(FILE_NAME);
-        final Path unfinished = directory.resolve(
-                "." + FILE_NAME + "." + ProcessHandle.current().pid() + ".tmp");
-        try {
-            Files.writeString(unfinished, html);
-            try {
-                Files.move(unfinished, page, StandardCopyOption.ATOMIC_MOVE);
-            } catch (final AtomicMoveNotSupportedException e) {
-                Files.move(unfinished, page, StandardCopyOption.REPLACE_EXISTING);
-            }
-        } finally {
-            Files.deleteIfExists(unfinished);
-        }
+        AtomicFile.write(page, html);
         return page;
+    }
+
+    /**
+     * Writes the picture of a folder's first screen that stands for all of it: the percentiles of an allocation.
+     *
+     * @param directory the folder that holds the results
+     * @param picture the file, in SVG, in place of an older one
+     * @throws IllegalArgumentException as {@link #write}, or if the folder has no latencies
+     * @throws IOException as {@link #write}
+     */
+    public static void writePicture(final Path directory, final Path picture) throws IOException {
+        final ResultFolder folder = ResultFolder.open(directory);
+        if (folder.resultsByTrace().isEmpty()) {
+            throw new IllegalArgumentException(directory + ": must contain results.json, of which a picture is made");
+        }
+        final LogBars bars = new ResultHeadline(folder.resultsByTrace()).picture();
+        if (bars.isEmpty()) {
+            throw new IllegalArgumentException(directory + ": must contain latencies, of which a picture is made");
+        }
+        AtomicFile.write(picture, bars.file());
     }
 
     private static String html(final ResultFolder folder) throws IOException {
@@ -88,32 +97,78 @@ public final class ReportPage {
         final String contents =
                 sections.size() > 1 ? Template.fill("contents.html", Map.of("links", links.toString())) : "";
         final JsonObject environment = folder.environment();
+        final Headline headline = headline(folder, sections);
         final String about = Stream.of(environment.text("gpu").isEmpty() ? "cpu" : "gpu", "date")
                 .map(environment::text)
                 .filter(text -> !text.isEmpty())
                 .collect(Collectors.joining(", "));
         return Template.fill(
                 "report.html",
-                Map.of(
-                        "style", Template.load("report.css"),
-                        "about", Html.escape(about.isEmpty() ? "benchmark results" : about),
-                        "environment", environment(environment),
-                        "contents", contents,
-                        "sections", content.toString(),
-                        "chartVersion", Html.escape(ChartLibrary.version()),
-                        "chartLibrary", ChartLibrary.script(),
-                        "script", ChartLibrary.embeddable(Template.load("report.js"))));
+                Map.ofEntries(
+                        Map.entry("style", Template.load("report.css")),
+                        Map.entry("about", Html.escape(about.isEmpty() ? "benchmark results" : about)),
+                        Map.entry("sentence", sentence(headline)),
+                        Map.entry("bars", bars(headline)),
+                        Map.entry("command", command(environment)),
+                        Map.entry("environment", environment(environment)),
+                        Map.entry("contents", contents),
+                        Map.entry("sections", content.toString()),
+                        Map.entry("chartVersion", Html.escape(ChartLibrary.version())),
+                        Map.entry("chartLibrary", ChartLibrary.script()),
+                        Map.entry("script", ChartLibrary.embeddable(Template.load("report.js")))));
+    }
+
+    /** The first kind of results that the folder has says what it comes to. */
+    private static Headline headline(final ResultFolder folder, final List<Section> sections) throws IOException {
+        if (!folder.resultsByTrace().isEmpty()) {
+            return new ResultHeadline(folder.resultsByTrace()).headline();
+        }
+        if (folder.contains(KernelsSection.FILE_NAME)) {
+            return new KernelsSection(folder).headline();
+        }
+        if (folder.contains(ProgramsSection.FILE_NAME)) {
+            return new ProgramsSection(folder).headline();
+        }
+        if (folder.contains(ResultFolder.CHECK)) {
+            return new CheckSection(folder).headline();
+        }
+        return new Headline(sections.stream().map(Section::title).collect(Collectors.joining(", ")), List.of());
+    }
+
+    /** Names with hyphens in one piece. */
+    private static String sentence(final Headline headline) {
+        return Html.escape(headline.sentence()).replaceAll("\\b[a-z]+(-[a-z]+)+\\b", "<span class=\"name\">$0</span>");
+    }
+
+    private static String bars(final Headline headline) {
+        return headline.bars().isEmpty()
+                ? ""
+                : headline.bars().stream()
+                        .map(LogBars::html)
+                        .collect(Collectors.joining("", "<div class=\"bargrid\">\n", "</div>"));
+    }
+
+    private static String command(final JsonObject environment) {
+        final String command = environment.text("command");
+        return command.isEmpty()
+                ? ""
+                : "<p class=\"command\"><span>Made by</span> " + value("command", command) + "</p>";
     }
 
     private static List<Section> sections(final ResultFolder folder) {
         final Map<String, Series> series = Series.ofStrategies(folder.names()).stream()
                 .collect(Collectors.toMap(Series::name, Function.identity(), (a, b) -> a, LinkedHashMap::new));
         final List<Section> sections = new ArrayList<>();
+        final SpeedOverSpace speedOverSpace = new SpeedOverSpace(folder.resultsByTrace());
+        if (!folder.resultsByTrace().isEmpty() && !speedOverSpace.isEmpty()) {
+            sections.add(speedOverSpace);
+        }
         if (folder.resultsByTrace().size() > 1) {
             sections.add(new OverviewSection(folder.resultsByTrace(), series));
         }
         folder.resultsByTrace()
-                .forEach((trace, results) -> sections.add(new TraceSection(folder, trace, results, series)));
+                .forEach((trace, results) -> sections.add(new TraceSection(
+                        folder, trace, results, series, folder.resultsByTrace().size() == 1)));
         if (folder.contains(ThreadsSection.FILE_NAME)) {
             sections.add(new ThreadsSection(folder));
         }
@@ -128,12 +183,16 @@ public final class ReportPage {
         if (folder.contains(ProgramsSection.FILE_NAME)) {
             sections.add(new ProgramsSection(folder));
         }
+        if (folder.contains(ResultFolder.CHECK)) {
+            sections.add(new CheckSection(folder));
+        }
         return sections;
     }
 
     private static String environment(final JsonObject environment) {
         final Set<String> keys = new LinkedHashSet<>(ENVIRONMENT.keySet());
         keys.addAll(environment.keys());
+        keys.remove("command");
         final String rows = keys.stream()
                 .filter(key -> !environment.text(key).isEmpty())
                 .map(key -> "<div><dt>" + Html.escape(ENVIRONMENT.getOrDefault(key, key)) + "</dt><dd>"
@@ -141,7 +200,8 @@ public final class ReportPage {
                 .collect(Collectors.joining("\n"));
         return rows.isEmpty()
                 ? "<p class=\"note\">The folder does not say which machine and command made these results.</p>"
-                : "<dl class=\"environment\">\n" + rows + "\n</dl>";
+                : "<details class=\"machine\"><summary>Machine and settings</summary>\n<dl class=\"environment\">\n"
+                        + rows + "\n</dl></details>";
     }
 
     private static String value(final String key, final String text) {
@@ -158,7 +218,6 @@ public final class ReportPage {
 
     private static Map<String, String> environmentLabels() {
         final Map<String, String> labels = new LinkedHashMap<>();
-        labels.put("command", "Command");
         labels.put("gpu", "GPU");
         labels.put("driver", "Driver");
         labels.put("cuda", "CUDA");

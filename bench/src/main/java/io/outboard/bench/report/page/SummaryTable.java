@@ -13,19 +13,12 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * All results of one trace, a line each, in two tables that fit a page: what an operation takes, and what it costs in
- * memory. Columns that nothing was measured for are left out.
+ * memory; percentiles stand below their curves. Columns that nothing was measured for are left out.
  */
 final class SummaryTable {
 
     private record Column(
             String group, String heading, ToDoubleFunction<Result> value, DoubleFunction<String> format) {}
-
-    private static final List<Map.Entry<String, String>> PERCENTILES = List.of(
-            Map.entry("p50", "50\u00A0%"),
-            Map.entry("p99", "99\u00A0%"),
-            Map.entry("p999", "99.9\u00A0%"),
-            Map.entry("p9999", "99.99\u00A0%"),
-            Map.entry("max", "max"));
 
     private SummaryTable() {}
 
@@ -78,15 +71,9 @@ final class SummaryTable {
 
     private static List<Column> speed(final List<Result> results) {
         final List<Column> columns = new ArrayList<>();
-        columns.add(new Column("Speed", "an operation", r -> r.number("nsPerOp"), Units::time));
-        columns.add(new Column("Speed", "over cudaMalloc", r -> speedUp(r, results), Units::factor));
-        for (final String operation : List.of("allocate", "free")) {
-            final String group = operation.equals("free") ? "Free" : "Allocate";
-            for (final Map.Entry<String, String> percentile : PERCENTILES) {
-                final String key = percentile.getKey();
-                columns.add(new Column(group, percentile.getValue(), r -> r.number(operation, key), Units::time));
-            }
-        }
+        columns.add(new Column("Speed", "per operation", r -> r.number("nsPerOp"), Units::time));
+        columns.add(new Column("Speed", "times cudaMalloc", r -> speedUp(r, results), Units::factor));
+        columns.add(new Column("Result", "failures", r -> r.number("failures"), Units::count));
         return columns;
     }
 
@@ -99,9 +86,8 @@ final class SummaryTable {
         columns.add(new Column("Fragmentation", "external", r -> r.number("externalFragmentation"), Units::percent));
         columns.add(new Column("Fragmentation", "internal", r -> r.number("internalFragmentation"), Units::percent));
         columns.add(new Column("Host", "memory", r -> r.number("hostBytes"), Units::bytes));
-        columns.add(new Column("Host", "bytes a block", r -> r.number("hostBytesPerBlock"), Units::number));
-        columns.add(new Column("Host", "garbage an operation", r -> r.number("gcBytesPerOp"), Units::bytes));
-        columns.add(new Column("Result", "failures", r -> r.number("failures"), Units::count));
+        columns.add(new Column("Host", "bytes per block", r -> r.number("hostBytesPerBlock"), Units::number));
+        columns.add(new Column("Host", "garbage per operation", r -> r.number("gcBytesPerOp"), Units::bytes));
         return columns;
     }
 

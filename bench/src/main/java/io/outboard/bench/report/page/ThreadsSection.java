@@ -42,9 +42,9 @@ final class ThreadsSection implements Section {
         final Map<String, Map<Integer, Double>> curves = read();
         final TreeSet<Integer> counts = new TreeSet<>();
         curves.values().forEach(curve -> counts.addAll(curve.keySet()));
-        final HtmlTable table = new HtmlTable("Operations a second of all threads together", "Pool");
+        final HtmlTable table = new HtmlTable("Operations per second of all threads together", "Pool");
         counts.forEach(count -> table.column("Threads", String.valueOf(count)));
-        final ChartGroup group = new ChartGroup("threads");
+        final ChartGroup group = new ChartGroup("threads", "threads", "operations per second, all threads together");
         final List<Series> looks = Series.ofStrategies(List.copyOf(curves.keySet()));
         for (final Series look : looks) {
             final Map<Integer, Double> curve = curves.getOrDefault(look.name(), Map.of());
@@ -62,10 +62,10 @@ final class ThreadsSection implements Section {
                             .toArray());
         }
         group.figure(
-                "Operations a second",
-                "Line chart of the operations a second of all threads together, by their number. The table below it"
+                "Operations per second",
+                "Line chart of the operations per second of all threads together, by their number. The table below it"
                         + " holds the numbers.",
-                "Operations a second in numbers",
+                "Operations per second in numbers",
                 table,
                 true);
         return group.html();

@@ -3,6 +3,7 @@ package io.outboard.bench.report.page;
 import io.outboard.bench.report.ChartGroup;
 import io.outboard.bench.report.Html;
 import io.outboard.bench.report.HtmlTable;
+import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Result;
 import io.outboard.bench.report.ResultFolder;
 import io.outboard.bench.report.Section;
@@ -11,14 +12,11 @@ import io.outboard.bench.report.Template;
 import io.outboard.bench.report.Units;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
@@ -28,15 +26,16 @@ import java.util.stream.Collectors;
  */
 final class TraceSection implements Section {
 
-    private static final double[] PERCENTILES = {0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999, 1};
     private static final int LONGEST_OPEN_TABLE = 12;
-    /** Lines above this multiple of what the trace needs would press all others flat: they wait to be switched on. */
-    private static final double OFF_SCALE = 4;
+    private static final String CURVES = "The share of operations that took no longer than the height of the line."
+            + " To the right, every step leaves a tenth of the operations; the right end is the slowest of all. Both scales are"
+            + " logarithmic. ";
 
     private final ResultFolder folder;
     private final String trace;
     private final List<Result> results;
     private final Map<String, Series> series;
+    private final boolean isOnly;
 
     /**
      * The section of one trace.
@@ -45,16 +44,19 @@ final class TraceSection implements Section {
      * @param trace its name
      * @param results its lines of results
      * @param series the looks of strategies, by name
+     * @param isOnly whether the page has no other trace
      */
     TraceSection(
             final ResultFolder folder,
             final String trace,
             final List<Result> results,
-            final Map<String, Series> series) {
+            final Map<String, Series> series,
+            final boolean isOnly) {
         this.folder = folder;
         this.trace = trace;
         this.results = results;
         this.series = series;
+        this.isOnly = isOnly;
     }
 
     @Override
@@ -71,7 +73,8 @@ final class TraceSection implements Section {
                         "facts", facts(),
                         "summary", SummaryTable.html(trace, results, series),
                         "latency", latency(),
-                        "memory", memory()));
+                        "operations", operations(),
+                        "memory", new MemoryCharts(folder, trace, results, this::look).html()));
     }
 
     private String lead() {
@@ -82,7 +85,7 @@ final class TraceSection implements Section {
                     .append(Html.escape(result.name()))
                     .append("</b>, ")
                     .append(Units.time(result.number("nsPerOp")))
-                    .append(" an operation")
+                    .append(" per operation")
                     .append(Double.isNaN(speedUp) ? "" : ", " + Units.factor(speedUp) + " the speed of cudaMalloc")
                     .append(". ");
         });
@@ -97,7 +100,8 @@ final class TraceSection implements Section {
 
     private Optional<Result> best(final ToDoubleFunction<Result> measure) {
         return results.stream()
-                .filter(result -> !result.isBaseline() && !Double.isNaN(measure.applyAsDouble(result)))
+                .filter(result ->
+                        !result.isBaseline() && !result.hasFailures() && !Double.isNaN(measure.applyAsDouble(result)))
                 .min(Comparator.comparingDouble(measure));
     }
 
@@ -132,7 +136,9 @@ final class TraceSection implements Section {
     }
 
     private String latency() throws IOException {
-        final ChartGroup group = new ChartGroup("latency");
+        final ChartGroup group =
+                new ChartGroup("latency", "share of operations that took no longer", "time, logarithmic");
+        final StringBuilder tables = new StringBuilder();
         for (final String operation : List.of("allocate", "free")) {
             final Map<Series, PercentileCurve> curves = new LinkedHashMap<>();
             for (final Result result : results) {
@@ -144,7 +150,15 @@ final class TraceSection implements Section {
                     }
                 }
             }
+            final Optional<HtmlTable> table = latencyTable(operation);
             if (curves.isEmpty()) {
+                table.ifPresent(numbers -> tables.append("<details")
+                        .append(isOnly ? " open" : "")
+                        .append("><summary>Latency of ")
+                        .append(operation)
+                        .append(" in numbers</summary>\n")
+                        .append(numbers.html())
+                        .append("</details>\n"));
                 continue;
             }
             curves.forEach((look, curve) -> group.line(look, curve.axis(), curve.drawnValuesNs()));
@@ -153,114 +167,81 @@ final class TraceSection implements Section {
                     "Line chart of the latency of " + operation + " by percentile on " + trace + " for "
                             + names(curves.keySet()) + ". The table below it holds the numbers.",
                     "Latency of " + operation + " in numbers",
-                    latencyTable(operation, curves),
+                    table.orElseGet(() -> new HtmlTable("Latency of " + operation, "Strategy")),
                     curves.size() <= LONGEST_OPEN_TABLE);
         }
-        return group.isEmpty()
-                ? "<p class=\"note\">The folder has no latency histograms of this trace.</p>"
-                : group.html();
+        if (group.isEmpty() && tables.isEmpty()) {
+            return "";
+        }
+        return "<h3>Latency by percentile</h3>\n<p class=\"note\">"
+                + (group.isEmpty() ? "" : CURVES)
+                + "p99.9 is the time that 99.9\u00A0% of all operations did not exceed.</p>\n"
+                + (group.isEmpty() ? "" : group.html())
+                + tables;
     }
 
-    private HtmlTable latencyTable(final String operation, final Map<Series, PercentileCurve> curves) {
+    /** As they were written with the results, and by one rule: see {@link Percentile}. */
+    private Optional<HtmlTable> latencyTable(final String operation) {
         final HtmlTable table = new HtmlTable("Latency of " + operation + " on " + trace, "Strategy");
-        final double[] percentiles = Arrays.stream(PERCENTILES)
-                .filter(percentile ->
-                        percentile == 1 || curves.values().stream().anyMatch(curve -> curve.reaches(percentile)))
-                .toArray();
-        for (final double percentile : percentiles) {
-            table.column("", Units.percentile(percentile));
-        }
-        curves.forEach((look, curve) -> {
-            final List<HtmlTable.Cell> cells = new ArrayList<>();
-            for (final double percentile : percentiles) {
-                cells.add(new HtmlTable.Cell(curve.valueNs(percentile), Units.time(curve.valueNs(percentile))));
-            }
-            table.row(look.html(), cells);
-        });
-        return table;
-    }
-
-    private String memory() throws IOException {
-        final Map<Series, MemoryCurve> curves = new LinkedHashMap<>();
+        Percentile.OF_RESULTS.forEach(percentile -> table.column("", percentile.title()));
+        boolean empty = true;
         for (final Result result : results) {
-            final String name = result.files() + "-memory.csv";
+            final List<HtmlTable.Cell> cells = Percentile.OF_RESULTS.stream()
+                    .map(percentile -> result.latencyNs(operation, percentile))
+                    .map(ns -> new HtmlTable.Cell(ns, Units.time(ns)))
+                    .toList();
+            if (cells.stream().anyMatch(cell -> !Double.isNaN(cell.exact()))) {
+                table.row(look(result).html(), cells);
+                empty = false;
+            }
+        }
+        return empty ? Optional.empty() : Optional.of(table);
+    }
+
+    /** From the first call of a fresh process on: nothing if the folder doesn't have it. */
+    private String operations() throws IOException {
+        final ChartGroup group =
+                new ChartGroup("operations", "operations done, logarithmic", "time of an operation, logarithmic");
+        final Map<Series, OperationCurve> curves = new LinkedHashMap<>();
+        for (final Result result : results) {
+            final String name = result.files() + OperationCurve.SUFFIX;
             if (folder.contains(name)) {
-                final MemoryCurve curve = MemoryCurve.read(folder, name);
-                if (!curve.isEmpty()) {
-                    curves.put(look(result), curve);
-                }
+                curves.put(look(result), OperationCurve.read(folder, name));
             }
         }
-        if (curves.isEmpty()) {
-            return "<p class=\"note\">The folder has no memory samples of this trace.</p>";
-        }
-        final double needed = Math.max(peak(curves, MemoryCurve.LIVE), peak(curves, MemoryCurve.EXTENT));
-        final Series device =
-                new Series("device", "--device", "--dash-2", peak(curves, MemoryCurve.DEVICE) > OFF_SCALE * needed);
-        final Series wholeRegion = new Series("region", "--region", "--dash-1", true);
-        final Series held = new Series("held", "--region", "--dash-1");
-        final Set<Series> hiddenLines = new LinkedHashSet<>();
-        final ChartGroup group = new ChartGroup("memory");
-        curves.forEach((look, curve) -> {
-            final Map<Integer, Series> lines = new LinkedHashMap<>();
-            lines.put(MemoryCurve.LIVE, new Series("live bytes", "--live", "--dash-0"));
-            lines.put(MemoryCurve.EXTENT, new Series("extent", "--extent", "--dash-0"));
-            // A region that dwarfs the trace beside a pool that grows with it: the pool's is to be seen.
-            lines.put(MemoryCurve.REGION, curve.peak(MemoryCurve.REGION) > OFF_SCALE * needed ? wholeRegion : held);
-            lines.put(MemoryCurve.DEVICE, device);
-            lines.forEach((column, line) -> {
-                if (curve.peak(column) > 0) {
-                    group.line(line, curve.column(0), curve.column(column));
-                    if (line.hidden()) {
-                        hiddenLines.add(line);
-                    }
-                }
-            });
-            group.figure(
-                    look.name(),
-                    memoryLabel(look, curve),
-                    "Memory of " + look.name() + " in numbers",
-                    memoryTable(look, curve),
-                    false);
-        });
-        final String hidden = hiddenLines.stream().map(Series::name).collect(Collectors.joining(" and "));
-        return (hidden.isEmpty()
-                        ? ""
-                        : "<p class=\"note needs-script\">Off the scale and therefore switched off in the legend: "
-                                + hidden + ".</p>\n")
-                + group.html();
-    }
-
-    private String memoryLabel(final Series look, final MemoryCurve curve) {
-        final double extent = curve.peak(MemoryCurve.EXTENT);
-        return "Line chart of memory over the operations of " + trace + " with " + look.name() + ": live bytes up to "
-                + Units.bytes(curve.peak(MemoryCurve.LIVE))
-                + (extent > 0 ? ", extent up to " + Units.bytes(extent) : "")
-                + ". The table below it holds the numbers.";
-    }
-
-    private HtmlTable memoryTable(final Series look, final MemoryCurve curve) {
-        final HtmlTable table = new HtmlTable("Memory of " + look.name() + " on " + trace, "Operation");
-        for (final String heading : List.of("live bytes", "extent", "held", "device")) {
-            table.column("", heading);
-        }
-        for (final double[] row : curve.sampledRows()) {
-            final List<HtmlTable.Cell> cells = new ArrayList<>();
-            for (int column = MemoryCurve.LIVE; column <= MemoryCurve.DEVICE; column++) {
-                // An extent, region or device figure that is 0 throughout is one that nobody measured.
-                final double value = curve.peak(column) > 0 ? row[column] : Double.NaN;
-                cells.add(new HtmlTable.Cell(value, Units.bytes(value)));
+        for (final boolean slowest : new boolean[] {true, false}) {
+            curves.forEach((look, curve) ->
+                    group.line(look, curve.operations(), slowest ? curve.slowestNs() : curve.mediansNs()));
+            if (!curves.isEmpty()) {
+                final String title = slowest ? "Slowest operation so far apart" : "Median operation";
+                group.figure(
+                        slowest ? "The slowest of each stretch" : "The median of each stretch",
+                        "Line chart of the " + title + " by operation number on " + trace + " for "
+                                + names(curves.keySet()) + ". The table below it holds the numbers.",
+                        "In numbers",
+                        operationsTable(curves, slowest),
+                        false);
             }
-            table.row(Units.count(row[0]), cells);
         }
+        return group.isEmpty()
+                ? ""
+                : "<h3>Latency by operation number</h3>\n<p class=\"note\">From the first call of a fresh process on,"
+                        + " before anything is warm; stretches of operations grow with their number. Bell, Kumar and Gill"
+                        + " (2024), figure 3: during initialization an allocation can take upwards of 2 ms, outliers that"
+                        + " disappear as the program settles.</p>\n"
+                        + group.html();
+    }
+
+    private HtmlTable operationsTable(final Map<Series, OperationCurve> curves, final boolean slowest) {
+        final HtmlTable table = new HtmlTable("Time by operation number on " + trace, "Strategy");
+        OperationCurve.DECADES.forEach(to -> table.column("operations up to", Units.count(to)));
+        curves.forEach((look, curve) -> table.row(
+                look.html(),
+                OperationCurve.DECADES.stream()
+                        .map(to -> slowest ? curve.slowestNs(to) : curve.medianNs(to))
+                        .map(ns -> new HtmlTable.Cell(ns, Units.time(ns)))
+                        .toList()));
         return table;
-    }
-
-    private static double peak(final Map<Series, MemoryCurve> curves, final int column) {
-        return curves.values().stream()
-                .mapToDouble(curve -> curve.peak(column))
-                .max()
-                .orElse(0);
     }
 
     private Series look(final Result result) {

@@ -1,5 +1,6 @@
 package io.outboard.bench.report.programs;
 
+import io.outboard.bench.report.Headline;
 import io.outboard.bench.report.Html;
 import io.outboard.bench.report.ResultFolder;
 import io.outboard.bench.report.Section;
@@ -31,6 +32,12 @@ public final class ProgramsSection implements Section {
         return "Programs that allocate in kernels";
     }
 
+    /** What the page says first. */
+    public Headline headline() throws IOException {
+        final List<ProgramResult> results = read();
+        return new ProgramHeadline(results).headline(summary(results));
+    }
+
     @Override
     public String html() throws IOException {
         final List<ProgramResult> results = read();
@@ -55,12 +62,8 @@ public final class ProgramsSection implements Section {
     private static String checks(final List<ProgramResult> results) {
         final List<ProgramResult> told =
                 results.stream().filter(result -> !result.failure().isEmpty()).toList();
-        final long failed = told.stream().filter(ProgramResult::hasFailed).count();
-        final long refused = told.stream().filter(ProgramResult::isRefused).count();
-        final String lead = "<p class=\"lead\">" + Units.count(results.size()) + " runs, "
-                + (failed == 0 ? "every check passed" : Units.count((double) failed) + " of them failed a check")
-                + (refused == 0 ? "" : "; " + Units.count((double) refused) + " were refused memory")
-                + ".</p>\n<p class=\"note\">Checked: what a simulation comes to, number by number, against the same computed on the"
+        final String lead = "<p class=\"lead\">" + summary(results)
+                + "</p>\n<p class=\"note\">Checked: what a simulation comes to, number by number, against the same computed on the"
                 + " CPU; a k-d tree by its leaves and by rays against brute force; each block of the others by a tag; where the"
                 + " heap can tell, that nothing is left when all is destroyed and no misuse is counted. Refused: requests that"
                 + " got no memory.</p>\n";
@@ -73,6 +76,16 @@ public final class ProgramsSection implements Section {
                                                 + ": " + result.failure())
                                         + "</li>\n")
                                 .collect(Collectors.joining("", "<ul class=\"note\">\n", "</ul>\n"));
+    }
+
+    private static String summary(final List<ProgramResult> results) {
+        final List<ProgramResult> told =
+                results.stream().filter(result -> !result.failure().isEmpty()).toList();
+        final long failed = told.stream().filter(ProgramResult::hasFailed).count();
+        final long refused = told.stream().filter(ProgramResult::isRefused).count();
+        return Units.count(results.size()) + " runs, "
+                + (failed == 0 ? "every check passed" : Units.count((double) failed) + " of them failed a check")
+                + (refused == 0 ? "" : "; " + Units.count((double) refused) + " were refused memory") + ".";
     }
 
     /** One of each program, of the smallest size that has one. */

@@ -78,7 +78,7 @@ final class RequestTables {
         for (final double lanes : x) {
             table.column("Workers a warp", Units.count(lanes));
         }
-        final ChartGroup group = new ChartGroup("kernelCount");
+        final ChartGroup group = new ChartGroup("kernelCount", "workers in a warp", "time of a request");
         for (final Series look : Series.ofStrategies(
                 shown.stream().map(ProgramResult::store).distinct().toList())) {
             final double[] y = new double[x.length];

@@ -72,7 +72,7 @@ final class SimulationTables {
                 .orElse(Double.NaN);
         final OptionalDouble slowest = shown.stream()
                 .filter(result -> !result.store().startsWith(KernelResult.CUDA_MALLOC))
-                .mapToDouble(result -> result.number("stepUs"))
+                .mapToDouble(result -> result.number("enumerationUs") + result.number("workUs"))
                 .max();
         final HtmlTable table = new HtmlTable("Running time of " + name, name);
         for (final String heading : List.of("step", "lists", "work")) {
@@ -101,7 +101,7 @@ final class SimulationTables {
         return "<div class=\"bars\" aria-hidden=\"true\">\n" + bars + "</div>\n" + table.html();
     }
 
-    /** What is cut off ends in an arrow. */
+    /** CUDA's malloc, which would press the others flat, ends in an arrow; each has its number. */
     private static String bar(final ProgramResult result, final double slowest) {
         final double lists = WHOLE * result.number("enumerationUs") / slowest;
         final double work = WHOLE * result.number("workUs") / slowest;
@@ -109,7 +109,8 @@ final class SimulationTables {
         return "<div><span>" + Html.escape(result.store()) + "</span><i style=\"--lists:"
                 + Html.number(Math.min(lists, WHOLE)) + "%;--work:"
                 + Html.number(Math.min(work, WHOLE - Math.min(lists, WHOLE)))
-                + "%\"></i>" + (isCut ? "<b>\u2192</b>" : "") + "</div>\n";
+                + "%\"></i>" + "<b>" + (isCut ? "\u2192 " : "")
+                + Html.escape(Units.time(result.number("stepUs") * NS_A_MICROSECOND)) + "</b></div>\n";
     }
 
     private String memory() {

@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.report.KernelResultFiles;
+import io.outboard.bench.report.Series;
 import io.outboard.bench.report.page.ReportPage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,7 +84,7 @@ class KernelsSectionTest {
         final String aged = between(page, "<h3>Aged heaps", "<h3>");
         assertTrue(aged.contains("a thousand launches of 20,480 threads"), aged);
         assertTrue(aged.contains("<data value=\"1.1\">66/22, 1.10 (310)</data>"), aged);
-        final String churn = between(page, "<h3>Churn", "<h3>");
+        final String churn = between(page, "<h3>Churn", "</section>");
         assertTrue(churn.contains(">2,600,000</data>"), churn);
         assertTrue(churn.contains("<data value=\"0\">0</data></td><td><data value=\"17\">17</data>"), churn);
         assertTrue(churn.contains("remarkable none\">false</td>"), churn);
@@ -101,6 +103,30 @@ class KernelsSectionTest {
                 peers);
         assertTrue(peers.contains("remarkable\"><data value=\""), peers);
         assertTrue(peers.contains(">32.84 trails</data>"), peers);
+    }
+
+    /** What the authors' code took in the same cases, which are few. */
+    @Test
+    void shouldDrawThePublishedCodesPointsUnderOurs() throws IOException {
+        final String page = page(KernelResultFiles.sample().stream()
+                .map(line -> line.replace("AD fused W30k 64\"", "AD fused W30k 16 B\""))
+                .toList());
+
+        final Matcher line = Pattern.compile("\"name\":\"CFMMalloc, published code\",\"colour\":\"(--[a-z0-9-]+)\","
+                        + "\"dash\":\"--dash-2\",\"points\":true,\"x\":\\[[^\\]]*],\"y\":\\[([^\\]]*)]")
+                .matcher(page);
+        assertTrue(line.find(), "a line of CFMMalloc's published code");
+        assertEquals(Series.of("CFMMalloc").colour(), line.group(1));
+        assertEquals("null,22000,null", line.group(2));
+        assertFalse(page.contains("Gallatin, published code"), "nothing that isn't drawn of ours");
+    }
+
+    @Test
+    void shouldSayTheResultFirst() throws IOException {
+        final String page = page(KernelResultFiles.sample());
+
+        final String first = between(page, "<h1>", "</h1>");
+        assertTrue(first.contains(" times as fast as CUDA&#39;s own malloc"), first);
     }
 
     @Test
@@ -166,7 +192,8 @@ class KernelsSectionTest {
 
     private String page(final List<String> lines) throws IOException {
         Files.write(folder.resolve("kernels.json"), lines);
-        return Files.readString(ReportPage.write(folder));
+        // What a phone shows as the heading of a number stands in each cell.
+        return Files.readString(ReportPage.write(folder)).replaceAll(" data-of=\"[^\"]*\"", "");
     }
 
     private static String between(final String text, final String start, final String end) {

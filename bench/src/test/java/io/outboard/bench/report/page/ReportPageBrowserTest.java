@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -18,12 +19,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Looks at the page with a real browser. Skipped, with the reason, where there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ReportPageBrowserTest {
 
-    private static final int CHARTS = 2 * (2 + 4);
+    private static final int CHARTS = 2 * (2 + 4) + 1;
 
     /** The lines of all charts that left fewer than a few pixels of their colour on their canvas. */
     private static final String MISSING_LINES = """
@@ -53,6 +56,28 @@ class ReportPageBrowserTest {
             const out = Array.from(document.querySelectorAll('body *')).filter(element =>
               element.getBoundingClientRect().right > width + 0.5 && !element.closest('.scroll'));
             return `${document.documentElement.scrollWidth - width} ${out.map(element => element.outerHTML.slice(0, 80))}`;
+            """;
+
+    /** Numbers of tables that a phone would have to scroll to. */
+    private static final String HIDDEN_CELLS = """
+            const width = document.documentElement.clientWidth;
+            return Array.from(document.querySelectorAll('td')).filter(cell => cell.checkVisibility() &&
+              cell.getBoundingClientRect().right > width + 0.5).slice(0, 3).map(cell => cell.outerHTML).join();
+            """;
+
+    /** Texts of pictures that reach beyond the picture. */
+    private static final String CLIPPED_LABELS = """
+            const out = [];
+            for (const svg of document.querySelectorAll('.logbars svg')) {
+              const box = svg.getBoundingClientRect();
+              for (const text of svg.querySelectorAll('text')) {
+                const own = text.getBoundingClientRect();
+                if (box.width > 0 && (own.left < box.left - 1 || own.right > box.right + 1 || own.bottom > box.bottom + 1)) {
+                  out.push(text.textContent);
+                }
+              }
+            }
+            return out.join();
             """;
 
     private static @Nullable Browser browser;
@@ -159,6 +184,50 @@ class ReportPageBrowserTest {
         assertEquals("[]", browser().console());
     }
 
+    /** Every kind of page there is, of the results that are checked in. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "h200-pool",
+                "h200-paper",
+                "strategies",
+                "h200-kernels",
+                "h200-kernels-16g",
+                "h200-bitmalloc",
+                "h200-programs",
+                "check"
+            })
+    void shouldHoldTheResultOnTheFirstScreenAndFitAPhone(final String results, @TempDir final Path copy)
+            throws IOException, InterruptedException {
+        try (Stream<Path> files = Files.list(Path.of("results", results))) {
+            for (final Path file : files.filter(Files::isRegularFile).toList()) {
+                Files.copy(file, copy.resolve(file.getFileName()));
+            }
+        }
+        ReportPage.write(copy);
+        browser().resize(1400, 900, false);
+        browser().open(copy.resolve(ReportPage.FILE_NAME));
+
+        final double bottom = Double.parseDouble(
+                browser().evaluate("return document.querySelector('.first').getBoundingClientRect().bottom"));
+        assertTrue(bottom > 50 && bottom <= 900, results + " ends at " + bottom);
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("false", browser().evaluate("return document.querySelector('.machine').open"));
+        assertFalse(browser()
+                .evaluate("return document.querySelector('h1').textContent")
+                .isBlank());
+        assertEquals("", browser().evaluate(CLIPPED_LABELS));
+
+        browser().resize(420, 900, true);
+        browser().open(copy.resolve(ReportPage.FILE_NAME));
+
+        assertEquals("420", browser().evaluate("return innerWidth"));
+        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("", browser().evaluate(HIDDEN_CELLS));
+        assertEquals("", browser().evaluate(CLIPPED_LABELS));
+        assertEquals("[]", browser().console());
+    }
+
     @Test
     void shouldFollowTheWindowWhenItNarrows() throws IOException, InterruptedException {
         browser().resize(360, 740, true);
@@ -184,16 +253,19 @@ class ReportPageBrowserTest {
     @Test
     void shouldSwitchALineOffInAllChartsOfItsLegend() throws IOException, InterruptedException {
         final String lines =
-                "return Array.from(document.querySelectorAll('.charts')[0].querySelectorAll('canvas'), canvas =>"
+                "return Array.from(document.querySelector('.charts[data-kind=latency]').querySelectorAll('canvas'), canvas =>"
                         + " Chart.getChart(canvas).data.datasets.map(line => line.label)).join(' ')";
 
-        browser().evaluate("document.querySelector('[data-series=cudaMalloc]').click()");
+        browser().evaluate("document.querySelector('[data-kind=latency] [data-series=cudaMalloc]').click()");
 
         assertEquals(
                 "tlsf,hal-best-fit,cuMemAllocAsync tlsf,hal-best-fit,cuMemAllocAsync",
                 browser().evaluate(lines));
         assertEquals(
-                "false", browser().evaluate("return document.querySelector('[data-series=cudaMalloc]').ariaPressed"));
+                "false",
+                browser()
+                        .evaluate(
+                                "return document.querySelector('[data-kind=latency] [data-series=cudaMalloc]').ariaPressed"));
     }
 
     @Test
