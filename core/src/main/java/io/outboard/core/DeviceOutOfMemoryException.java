@@ -13,9 +13,16 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** Without what only a look at all blocks tells. */
     private final String message;
+
+    /** As the strategy or pool was asked. */
     private final long requestedBytes;
+
+    /** Of all regions. */
     private final long freeBytes;
+
+    /** Why there was no memory. */
     private final String reason;
 
     /** What only a look at all blocks tells, for those who ask: most who catch it don't. */
@@ -26,6 +33,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     /** Negative until it is asked for. */
     private long largestFreeBlockBytes = -1;
 
+    /** Null until it is asked for. */
     private @Nullable String diagnosis;
 
     private DeviceOutOfMemoryException(

@@ -37,27 +37,60 @@ public final class ContextPools {
     /** What pools are to be like. */
     public interface Options {
 
-        /** The name of the strategy that divides regions. */
+        /**
+         * What divides regions.
+         *
+         * @return the strategy's name
+         */
         String strategy();
 
+        /**
+         * When freed memory is handed out again.
+         *
+         * @return the policy
+         */
         ReusePolicy reuse();
 
-        /** Most that a pool holds, as a share of what is free when it is made. */
+        /**
+         * Most that a pool holds.
+         *
+         * @return a share of what is free when the pool is made, more than 0, at most 1
+         */
         double share();
 
-        /** 0 for a part of what is free. */
+        /**
+         * The size of a pool's first region.
+         *
+         * @return bytes; 0 for a part of what is free
+         */
         long firstRegionBytes();
 
-        /** Whether a free waits for the context. */
+        /**
+         * Whether a free waits for the context.
+         *
+         * @return true if it does
+         */
         boolean freeIsBarrier();
 
-        /** Whether regions grow in place, where that is possible. */
+        /**
+         * Whether regions grow in place, where that is possible.
+         *
+         * @return true if they do
+         */
         boolean growInPlace();
 
-        /** How long memory is kept that isn't needed; 0 for ever. */
+        /**
+         * How long memory is kept that isn't needed.
+         *
+         * @return a time; 0 for ever
+         */
         Duration keep();
 
-        /** What is left to others, as long as there is free memory; 0 for nothing. */
+        /**
+         * What is left to others, as long as there is free memory.
+         *
+         * @return bytes; 0 for nothing
+         */
         long leaveBytes();
     }
 
