@@ -85,8 +85,8 @@ for jar in "$target"/outboard-bench-*.jar "$target"/lib/*.jar; do
 done
 [ -f "$bundle"/lib/outboard-core-*.jar ] || fail "$target/lib must have the jars; delete $stamp and try again"
 [ -n "$natives" ] || fail "$target/lib must have the jcuda-natives jar; delete $stamp and try again"
-cp cuda-backend/agent/target/outboard-agent-*.jar "$bundle/outboard-agent.jar" ||
-    fail "cuda-backend/agent/target must have the agent's jar, one only; delete $stamp and try again"
+cp cuda-backend/agent/target/outboard-agent.jar "$bundle/" ||
+    fail "cuda-backend/agent/target must have outboard-agent.jar; delete $stamp and try again"
 # All but the compiler for PTX, which is 24 MB and not used.
 (cd "$bundle/native" && "$jdk/bin/jar" xf "$natives" lib && rm -f lib/*JNvPTXCompiler* && mv lib/* . && rmdir lib) ||
     fail "JCuda's native libraries can't be unpacked from $natives"

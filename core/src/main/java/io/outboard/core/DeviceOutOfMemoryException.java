@@ -15,8 +15,13 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** As the strategy or pool was asked. */
     private final long requestedBytes;
+
+    /** Of all regions. */
     private final long freeBytes;
+
+    /** Why there was no memory. */
     private final String reason;
 
     /** Of numbers that are those of the moment it was made; sizes as people read them, which most who catch it don't. */
@@ -30,6 +35,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     /** Negative until it is asked for. */
     private long largestFreeBlockBytes = -1;
 
+    /** Null until it is asked for. */
     private @Nullable String diagnosis;
 
     private DeviceOutOfMemoryException(

@@ -8,6 +8,7 @@ public final class InvalidAddressException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
+    /** As it was given. */
     private final long address;
 
     /**

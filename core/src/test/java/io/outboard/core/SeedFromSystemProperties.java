@@ -5,7 +5,7 @@ import net.jqwik.api.lifecycle.PropertyExecutionResult;
 import net.jqwik.api.lifecycle.PropertyExecutor;
 import net.jqwik.api.lifecycle.PropertyLifecycleContext;
 
-/** Lets {@code -Doutboard.seed} and {@code -Doutboard.tries} replace what a property's annotation says. */
+/** Lets {@code -Doutboard.seed} replace a property's seed, which is another in each run, and {@link Effort} its tries. */
 public final class SeedFromSystemProperties implements AroundPropertyHook {
 
     /** Made by jqwik. */
@@ -18,10 +18,7 @@ public final class SeedFromSystemProperties implements AroundPropertyHook {
         if (seed != null) {
             context.attributes().setSeed(seed);
         }
-        final Integer tries = Integer.getInteger("outboard.tries");
-        if (tries != null) {
-            context.attributes().setTries(tries);
-        }
+        context.attributes().tries().ifPresent(tries -> context.attributes().setTries(Effort.tries(tries)));
         return property.execute();
     }
 }

@@ -21,7 +21,7 @@ import net.jqwik.api.lifecycle.PropagationMode;
  *
  * <p>On failure jqwik shrinks the sequence and prints it, with its seed. To run it again, as often as it takes, say for
  * TLSF: {@code mvn -o verify -pl tlsf -am -Dtest=TlsfModelProperties -Dsurefire.failIfNoSpecifiedTests=false
- * -Doutboard.seed=SEED}; for a longer search add {@code -Doutboard.tries=100000}. Without a seed, the next run starts
+ * -Doutboard.seed=SEED}; for a longer search add {@code -Doutboard.long=100}. Without a seed, the next run starts
  * with the one that failed last.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)

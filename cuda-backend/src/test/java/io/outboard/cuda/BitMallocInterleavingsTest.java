@@ -1,10 +1,12 @@
 package io.outboard.cuda;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.outboard.core.Effort;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,16 +14,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * BitMalloc, for one thread and for those of a warp that come together, with the accesses of its threads in thousands of
- * orders, each fixed by a seed ({@code bit_interleavings.cpp}). {@code -Doutboard.interleavings.times=100} tries a hundred
- * times as many seeds.
+ * orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part: see {@link
+ * io.outboard.core.Effort}.
  */
-@Tag("cpu-program")
 class BitMallocInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/bit-interleavings");
     private static final String WARPS = "warps";
-    private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
-    private static final long LIMIT_SECONDS = 60;
+    /** Of scenarios that take up to 35 seconds where nothing else runs. */
+    private static final long LIMIT_SECONDS = 240;
 
     private static CpuProgram unchecked;
     private static CpuProgram checked;
@@ -80,7 +81,7 @@ class BitMallocInterleavingsTest {
     @ParameterizedTest
     @CsvSource({"mix, 3000", "null, 3000", "hopeless, 5000", "rows, 2000"})
     void shouldHoldInAWeakMemory(final String scenario, final long seeds) {
-        unchecked.run(LIMIT_SECONDS * TIMES, "alone", "weak-" + scenario, "1", Long.toString(TIMES * seeds));
+        unchecked.trySeeds(LIMIT_SECONDS, "alone", "weak-" + scenario, seeds);
     }
 
     @TestOfBoth
@@ -90,15 +91,23 @@ class BitMallocInterleavingsTest {
 
     /** What lives long beside what doesn't: once all had been divided, most of the heap was free and lists were refused. */
     @ParameterizedTest
-    @CsvSource({"small, 3, 6", "large, 1, 1", "apart, 1, 20"})
-    void shouldServeWhatIsLargeInAHeapThatIsMostlyFree(final String scenario, final String first, final String last) {
+    @CsvSource({"0, small, 3, 6", "1, large, 1, 1", "2, apart, 1, 20"})
+    void shouldServeWhatIsLargeInAHeapThatIsMostlyFree(
+            final int index, final String scenario, final long first, final long last) {
+        assumeTrue(Effort.isInTurn(index, 3), "skipped, one of three for seconds; -Plong has all");
+        final Effort.Seeds part = Effort.seeds(last - first + 1);
         new CpuProgram("trees.cpp", FOLDER.resolve("trees-" + scenario), "-O2")
-                .run(LIMIT_SECONDS, WARPS, scenario, first, last);
+                .run(
+                        LIMIT_SECONDS * Effort.times(),
+                        WARPS,
+                        scenario,
+                        Long.toString(first - 1 + part.first()),
+                        Long.toString(first - 1 + part.last()));
     }
 
     @Test
     void shouldSearchOnceForWhatIsNotThere() {
-        unchecked.run(LIMIT_SECONDS, "alone", "comb", "1", "3");
+        unchecked.trySeeds(LIMIT_SECONDS, "alone", "comb", 3);
     }
 
     /** Whoever noted it for another size. */
@@ -151,7 +160,6 @@ class BitMallocInterleavingsTest {
             final String scenario,
             final long seeds,
             final long warpsSeeds) {
-        final long last = TIMES * (threads.equals(WARPS) ? warpsSeeds : seeds);
-        program.run(LIMIT_SECONDS * TIMES, threads, scenario, "1", Long.toString(last));
+        program.trySeeds(LIMIT_SECONDS, threads, scenario, threads.equals(WARPS) ? warpsSeeds : seeds);
     }
 }

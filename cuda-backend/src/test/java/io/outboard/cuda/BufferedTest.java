@@ -2,19 +2,16 @@ package io.outboard.cuda;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Buffers of blocks before an allocator, with the accesses of their threads in thousands of orders, each fixed by a seed: see
- * {@code buffers.cpp}. {@code -Doutboard.interleavings.times=100} tries a hundred times as many seeds.
+ * Buffers of blocks before an allocator, with the accesses of their threads in thousands of orders, each fixed by a seed, of
+ * which each run tries a part: see {@code buffers.cpp} and {@link io.outboard.core.Effort}.
  */
-@Tag("cpu-program")
 class BufferedTest {
 
-    private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
     private static final long LIMIT_SECONDS = 60;
 
     private static CpuProgram program;
@@ -38,7 +35,7 @@ class BufferedTest {
         "weak-full, 40"
     })
     void shouldKeepBlocksApartAndStrandNone(final String scenario, final long seeds) {
-        program.run(LIMIT_SECONDS * TIMES, "alone", scenario, "1", Long.toString(seeds * TIMES));
+        program.trySeeds(LIMIT_SECONDS, "alone", scenario, seeds);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.outboard.core.Effort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -36,6 +37,15 @@ final class CpuProgram {
     CpuProgram(final String source, final Path program, final String... options) {
         this.program = program.toAbsolutePath();
         obstacle = CompletableFuture.supplyAsync(() -> compile(SOURCES.resolve(source), options), COMPILER);
+    }
+
+    /**
+     * Tries seeds of a scenario, all of 1 to {@code seeds} or a part of them ({@link Effort}); what fails says which seed it
+     * was, and how to try it again.
+     */
+    void trySeeds(final long limitSeconds, final String who, final String scenario, final long seeds) {
+        final Effort.Seeds part = Effort.seeds(seeds);
+        run(limitSeconds * Effort.times(), who, scenario, Long.toString(part.first()), Long.toString(part.last()));
     }
 
     /**

@@ -4,20 +4,17 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
- * ({@code interleavings.cpp}). {@code -Doutboard.interleavings.times=100} tries a hundred times as many seeds.
+ * ({@code interleavings.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
-@Tag("cpu-program")
 class DeviceAllocatorInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/interleavings");
-    private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
     private static final long LIMIT_SECONDS = 60;
 
     private static CpuProgram unchecked;
@@ -99,6 +96,6 @@ class DeviceAllocatorInterleavingsTest {
 
     private static void run(
             final CpuProgram program, final DeviceAllocator allocator, final String scenario, final long seeds) {
-        program.run(LIMIT_SECONDS * TIMES, allocator.paperName(), scenario, "1", Long.toString(seeds * TIMES));
+        program.trySeeds(LIMIT_SECONDS, allocator.paperName(), scenario, seeds);
     }
 }

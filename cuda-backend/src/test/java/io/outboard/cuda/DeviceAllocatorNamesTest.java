@@ -1,11 +1,9 @@
 package io.outboard.cuda;
 
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the headers of the in-kernel allocators put into namespace {@code outboard}. */
-@Tag("cpu-program")
 class DeviceAllocatorNamesTest {
 
     private static final long LIMIT_SECONDS = 60;

@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.core.Effort;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -7,9 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Stream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -19,10 +19,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
  *
  * <p>Threads run all at once, stalled now and then before they touch what they share, or in turns that the seed decides.
- * What fails in turns fails again with the same command; the rest may need some tries.
- * {@code -Doutboard.stress.seeds=7,8} tries more seeds.
+ * What fails in turns fails again with the same command; the rest may need some tries. By default one of the sanitizers is
+ * in turn; {@code -Plong -Doutboard.long=8} has all, with eight seeds.
  */
-@Tag("cpu-program")
 class DeviceAllocatorStressTest {
 
     private static final Path FOLDER = Path.of("target/stress");
@@ -55,6 +54,18 @@ class DeviceAllocatorStressTest {
 
         boolean has(final String option) {
             return options.contains(option);
+        }
+
+        /** The plain one, and a sanitizer's or all. */
+        static List<Build> ofThisRun() {
+            final List<Build> sanitizers = List.of(THREAD_SANITIZER, THREAD_SANITIZER_CHECKED, ADDRESS_SANITIZER);
+            final List<Build> builds = new ArrayList<>(List.of(PLAIN));
+            for (int i = 0; i < sanitizers.size(); i++) {
+                if (Effort.isInTurn(i, sanitizers.size())) {
+                    builds.add(sanitizers.get(i));
+                }
+            }
+            return builds;
         }
     }
 
@@ -137,12 +148,10 @@ class DeviceAllocatorStressTest {
     }
 
     static List<Case> cases() {
-        final List<Long> seeds = new ArrayList<>(List.of(1L));
-        Stream.of(System.getProperty("outboard.stress.seeds", "").split(",", -1))
-                .filter(seed -> !seed.isBlank())
-                .forEach(seed -> seeds.add(Long.parseLong(seed.strip())));
+        final List<Long> seeds =
+                LongStream.rangeClosed(1, Effort.times()).boxed().toList();
         final List<Case> cases = new ArrayList<>();
-        for (final Build build : Build.values()) {
+        for (final Build build : Build.ofThisRun()) {
             for (final String order : build.orders.split(" ", -1)) {
                 for (final DeviceAllocator allocator : DeviceAllocator.values()) {
                     for (final Scenario scenario : Scenario.values()) {
@@ -161,7 +170,7 @@ class DeviceAllocatorStressTest {
 
     @BeforeAll
     static void compile() {
-        for (final Build build : Build.values()) {
+        for (final Build build : Build.ofThisRun()) {
             final Path program = FOLDER.resolve(build.name().toLowerCase(Locale.ROOT));
             PROGRAMS.put(build, new CpuProgram("stress.cpp", program, build.options.split(" ", -1)));
         }

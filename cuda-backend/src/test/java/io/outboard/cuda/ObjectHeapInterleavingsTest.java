@@ -5,19 +5,16 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed ({@code objects.cpp}). {@code
- * -Doutboard.interleavings.times=100} tries a hundred times as many seeds.
+ * {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed ({@code objects.cpp}), of
+ * which each run tries a part: see {@link io.outboard.core.Effort}.
  */
-@Tag("cpu-program")
 class ObjectHeapInterleavingsTest {
 
-    private static final long TIMES = Long.getLong("outboard.interleavings.times", 1);
     private static final long LIMIT_SECONDS = 60;
 
     private static CpuProgram program;
@@ -59,7 +56,7 @@ class ObjectHeapInterleavingsTest {
         "warps, weak-lanes, 300"
     })
     void shouldKeepObjectsApartAndLoseNothing(final String threads, final String scenario, final long seeds) {
-        program.run(LIMIT_SECONDS * TIMES, threads, scenario, "1", Long.toString(seeds == 1 ? 1 : seeds * TIMES));
+        program.trySeeds(LIMIT_SECONDS, threads, scenario, seeds);
     }
 
     /** Heaps of exactly so many blocks, types with exactly so many slots: {@code object_borders.cpp}. The first seed is 0. */

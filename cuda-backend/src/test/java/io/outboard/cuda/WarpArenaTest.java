@@ -2,13 +2,11 @@ package io.outboard.cuda;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Warps with an arena each, on fibers: see {@code arenas.cpp}. */
-@Tag("cpu-program")
 class WarpArenaTest {
 
     private static final long LIMIT_SECONDS = 60;
@@ -22,12 +20,12 @@ class WarpArenaTest {
 
     @ParameterizedTest
     @CsvSource({"scratch, 5000", "lives, 500", "weak-lives, 300"})
-    void shouldKeepScratchApartAndFreeAllOfIt(final String scenario, final String seeds) {
-        program.run(LIMIT_SECONDS, "warps", scenario, "1", seeds);
+    void shouldKeepScratchApartAndFreeAllOfIt(final String scenario, final long seeds) {
+        program.trySeeds(LIMIT_SECONDS, "warps", scenario, seeds);
     }
 
     @Test
     void shouldTakeFewChunksForRequestsOfAnySize() {
-        program.run(LIMIT_SECONDS, "warps", "grows", "1", "500");
+        program.trySeeds(LIMIT_SECONDS, "warps", "grows", 500);
     }
 }

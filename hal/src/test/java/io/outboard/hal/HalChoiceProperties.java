@@ -3,6 +3,7 @@ package io.outboard.hal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.core.Region;
+import io.outboard.core.SeedFromSystemProperties;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
@@ -20,10 +21,13 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
  * Each strategy picks the block that its definition names, found in a plain list of the free blocks before the call.
  */
+@AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class HalChoiceProperties {
 
     private static final long BASE = (1L << 40) + 3;

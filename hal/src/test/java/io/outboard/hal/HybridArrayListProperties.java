@@ -2,6 +2,7 @@ package io.outboard.hal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.outboard.core.SeedFromSystemProperties;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,12 +16,15 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.PropagationMode;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Random operations on two lists that share a pool, each compared with a sorted map after every step. The pool is made
  * for few entries, so it's often full, and must have a chunk whenever one is needed.
  */
+@AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class HybridArrayListProperties {
 
     private static final int NONE = HybridArrayList.NONE;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Region;
+import io.outboard.core.SeedFromSystemProperties;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
@@ -19,11 +20,14 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.RandomDistribution;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
  * Random operations on a buddy strategy and on a {@link BuddyTree}: the same addresses, and after each step the same
  * blocks.
  */
+@AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BuddyTreeProperties {
 
     private static final StrategyOptions OPTIONS = new StrategyOptions(1, 1024);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Effort;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import java.lang.management.ManagementFactory;
@@ -271,7 +272,7 @@ class PoolFaultsTest {
                 .reuse(policy, new IdleDevice())
                 .build();
         final long[] live = new long[64];
-        for (int round = 0; round < 60; round++) {
+        for (int round = 0; round < Effort.tries(60); round++) {
             final Thread thread = new Thread(null, () -> descend(pool, live, 0), "deep", 256 << 10);
             thread.start();
             thread.join();

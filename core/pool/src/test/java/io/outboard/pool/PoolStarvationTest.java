@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.Effort;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PoolStarvationTest {
 
     private static final long MIB = 1L << 20;
-    private static final long NANOSECONDS = TimeUnit.MILLISECONDS.toNanos(1500);
+    private static final long NANOSECONDS = Effort.nanoseconds(1500);
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.Effort;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,19 +14,18 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Phaser;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Eight threads, every operation, about a second for each policy, with invariants checked whenever all threads pause. */
+/** Eight threads, every operation, for a while for each policy, with invariants checked whenever all threads pause. */
 @Timeout(60)
 class PoolStressTest {
 
     private static final int THREADS = 8;
     private static final int OPERATIONS_A_PHASE = 500;
-    private static final long NANOSECONDS = TimeUnit.MILLISECONDS.toNanos(800);
+    private static final long NANOSECONDS = Effort.nanoseconds(800);
     private static final long GRANULE = 4096;
     private static final long LIMIT_BYTES = 32L << 20;
 

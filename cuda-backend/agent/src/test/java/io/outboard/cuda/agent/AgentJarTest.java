@@ -49,6 +49,12 @@ class AgentJarTest {
         FakeJCuda.writeTo(fake);
     }
 
+    /** As everyone writes it after {@code -javaagent:}, whatever the version. */
+    @Test
+    void shouldHaveANameWithoutAVersion() {
+        assertEquals("outboard-agent.jar", Jvm.agentJar().getFileName().toString());
+    }
+
     @Test
     void shouldRunTheFakeWithoutTheAgent() throws Exception {
         final Outcome outcome = jvm().run(PROGRAM);
