@@ -225,7 +225,12 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
         return reason;
     }
 
-    /** With all that is known: the other end can't ask. */
+    /**
+     * With all that is known: the other end can't ask.
+     *
+     * @param out where to
+     * @throws IOException if that can't be written to
+     */
     private void writeObject(final ObjectOutputStream out) throws IOException {
         diagnose();
         largestFreeBlockBytes();

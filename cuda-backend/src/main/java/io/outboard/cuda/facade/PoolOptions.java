@@ -12,30 +12,31 @@ import org.jspecify.annotations.Nullable;
  */
 public interface PoolOptions {
 
-    /** The name of the strategy that divides regions. */
+    /** {@return the name of the strategy that divides regions} */
     String strategy();
 
+    /** {@return when freed memory is handed out again} */
     ReusePolicy reuse();
 
-    /** Most that a pool holds, as a share of what is free when it is made. */
+    /** {@return most that a pool holds, as a share of what is free when it is made: more than 0, at most 1} */
     double share();
 
-    /** 0 for a part of what is free. */
+    /** {@return bytes of the first region; 0 for what suits the way of growing} */
     long firstRegionBytes();
 
-    /** Whether a free waits for the context. */
+    /** {@return whether a free waits for the context} */
     boolean freeIsBarrier();
 
-    /** Whether regions grow in place, where that is possible. */
+    /** {@return whether regions grow in place, where that is possible} */
     boolean growInPlace();
 
-    /** How long memory is kept that isn't needed; 0 for ever. */
+    /** {@return how long memory is kept that isn't needed; 0 for ever} */
     Duration keep();
 
-    /** What is left to others, as long as there is free memory; 0 for nothing. */
+    /** {@return bytes that are left to others, as long as there is free memory; 0 for nothing} */
     long leaveBytes();
 
-    /** Where JMX clients may write dumps; null for nowhere. */
+    /** {@return where JMX clients may write dumps; null for nowhere} */
     @Nullable
     Path dumpFolder();
 }
