@@ -1,6 +1,6 @@
 package io.outboard.bench;
 
-import io.outboard.bench.common.ByteSize;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
@@ -99,7 +99,7 @@ final class MeasureOptions {
     OptionalLong regionBytes() {
         return region == null || smallestRegion()
                 ? OptionalLong.empty()
-                : OptionalLong.of(ByteSize.parse("--region", region));
+                : OptionalLong.of(OptionValue.bytes("--region", region));
     }
 
     @Nullable

@@ -1,12 +1,10 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
-import java.math.BigDecimal;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** Options of commands that measure a generated trace. */
 final class ProfileOptions {
@@ -27,7 +25,7 @@ final class ProfileOptions {
             names = "--ops",
             paramLabel = "N",
             defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
-            converter = WholeNumber.class,
+            converter = OptionValue.WholeInt.class,
             description = "Allocations and frees, together, such as 1000000 or 1e6. Default: ${DEFAULT-VALUE}.")
     private int operations;
 
@@ -99,20 +97,6 @@ final class ProfileOptions {
             return Profiles.variant(profile, count, seed, scale);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
-        }
-    }
-
-    /** Reads {@code 100000000} and {@code 1e8}. */
-    static final class WholeNumber implements ITypeConverter<Integer> {
-
-        @Override
-        public Integer convert(final String text) {
-            try {
-                return new BigDecimal(text).intValueExact();
-            } catch (final ArithmeticException | NumberFormatException e) {
-                throw new TypeConversionException(
-                        "'" + text + "' must be a whole number, such as 1000000 or 1e6, of less than 2^31");
-            }
         }
     }
 }

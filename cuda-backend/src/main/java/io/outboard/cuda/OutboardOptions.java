@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.core.spi.ByteSize;
 import io.outboard.cuda.facade.ContextPools;
 import io.outboard.pool.ReusePolicy;
 import java.time.Duration;
@@ -46,7 +47,6 @@ public record OutboardOptions(
         long leaveBytes)
         implements ContextPools.Options {
 
-    private static final String UNITS = "KMGT";
     private static final String LIMBO = "limbo";
     private static final String BARRIER = "barrier";
     private static final Duration LEAST_KEEP = Duration.ofMillis(1);
@@ -112,11 +112,11 @@ public record OutboardOptions(
                 System.getProperty("outboard.strategy", "tlsf"),
                 reuseOf(System.getProperty("outboard.reuse", "strict")),
                 shareOf(System.getProperty("outboard.share", "0.9")),
-                bytesOf("outboard.firstRegion", System.getProperty("outboard.firstRegion", "0")),
+                ByteSize.parse("outboard.firstRegion", System.getProperty("outboard.firstRegion", "0"), 0),
                 isBarrier(System.getProperty("outboard.free", LIMBO)),
                 isTrue(System.getProperty("outboard.growInPlace", "true")),
                 keepOf(System.getProperty("outboard.keep", "0")),
-                bytesOf("outboard.leave", System.getProperty("outboard.leave", "0")));
+                ByteSize.parse("outboard.leave", System.getProperty("outboard.leave", "0"), 0));
     }
 
     /**
@@ -262,20 +262,6 @@ public record OutboardOptions(
             throw wrong("outboard.keep", text, "must be a number of seconds", e);
         }
         throw wrong("outboard.keep", text, "must be 0, or >= 0.001 and <= 86400000 seconds", null);
-    }
-
-    private static long bytesOf(final String property, final String text) {
-        final int unit = text.isEmpty() ? -1 : UNITS.indexOf(Character.toUpperCase(text.charAt(text.length() - 1)));
-        try {
-            final long count = Long.parseLong(unit < 0 ? text : text.substring(0, text.length() - 1));
-            final long unitBytes = 1L << (10 * (unit + 1));
-            if (count >= 0 && count <= (1L << 62) / unitBytes) {
-                return count * unitBytes;
-            }
-        } catch (final NumberFormatException e) {
-            throw wrong(property, text, "must be a size such as 67108864 or 64M", e);
-        }
-        throw wrong(property, text, "must be >= 0 and <= 2^62 bytes", null);
     }
 
     private static IllegalArgumentException wrong(

@@ -44,7 +44,7 @@ class OutboardOptionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"4096, 4096", "1K, 1024", "3m, 3145728", "1T, 1099511627776"})
+    @CsvSource({"4096, 4096", "1K, 1024", "3m, 3145728", "1T, 1099511627776", "64MiB, 67108864", "1.5GiB, 1610612736"})
     void shouldReadSizes(final String text, final long bytes) {
         System.setProperty("outboard.firstRegion", text);
 
@@ -58,13 +58,13 @@ class OutboardOptionsTest {
         "share, 80%, must be a number > 0 and <= 1",
         "share, 0, must be a number > 0 and <= 1",
         "share, NaN, must be a number > 0 and <= 1",
-        "firstRegion, M, must be a size such as 67108864 or 64M",
-        "firstRegion, -1, must be >= 0 and <= 2^62 bytes",
-        "firstRegion, 9000000T, must be >= 0 and <= 2^62 bytes",
+        "firstRegion, M, 'must be a size such as 65536, 512MiB or 1.5G, >= 0 and <= 2^62 bytes'",
+        "firstRegion, -1, 'must be a size such as 65536, 512MiB or 1.5G, >= 0 and <= 2^62 bytes'",
+        "firstRegion, 9000000T, 'must be a size such as 65536, 512MiB or 1.5G, >= 0 and <= 2^62 bytes'",
         "free, never, 'must be one of: limbo, barrier'",
-        "firstRegion, '', must be a size such as 67108864 or 64M",
-        "leave, some, must be a size such as 67108864 or 64M",
-        "leave, -1, must be >= 0 and <= 2^62 bytes",
+        "firstRegion, '', 'must be a size such as 65536, 512MiB or 1.5G, >= 0 and <= 2^62 bytes'",
+        "leave, some, 'must be a size such as 65536, 512MiB or 1.5G, >= 0 and <= 2^62 bytes'",
+        "leave, -1, 'must be a size such as 65536, 512MiB or 1.5G, >= 0 and <= 2^62 bytes'",
         "keep, 1s, must be a number of seconds",
         "keep, -1, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
         "keep, 0.0009, 'must be 0, or >= 0.001 and <= 86400000 seconds'",

@@ -1,6 +1,7 @@
 package io.outboard.bench.common;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,9 @@ public final class OutputOptions {
         /** For programs: one object a line. */
         JSON
     }
+
+    /** About as much as the results of one strategy. */
+    private static final int PROBE_BYTES = 64 << 10;
 
     @Option(
             names = "--out",
@@ -34,17 +38,39 @@ public final class OutputOptions {
     public OutputOptions() {}
 
     /**
-     * Makes the folder for results, if one is wanted.
+     * Checks everything that can be wrong, and makes the folder for results, if one is wanted.
      *
-     * @throws WrongUseException if it can't be made
+     * @throws WrongUseException if results can't be written there
      */
     public void check() {
-        if (out != null) {
+        checkWritable();
+    }
+
+    /**
+     * Makes the folder for results, if one is wanted, and writes a small file there for a moment: what has been measured for
+     * minutes must not be lost for want of a place.
+     *
+     * @throws WrongUseException if that can't be done
+     */
+    public void checkWritable() {
+        if (out == null) {
+            return;
+        }
+        if (out.toString().isBlank()) {
+            throw new WrongUseException("--out=" + out + " must be the name of a folder, not empty");
+        }
+        try {
+            Files.createDirectories(out);
+            final Path probe = Files.createTempFile(out, ".outboard", ".tmp");
             try {
-                Files.createDirectories(out);
-            } catch (final IOException e) {
-                throw new WrongUseException("--out=" + out + " must be a folder, or one that can be made");
+                Files.write(probe, new byte[PROBE_BYTES]);
+            } finally {
+                Files.deleteIfExists(probe);
             }
+        } catch (final IOException e) {
+            final String reason = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
+            throw new WrongUseException("--out=" + out + " must be a folder in which files can be written"
+                    + (reason == null ? "" : ": " + reason));
         }
     }
 

@@ -1,7 +1,7 @@
 package io.outboard.bench.soak;
 
-import io.outboard.bench.common.ByteSize;
 import io.outboard.bench.common.FigureOutput;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
@@ -166,7 +166,7 @@ public final class SoakCommand implements Callable<Integer> {
         }
         final int ordinal = device.equals("none") ? -1 : Integer.parseInt(device);
         final long limitBytes =
-                limit == null ? SoakSettings.defaultLimitBytes(threads) : ByteSize.parse("--limit", limit);
+                limit == null ? SoakSettings.defaultLimitBytes(threads) : OptionValue.bytes("--limit", limit);
         final List<SoakSettings> plan = new ArrayList<>();
         for (final String policy : new LinkedHashSet<>(policies)) {
             plan.add(new SoakSettings(threads, minutes * 60, policyOf(policy), strategy, limitBytes, ordinal));

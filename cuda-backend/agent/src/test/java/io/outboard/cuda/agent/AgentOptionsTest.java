@@ -56,7 +56,7 @@ class AgentOptionsTest {
                 "share=2 | share=2 must be a number > 0 and <= 1",
                 "share=much | share=much must be a number > 0 and <= 1",
                 "reuse=lax | reuse=lax must be one of: strict, tracked, stream-ordered, immediate",
-                "firstRegion=-1 | firstRegion=-1 must be >= 0 and <= 2^62 bytes",
+                "firstRegion=-1 | firstRegion=-1 must be a size such as 65536, 512MiB or 1.5G, >= 0 and <= 2^62 bytes",
             })
     void shouldNameOptionValueAndRule(final String text, final String message) {
         final IllegalArgumentException thrown = assertThrows(
