@@ -90,18 +90,19 @@ final class KernelsCommand implements Callable<Integer> {
     private <C extends DeviceCase> List<String> run(
             final Class<?> worker, final CudaDevice gpu, final List<C> cases, final Function<C, String> name)
             throws Exception {
-        final List<String> results;
-        try (Progress progress = new Progress(cases.size())) {
-            results = new Watchdog<C>(worker, gpu.ordinal(), Duration.ofSeconds(limitSeconds)).run(cases, work -> {
-                progress.step(1);
-                progress.stage(name.apply(work));
-            });
-        }
         final String origin = new JsonLine()
                 .put("gpu", gpu.toString())
                 .put("jdk", Environment.jdk())
                 .put("commit", Environment.commit())
                 .toString();
+        final List<String> results;
+        try (Progress progress = new Progress(cases.size())) {
+            results = new Watchdog<C>(worker, gpu.ordinal(), Duration.ofSeconds(limitSeconds))
+                    .run(cases, work -> progress.stage(name.apply(work)), line -> {
+                        progress.step(1);
+                        printLine(joined(line, origin));
+                    });
+        }
         return results.stream().map(line -> joined(line, origin)).toList();
     }
 
@@ -148,12 +149,10 @@ final class KernelsCommand implements Callable<Integer> {
 
     private void print(final List<String> lines, final CudaDevice gpu, final boolean ofPrograms) throws Exception {
         final PrintWriter out = spec.commandLine().getOut();
-        if (output.json()) {
-            lines.forEach(out::println);
-        } else if (ofPrograms) {
+        if (ofPrograms && !output.json()) {
             out.println(gpu);
             new ProgramTables(programResults(lines)).print(out);
-        } else {
+        } else if (!output.json()) {
             final List<KernelResult> results = IntStream.range(0, lines.size())
                     .mapToObj(i -> KernelResult.parse("results", i + 1, lines.get(i)))
                     .toList();
@@ -168,6 +167,15 @@ final class KernelsCommand implements Callable<Integer> {
             }
         }
         out.flush();
+    }
+
+    /** As each is known: in the order that cases ran in. */
+    private void printLine(final String line) {
+        if (output.json()) {
+            Progress.makeRoom();
+            spec.commandLine().getOut().println(line);
+            spec.commandLine().getOut().flush();
+        }
     }
 
     /** Two objects as one. */

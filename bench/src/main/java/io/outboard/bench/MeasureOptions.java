@@ -47,6 +47,9 @@ final class MeasureOptions {
     private @Nullable String region;
 
     @Mixin
+    private OutOfMemory outOfMemory = new OutOfMemory();
+
+    @Mixin
     private OutputOptions output = new OutputOptions();
 
     /** Checks everything that can be wrong before anything is measured, and makes the folder for results. */
@@ -105,6 +108,10 @@ final class MeasureOptions {
     @Nullable
     Path out() {
         return output.out();
+    }
+
+    OutOfMemory outOfMemory() {
+        return outOfMemory;
     }
 
     OutputOptions output() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceWriter;
@@ -88,15 +89,16 @@ class CommandLineTest {
         assertEquals(0, outcome.exitCode(), outcome.err());
         final List<String> lines = outcome.out().lines().toList();
         for (final StrategyProvider provider : Strategies.all()) {
-            assertEquals(
-                    2,
+            assertTrue(
                     lines.stream()
-                            .filter(line -> line.startsWith(provider.name() + " "))
-                            .count(),
+                                    .filter(line -> line.startsWith(provider.name() + " "))
+                                    .count()
+                            >= 2,
                     outcome.out());
         }
         assertTrue(outcome.out().contains("host bytes a block"), outcome.out());
-        assertTrue(lines.stream().allMatch(line -> line.length() <= 150), outcome.out());
+        assertTrue(lines.stream().allMatch(line -> line.length() <= TextTable.terminalColumns()), outcome.out());
+        assertTrue(outcome.out().contains(TextTable.BEST), outcome.out());
     }
 
     @Test
@@ -218,7 +220,7 @@ class CommandLineTest {
         for (final String name : List.of("tlsf ", "nothing ")) {
             final List<String> rows =
                     lines.stream().filter(line -> line.startsWith(name)).toList();
-            assertEquals(1, rows.size(), outcome.out());
+            assertFalse(rows.isEmpty(), outcome.out());
             assertTrue(rows.get(0).contains("250,000"), outcome.out());
         }
         assertTrue(outcome.out().contains("p99.999"), outcome.out());

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -18,6 +19,7 @@ public final class FigureOutput {
     private final OutputOptions options;
     private final PrintWriter out;
     private final @Nullable CudaDevice gpu;
+    private final List<String> lines = new ArrayList<>();
 
     /**
      * Nothing printed yet.
@@ -33,22 +35,32 @@ public final class FigureOutput {
     }
 
     /**
-     * Prints the figures, and writes the folder that the options ask for.
+     * Keeps a figure, and prints it at once if that is asked for as JSON.
      *
-     * @param fileName of the file in the folder
-     * @param lines the figures
-     * @param table prints them for people
-     * @throws IOException if the folder can't be written
+     * @param line the figure
      */
-    public void print(final String fileName, final List<JsonLine> lines, final Consumer<PrintWriter> table)
-            throws IOException {
-        lines.forEach(line -> line.put("jdk", Environment.jdk())
+    public void add(final JsonLine line) {
+        line.put("jdk", Environment.jdk())
                 .put("cpu", Environment.cpu())
                 .put("gpu", gpu == null ? null : gpu.toString())
-                .put("commit", Environment.commit()));
+                .put("commit", Environment.commit());
+        lines.add(line.toString());
         if (options.json()) {
-            lines.forEach(out::println);
-        } else {
+            Progress.makeRoom();
+            out.println(line);
+            out.flush();
+        }
+    }
+
+    /**
+     * Prints the table, unless the figures were printed as JSON, and writes the folder that the options ask for.
+     *
+     * @param fileName of the file in the folder
+     * @param table prints the figures for people
+     * @throws IOException if the folder can't be written
+     */
+    public void print(final String fileName, final Consumer<PrintWriter> table) throws IOException {
+        if (!options.json()) {
             table.accept(out);
         }
         final Path folder = options.out();
@@ -62,11 +74,10 @@ public final class FigureOutput {
     }
 
     private static Path write(
-            final Path folder, final String fileName, final List<JsonLine> lines, final Map<String, String> facts)
+            final Path folder, final String fileName, final List<String> lines, final Map<String, String> facts)
             throws IOException {
         Files.createDirectories(folder);
-        Files.write(
-                folder.resolve(fileName), lines.stream().map(JsonLine::toString).toList());
+        Files.write(folder.resolve(fileName), lines);
         final JsonLine environment = new JsonLine();
         facts.forEach(environment::put);
         Files.writeString(folder.resolve("environment.json"), environment + "\n");

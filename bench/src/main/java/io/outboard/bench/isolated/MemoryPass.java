@@ -1,5 +1,6 @@
 package io.outboard.bench.isolated;
 
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.MemorySample;
 import io.outboard.bench.trace.Trace;
 import java.util.ArrayList;
@@ -24,7 +25,8 @@ abstract class MemoryPass {
     }
 
     /** Does it; {@code deviceUsedBytes} asks the device how much is in use, null without one. */
-    final void run(final @Nullable LongSupplier deviceUsedBytes) {
+    final void run(final @Nullable LongSupplier deviceUsedBytes, final Progress progress) {
+        progress.pass("pass 1 of 5: memory");
         final long[] operations = trace.operations();
         final int step = Math.max(1, operations.length / MemorySample.SAMPLES);
         long liveBytes = 0;
@@ -59,6 +61,7 @@ abstract class MemoryPass {
             }
         }
         Replay.drain(target, Replay.slotsLeft(trace));
+        progress.step(operations.length);
     }
 
     final List<MemorySample> samples() {

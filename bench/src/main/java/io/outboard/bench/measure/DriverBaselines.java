@@ -5,7 +5,7 @@ import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.trace.Trace;
 import io.outboard.cuda.CudaDevice;
-import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The driver's own allocators on one trace, where there is a GPU. */
@@ -20,13 +20,13 @@ public final class DriverBaselines {
         this.gpu = gpu;
     }
 
-    /** Steps of progress that {@link #measure} takes. */
+    /** Work, as progress counts it, that {@link #measure} takes. */
     public long steps() {
         return gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
     }
 
-    /** Adds a measurement of each. */
-    public void measure(final Progress progress, final List<Measurement> measurements) {
+    /** Tells of a measurement of each as it is done. */
+    public void measure(final Progress progress, final Consumer<Measurement> measurements) {
         if (gpu == null) {
             return;
         }
@@ -36,7 +36,7 @@ public final class DriverBaselines {
                 if (!driver.settings().isEmpty()) {
                     settings += (settings.isEmpty() ? "" : "; ") + name + ": " + driver.settings();
                 }
-                measurements.add(new DriverMeasurement(driver, trace, progress).run(String.valueOf(gpu.ordinal())));
+                measurements.accept(new DriverMeasurement(driver, trace, progress).run(String.valueOf(gpu.ordinal())));
             }
         }
     }

@@ -101,19 +101,22 @@ public final class SoakCommand implements Callable<Integer> {
         final List<SoakSettings> plan = plan();
         output.check();
         final List<Soak.Result> results = new ArrayList<>();
-        final @Nullable CudaDevice gpu;
+        final FigureOutput figures;
         try (DeviceProbe probe = openDevice()) {
-            gpu = probe.source().map(CudaMemorySource::device).orElse(null);
+            final @Nullable CudaDevice gpu =
+                    probe.source().map(CudaMemorySource::device).orElse(null);
+            figures = new FigureOutput(output, spec.commandLine().getOut(), gpu);
             final long seconds = (long) Math.ceil(minutes * 60);
             try (Progress progress = new Progress(seconds * plan.size())) {
                 for (final SoakSettings settings : plan) {
-                    progress.stage(settings.policy().name());
-                    results.add(run(settings, progress));
+                    progress.stage(strategy + ", " + settings.policy());
+                    final Soak.Result result = run(settings, progress);
+                    results.add(result);
+                    figures.add(result.json());
                 }
             }
         }
-        new FigureOutput(output, spec.commandLine().getOut(), gpu)
-                .print(FILE_NAME, results.stream().map(Soak.Result::json).toList(), out -> print(results, out));
+        figures.print(FILE_NAME, out -> print(results, out));
         final Optional<String> first = results.stream()
                 .flatMap(result -> result.violations().stream()
                         .map(violation -> result.settings().policy() + ": " + violation))

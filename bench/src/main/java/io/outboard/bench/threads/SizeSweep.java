@@ -1,5 +1,6 @@
 package io.outboard.bench.threads;
 
+import io.outboard.bench.common.FigureOutput;
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
@@ -65,15 +66,19 @@ public final class SizeSweep {
      */
     public void run() throws IOException, InterruptedException {
         final List<ThreadSettings> plan = plan();
+        final FigureOutput output = request.figures();
         final List<Row> rows = new ArrayList<>();
         try (Progress progress = new Progress(plan.size())) {
             for (final ThreadSettings settings : plan) {
-                progress.stage(Units.bytes((double) settings.largestBytes()) + ", " + settings.label());
-                rows.add(new Row(settings, ThreadBench.open(settings).clocked()));
+                progress.stage(settings.label() + ", " + settings.threads() + " threads");
+                progress.pass("blocks of " + TextTable.plain(Units.bytes((double) settings.largestBytes())));
+                final Row row = new Row(settings, ThreadBench.open(settings).clocked());
+                rows.add(row);
+                output.add(row.json());
                 progress.step(1);
             }
         }
-        request.figures().print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
+        output.print(FILE_NAME, out -> print(rows, out));
     }
 
     private List<ThreadSettings> plan() {
@@ -96,18 +101,21 @@ public final class SizeSweep {
         final TextTable<Row> table = new TextTable<Row>()
                 .column("size", row -> Units.bytes((double) row.settings().largestBytes()))
                 .column("threads", row -> String.valueOf(row.settings().threads()))
-                .column("allocator", row -> row.settings().label());
-        addPercentiles(table, "allocate ", false);
-        addPercentiles(table, "free ", true);
+                .column("allocator", row -> row.settings().label())
+                .names()
+                .group("allocate");
+        addPercentiles(table, false);
+        table.group("free");
+        addPercentiles(table, true);
         table.print(rows, out);
     }
 
-    private static void addPercentiles(final TextTable<Row> table, final String kind, final boolean ofFrees) {
+    private static void addPercentiles(final TextTable<Row> table, final boolean ofFrees) {
         final double[] percentiles = {50, 99.9, 99.99, 100};
         final String[] titles = {"p50", "p99.9", "p99.99", "max"};
         for (int i = 0; i < percentiles.length; i++) {
             final double percentile = percentiles[i];
-            table.column((i == 0 ? kind : "") + titles[i], row -> {
+            table.column(titles[i], row -> {
                 final Latencies latencies =
                         ofFrees ? row.clocked().free() : row.clocked().allocate();
                 return Units.time(latencies.percentile(percentile));

@@ -45,12 +45,14 @@ public final class Watchdog<C extends DeviceCase> {
      *
      * @param cases what to run
      * @param starts is told of each case when it starts
+     * @param ends is told of each result when it is known
      * @return a JSON object for each, in the order given
      * @throws IllegalStateException if no process gets ready, for want of a device, say
      * @throws IOException if no process can be started
      * @throws InterruptedException if the thread is interrupted
      */
-    public List<String> run(final List<C> cases, final Consumer<C> starts) throws IOException, InterruptedException {
+    public List<String> run(final List<C> cases, final Consumer<C> starts, final Consumer<String> ends)
+            throws IOException, InterruptedException {
         final Map<Long, List<Integer>> groups = new LinkedHashMap<>();
         for (int i = 0; i < cases.size(); i++) {
             groups.computeIfAbsent(cases.get(i).driverHeapBytes(), key -> new ArrayList<>())
@@ -62,6 +64,7 @@ public final class Watchdog<C extends DeviceCase> {
                 for (final int index : group) {
                     starts.accept(cases.get(index));
                     results[index] = run(cases.get(index));
+                    ends.accept(results[index]);
                 }
             } finally {
                 stop();
