@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.OutOfMemory;
 import io.outboard.bench.measure.ThreadRate;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.trace.Trace;

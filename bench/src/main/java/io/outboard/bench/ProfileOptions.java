@@ -1,9 +1,14 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.DidYouMean;
 import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.threads.ThreadProfile;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
+import java.util.Iterator;
+import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
 /** Options of commands that measure a generated trace. */
@@ -15,6 +20,7 @@ final class ProfileOptions {
             names = "--profile",
             paramLabel = "NAME",
             defaultValue = "paper",
+            completionCandidates = Names.class,
             description =
                     "mimalloc, paper, large, mid, small or pingpong; as an adversary would have it, fragmenting, sawtooth,"
                             + " two-sizes, list-borders or equal-hashes; for pool also own, pairs, larson or xmalloc, of"
@@ -63,9 +69,20 @@ final class ProfileOptions {
 
     /** Refuses what isn't a trace's name, and a number of operations that can't be. */
     void checkTraceName() {
-        if (!Profiles.names().contains(profile)) {
-            throw new WrongUseException(
-                    "--profile=" + profile + " must be one of: " + String.join(", ", Profiles.names()));
+        final List<String> names = Profiles.names();
+        if (!names.contains(profile)) {
+            throw new WrongUseException("--profile=" + profile + " must be one of: " + String.join(", ", names)
+                    + DidYouMean.of(profile, names));
+        }
+    }
+
+    /** For the shell. */
+    static final class Names implements Iterable<String> {
+
+        @Override
+        public Iterator<String> iterator() {
+            return Stream.concat(Profiles.names().stream(), ThreadProfile.names().stream())
+                    .iterator();
         }
     }
 
@@ -93,6 +110,7 @@ final class ProfileOptions {
     }
 
     private Trace trace(final int seed, final int count) {
+        checkTraceName();
         try {
             return Profiles.variant(profile, count, seed, scale);
         } catch (final IllegalArgumentException e) {

@@ -4,6 +4,7 @@ import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.report.JsonLine;
@@ -14,8 +15,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -69,6 +68,7 @@ public final class CheckCommand implements Callable<Integer> {
             paramLabel = "NAME,...|all",
             split = ",",
             defaultValue = "all",
+            completionCandidates = StrategyNames.class,
             description = "Strategies to check. Default: ${DEFAULT-VALUE}.")
     private List<String> strategies = List.of("all");
 
@@ -100,7 +100,7 @@ public final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        final List<String> names = strategyNames();
+        final List<String> names = StrategyNames.of(strategies);
         final List<Shard> shards = plan(names);
         final int threadCount = threadCount();
         output.checkWritable();
@@ -158,21 +158,6 @@ public final class CheckCommand implements Callable<Integer> {
             throw new WrongUseException("--threads=" + count + " must be >= 1 and <= " + MOST_THREADS);
         }
         return count;
-    }
-
-    private List<String> strategyNames() {
-        if (strategies.equals(List.of("all"))) {
-            return Strategies.all().stream().map(StrategyProvider::name).toList();
-        }
-        final List<String> names = new ArrayList<>(new LinkedHashSet<>(strategies));
-        for (final String name : names) {
-            try {
-                Strategies.named(name);
-            } catch (final IllegalArgumentException e) {
-                throw new WrongUseException("--" + e.getMessage());
-            }
-        }
-        return names;
     }
 
     private void print(final List<CheckSummary> summaries, final PrintWriter printer) throws IOException {

@@ -124,7 +124,7 @@ public final class Progress implements AutoCloseable {
         }
         final double workNs = work == 0 ? 0 : (double) (now - started - searchNs) / done * Math.max(0, work - done);
         final double oneNs = searched == 0 ? 0 : (double) searchingNs / searched;
-        final double begunNs = searching ? Math.min(oneNs, now - searchStarted) : 0;
+        final double begunNs = searching ? Math.min(oneNs, (double) (now - searchStarted)) : 0;
         return Optional.of(Duration.ofNanos((long) (workNs + oneNs * searchesLeft - begunNs)));
     }
 

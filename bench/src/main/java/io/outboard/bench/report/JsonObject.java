@@ -81,7 +81,7 @@ public final class JsonObject {
      * @return the object; an empty one when it is null or absent
      * @throws IllegalArgumentException if the value is a string or a number
      */
-    JsonObject object(final String key) {
+    public JsonObject object(final String key) {
         final Object value = members.get(key);
         return value == null
                 ? new JsonObject(where, Map.of())

@@ -4,11 +4,11 @@ import io.outboard.bench.common.FigureOutput;
 import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.report.Units;
-import io.outboard.core.Strategies;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
@@ -70,6 +70,7 @@ public final class SoakCommand implements Callable<Integer> {
             names = "--strategy",
             paramLabel = "NAME",
             defaultValue = "tlsf",
+            completionCandidates = StrategyNames.class,
             description = "Strategy in the pool. Default: ${DEFAULT-VALUE}.")
     private String strategy = "tlsf";
 
@@ -155,11 +156,7 @@ public final class SoakCommand implements Callable<Integer> {
         if (!(minutes > 0 && minutes <= 100_000)) {
             throw new WrongUseException("--minutes=" + minutes + " must be > 0 and <= 100000");
         }
-        try {
-            Strategies.named(strategy);
-        } catch (final IllegalArgumentException e) {
-            throw new WrongUseException("--" + e.getMessage());
-        }
+        StrategyNames.check(strategy);
         if (!device.matches("none|[0-9]{1,9}")) {
             throw new WrongUseException("--device=" + device + " must be none or a number >= 0");
         }

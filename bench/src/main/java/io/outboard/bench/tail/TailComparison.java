@@ -1,12 +1,12 @@
 package io.outboard.bench.tail;
 
-import io.outboard.bench.OutOfMemory;
 import io.outboard.bench.common.FigureOutput;
 import io.outboard.bench.common.Isolation;
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
+import io.outboard.bench.measure.OutOfMemory;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.Units;
 import io.outboard.bench.trace.Trace;

@@ -1,7 +1,6 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
 import io.outboard.bench.common.OutputOptions;
-import io.outboard.bench.measure.Measurement;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +41,7 @@ public final class OutOfMemory {
     }
 
     /** Takes note of measurements. */
-    void add(final List<Measurement> measurements) {
+    public void add(final List<Measurement> measurements) {
         for (final Measurement measurement : measurements) {
             add(measurement.label(measurements), measurement.failures(), measurement.allocations());
         }
