@@ -171,7 +171,7 @@ public final class TextTable<T> {
             cells.add(column.cell.apply(row) + (Double.isNaN(best) ? "" : marked ? "*" : " "));
         }
         final int width = cells.stream().mapToInt(String::length).max().orElse(0);
-        final String format = (column == columns.get(0) ? "%-" : "%") + width + "s";
+        final String format = (column.equals(columns.get(0)) ? "%-" : "%") + width + "s";
         cells.replaceAll(cell -> String.format(Locale.ROOT, format, cell));
         return cells;
     }
