@@ -23,7 +23,7 @@ public final class Progress implements AutoCloseable {
     public static final long SECOND = 20_000_000;
 
     private static final int UPDATE_MILLISECONDS = 200;
-    private static final int BAR_LENGTH = 16;
+    private static final int BAR_LENGTH = 10;
     private static final int NS_A_SECOND = 1_000_000_000;
 
     private final long work;
@@ -55,22 +55,24 @@ public final class Progress implements AutoCloseable {
      * @param searches how many there are
      */
     public Progress(final long work, final int searches) {
-        this(work, searches, System::nanoTime, Boolean.getBoolean("outboard.terminal"));
+        this(work, searches, System::nanoTime, isTerminal() ? new ProgressBarBuilder() : null);
     }
 
-    Progress(final long work, final int searches, final LongSupplier clock, final boolean shown) {
+    Progress(
+            final long work, final int searches, final LongSupplier clock, final @Nullable ProgressBarBuilder builder) {
         this.work = work;
         this.searches = searches;
         this.clock = clock;
         started = clock.getAsLong();
-        bar = shown
-                ? new ProgressBarBuilder()
-                        .setInitialMax(work)
+        // Continuously: a step may take minutes, and the time goes on meanwhile.
+        bar = builder == null
+                ? null
+                : builder.setInitialMax(work)
                         .setUpdateIntervalMillis(UPDATE_MILLISECONDS)
+                        .continuousUpdate()
                         .setRenderer(this::render)
                         .clearDisplayOnFinish()
-                        .build()
-                : null;
+                        .build();
     }
 
     /**
@@ -155,9 +157,13 @@ public final class Progress implements AutoCloseable {
                 : String.format(Locale.ROOT, "%d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
     }
 
+    private static boolean isTerminal() {
+        return Boolean.getBoolean("outboard.terminal");
+    }
+
     /** Before a line of results is printed on the same terminal; the bar comes again below it. */
     public static void makeRoom() {
-        if (Boolean.getBoolean("outboard.terminal")) {
+        if (isTerminal()) {
             System.err.print("\r" + " ".repeat(TextTable.terminalColumns() - 1) + "\r");
             System.err.flush();
         }

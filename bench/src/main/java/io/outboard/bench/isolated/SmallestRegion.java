@@ -78,7 +78,7 @@ final class SmallestRegion {
         final long firstStep = stepFrom(peakOfBlocks());
         for (long step = firstStep; step <= lastStep; step += atATime) {
             progress.accept(progressOf(
-                    "smallest region, try " + (step - firstStep + 1) + " of at most " + (lastStep - firstStep + 1),
+                    "smallest region, " + (step - firstStep + 1) + " of at most " + (lastStep - firstStep + 1),
                     regionBytes(step)));
             final OptionalLong first = LongStream.rangeClosed(step, Math.min(step + atATime - 1, lastStep))
                     .parallel()

@@ -78,7 +78,7 @@ class SmallestRegionTest {
         new SmallestRegion(Strategies.named("tlsf"), options, Profiles.named("paper", 20_000)).find(heard::add);
 
         assertTrue(heard.size() > 10, heard::toString);
-        assertTrue(heard.get(0).matches("smallest region, try 1 of at most [0-9]+: 1\\.0000"), heard.get(0));
+        assertTrue(heard.get(0).matches("smallest region, 1 of at most [0-9]+: 1\\.0000"), heard.get(0));
         final List<String> regions =
                 heard.stream().map(text -> text.replaceFirst(".*: ", "")).toList();
         assertEquals(regions.stream().sorted().toList(), regions);
