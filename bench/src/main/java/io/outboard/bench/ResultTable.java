@@ -54,7 +54,7 @@ final class ResultTable {
         speedColumns().print(measurements, out);
         out.println();
         memoryColumns().print(measurements, out);
-        if (measurements.size() > 1) {
+        if (measurements.stream().filter(Measurement::servedAll).count() > 1) {
             out.println("\n" + TextTable.BEST + ", of those that served every allocation");
         }
         DriverRatio.print(measurements, out);
