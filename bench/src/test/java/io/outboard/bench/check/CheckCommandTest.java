@@ -124,8 +124,9 @@ class CheckCommandTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '"',
             value = {
-                "--ops=many      | --ops=many must be a whole number from 1 to 1e15, such as 1000000 or 1e9",
+                "--ops=many      | '--ops': 'many' must be a whole number from 1 to 1e15, such as 1000000 or 1e6",
                 "--threads=0     | --threads=0 must be >= 1 and <= 1000",
                 "--strategy=foo  | --strategy=foo must be one of",
                 "--shard=-1      | --shard=-1 must be >= 0",
@@ -145,7 +146,7 @@ class CheckCommandTest {
 
         final Ran ran = run(Strategies::named, "--ops=100", "--strategy=tlsf", "--out=" + file);
 
-        assertTrue(ran.err.contains("--out=" + file + " must be a folder, or one that can be made"), ran.err);
+        assertTrue(ran.err.contains("--out=" + file + " must be a folder in which files can be written"), ran.err);
     }
 
     private StrategyProvider count(final String name) {
