@@ -13,7 +13,6 @@ import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.ServiceConfigurationError;
-import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -38,7 +37,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             StrategiesCommand.class,
             ReportCommand.class,
             CompareCommand.class,
-            CommandLine.HelpCommand.class
+            CommandLine.HelpCommand.class,
+            CompletionCommand.class
         })
 public final class Main {
 
@@ -63,7 +63,6 @@ public final class Main {
     static int run(final String... arguments) {
         final Main main = new Main();
         final CommandLine commandLine = new CommandLine(main);
-        commandLine.addSubcommand("completion", new AutoComplete.GenerateCompletion());
         commandLine.setUsageHelpWidth(Math.min(TextTable.terminalColumns(), WIDEST_HELP));
         Environment.rememberCommand(arguments);
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);

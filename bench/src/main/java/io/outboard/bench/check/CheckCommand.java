@@ -113,6 +113,7 @@ public final class CheckCommand implements Callable<Integer> {
             if (out == null) {
                 results = pool.run(shards, null);
             } else {
+                output.deleteOld();
                 try (StateFile state = new StateFile(out, seed, Environment.commit())) {
                     results = pool.run(shards, state);
                 }

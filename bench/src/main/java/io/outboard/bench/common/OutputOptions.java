@@ -97,6 +97,18 @@ public final class OutputOptions {
     }
 
     /**
+     * Deletes another run's results, if the user wants them replaced. Only for commands that don't use {@link #write}, which does so
+     * itself.
+     *
+     * @throws IOException if they can't be deleted
+     */
+    public void deleteOld() throws IOException {
+        if (out != null && overwrite) {
+            RunFiles.delete(out);
+        }
+    }
+
+    /**
      * Where results go.
      *
      * @return the folder, null if none is wanted

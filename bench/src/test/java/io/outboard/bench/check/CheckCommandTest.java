@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -78,6 +79,27 @@ class CheckCommandTest {
         assertEquals(0, interrupted.exitCode, interrupted.err);
         assertEquals(1, made.get());
         assertEquals(withoutSeconds(shards), withoutSeconds(Files.readAllLines(state)));
+    }
+
+    /** Its own results it goes on with; those of a measurement would make a page of two runs. */
+    @Test
+    void shouldReplaceAnotherRunOnlyOnRequest() throws Exception {
+        Files.writeString(folder.resolve("results.json"), "old");
+        Files.writeString(folder.resolve("check-shards.json"), "of another seed\n");
+        final String[] command = {"--ops=2000", "--strategy=tlsf", "--out=" + folder, "--overwrite"};
+
+        final Ran refused = run(Strategies::named, Arrays.copyOf(command, command.length - 1));
+
+        assertEquals(FAILED, refused.exitCode, refused.out);
+        assertTrue(refused.err.contains("--out=" + folder + " must be a folder without another run's"), refused.err);
+        assertTrue(refused.err.contains("but has results.json"), refused.err);
+        assertEquals("of another seed\n", Files.readString(folder.resolve("check-shards.json")));
+
+        final Ran replaced = run(Strategies::named, command);
+
+        assertEquals(0, replaced.exitCode, replaced.err);
+        assertFalse(Files.exists(folder.resolve("results.json")));
+        assertEquals(1, Files.readAllLines(folder.resolve("check-shards.json")).size());
     }
 
     private static Set<String> withoutSeconds(final List<String> lines) {
