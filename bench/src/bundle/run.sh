@@ -48,7 +48,11 @@ if [ "${1-}" = java ]; then
     exec_java "$@"
 fi
 if [ "${1-}" != test ]; then
-    exec_java -cp "$here/lib/*" io.outboard.bench.Main "$@"
+    terminal=false
+    [ -t 2 ] && terminal=true
+    columns=
+    [ -t 1 ] && columns=$(stty size <&1 2>/dev/null | cut -d ' ' -f 2) || columns=
+    exec_java "-Doutboard.terminal=$terminal" "-Doutboard.columns=$columns" -cp "$here/lib/*" io.outboard.bench.Main "$@"
 fi
 shift
 

@@ -5,6 +5,7 @@ import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.measure.DriverBaselines;
 import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.Passes;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
@@ -33,17 +34,24 @@ final class Comparison {
     private final Opener opener;
     private final int maxBlocks;
     private final PrintWriter out;
+    private final PrintWriter err;
     private @Nullable Path placements;
     private final List<RuntimeException> problems = new ArrayList<>();
 
-    Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out) {
-        this(trace, options, out, Isolated::open);
+    Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
+        this(trace, options, out, err, Isolated::open);
     }
 
-    Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final Opener opener) {
+    Comparison(
+            final Trace trace,
+            final MeasureOptions options,
+            final PrintWriter out,
+            final PrintWriter err,
+            final Opener opener) {
         this.trace = trace;
         this.options = options;
         this.out = out;
+        this.err = err;
         this.opener = opener;
         this.maxBlocks = maxBlocks(trace);
     }
@@ -60,38 +68,33 @@ final class Comparison {
         placements = file;
     }
 
-    void run() throws IOException {
-        final List<Measurement> measurements = new ArrayList<>();
-        final @Nullable CudaDevice gpu;
-        final DriverBaselines baselines;
+    /** Measures and prints; returns the exit code. */
+    int run() throws IOException {
+        final Findings findings;
         try (DeviceProbe probe = options.openDevice()) {
             final @Nullable CudaMemorySource source = probe.source().orElse(null);
-            gpu = source == null ? null : source.device();
-            baselines = new DriverBaselines(trace, gpu);
-            final ResultFolderWriter writer = new ResultFolderWriter(options.output(), gpu);
-            final long steps = (long) StrategyBench.STEPS * options.strategies().size();
-            try (Progress progress = new Progress(steps + baselines.steps())) {
+            final @Nullable CudaDevice gpu = source == null ? null : source.device();
+            final DriverBaselines baselines = new DriverBaselines(trace, gpu);
+            findings = new Findings(trace, gpu, options, out, err, baselines::settings);
+            final int strategies = options.strategies().size();
+            try (Progress progress = new Progress(
+                    Passes.operations(trace) * strategies + baselines.steps(),
+                    options.smallestRegion() ? strategies : 0)) {
                 for (final String strategy : options.strategies()) {
                     progress.stage(strategy);
-                    final int before = measurements.size();
-                    measure(strategy, source, progress, measurements);
-                    if (measurements.size() > before) {
-                        writer.keep(trace, measurements, List.of(), baselines.settings());
-                    }
+                    measure(strategy, source, progress, findings);
                 }
-                baselines.measure(
-                        progress,
-                        measurements,
-                        () -> writer.keep(trace, measurements, List.of(), baselines.settings()));
+                baselines.measure(progress, findings::add);
             }
         }
-        if (measurements.isEmpty()) {
+        if (findings.isEmpty()) {
             throw failure();
         }
-        new Results(trace, measurements, List.of(), gpu, baselines.settings()).print(options, out);
+        final int exitCode = findings.finish();
         if (!problems.isEmpty()) {
             throw failure();
         }
+        return exitCode;
     }
 
     /** A strategy that was asked for alone, as it failed; of several, one line with all that did. */
@@ -114,10 +117,10 @@ final class Comparison {
             final String strategy,
             final @Nullable CudaMemorySource source,
             final Progress progress,
-            final List<Measurement> measurements)
+            final Findings findings)
             throws IOException {
         try {
-            measurements.add(measure(strategy, source, progress));
+            findings.add(measure(strategy, source, progress));
         } catch (final WrongUseException e) {
             problems.add(e);
         } catch (final RuntimeException | OutOfMemoryError e) {
@@ -131,11 +134,8 @@ final class Comparison {
             throws IOException {
         // In other classes than those that are measured, which compile as if nothing had been looked for.
         final StrategyBench scout = opener.open(strategy, trace, maxBlocks);
-        final StrategyBench.@Nullable Smallest smallest = options.smallestRegion()
-                ? scout.smallestRegion(region -> progress.stage(strategy + ", " + region))
-                : null;
+        final StrategyBench.@Nullable Smallest smallest = options.smallestRegion() ? search(scout, progress) : null;
         final double hostBytesPerBlock = scout.hostBytesPerBlock();
-        progress.stage(strategy);
         final long wanted =
                 smallest == null ? options.regionBytes().orElse(trace.regionBytes()) : smallest.regionBytes();
         final @Nullable Long served = smallest == null || !smallest.serves() ? null : (Long) smallest.regionBytes();
@@ -148,6 +148,15 @@ final class Comparison {
             return measure(strategy, region, source, progress).with(served, hostBytesPerBlock);
         } finally {
             source.giveBack(region);
+        }
+    }
+
+    private static StrategyBench.Smallest search(final StrategyBench scout, final Progress progress) {
+        progress.beginSearch();
+        try {
+            return scout.smallestRegion(progress::pass);
+        } finally {
+            progress.endSearch();
         }
     }
 
@@ -168,7 +177,7 @@ final class Comparison {
                                 ? NO_DEVICE
                                 : String.valueOf(source.device().ordinal()),
                         source == null ? null : source::usedBytes,
-                        () -> progress.step(1));
+                        progress);
     }
 
     /** What was asked for, as it was; what the trace suggests, as much of it as the device has. */

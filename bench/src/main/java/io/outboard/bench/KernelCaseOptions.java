@@ -1,6 +1,6 @@
 package io.outboard.bench;
 
-import io.outboard.bench.common.ByteSize;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.kernels.CasePlan;
 import io.outboard.bench.kernels.Contender;
@@ -274,7 +274,7 @@ final class KernelCaseOptions {
             final int dots = text.indexOf("..");
             final String least = dots < 0 ? text : text.substring(0, dots);
             final String most = dots < 0 ? text : text.substring(dots + 2);
-            final long[] size = {ByteSize.parse("--bytes", least), ByteSize.parse("--bytes", most)};
+            final long[] size = {OptionValue.bytes("--bytes", least), OptionValue.bytes("--bytes", most)};
             if (size[0] > size[1] || (dots >= 0 && size[0] == size[1])) {
                 throw new WrongUseException("--bytes=" + text + " must rise from the first to the second");
             }
@@ -296,7 +296,7 @@ final class KernelCaseOptions {
         for (final String text : preSplits) {
             final String split = Pattern.compile("(?<=:)[^+]*")
                     .matcher(text)
-                    .replaceAll(size -> String.valueOf(ByteSize.parse("--pre-split", size.group())));
+                    .replaceAll(size -> String.valueOf(OptionValue.bytes("--pre-split", size.group())));
             if (!PreSplits.isValid(split)) {
                 throw new WrongUseException("--pre-split=" + text
                         + " must be default, none, heap:SIZE or uniform:SIZE, the last three also with +end:SIZE");
@@ -309,7 +309,7 @@ final class KernelCaseOptions {
     private List<Long> heapSizes() {
         final List<Long> sizes = new ArrayList<>();
         for (final String text : heaps) {
-            final long size = ByteSize.parse("--heap", text);
+            final long size = OptionValue.bytes("--heap", text);
             if (size < LEAST_HEAP || size > MOST_HEAP) {
                 throw new WrongUseException("--heap=" + text + " must be from 64KiB to 64GiB");
             }

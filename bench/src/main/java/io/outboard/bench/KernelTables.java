@@ -125,6 +125,7 @@ final class KernelTables {
         new TextTable<KernelResult>()
                 .column("allocator", KernelResult::contender)
                 .column("case", KernelResult::name)
+                .names()
                 .column("operations/s", result -> Units.count(result.operationsPerSecond()))
                 .column("most in use", result -> Units.percent(result.number("peak")))
                 .column("false nulls", result -> count(result, "falseNulls"))

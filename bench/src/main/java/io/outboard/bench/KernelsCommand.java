@@ -22,6 +22,7 @@ import io.outboard.cuda.memory.CudaUnavailableException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
@@ -98,24 +99,23 @@ final class KernelsCommand implements Callable<Integer> {
                 .put("commit", Environment.commit())
                 .toString();
         final String fileName = worker == ProgramWorker.class ? ResultFolder.PROGRAMS : ResultFolder.KERNELS;
+        final List<String> known = new ArrayList<>();
         final List<String> results;
         try (Progress progress = new Progress(cases.size())) {
             results = new Watchdog<C>(worker, gpu.ordinal(), Duration.ofSeconds(limitSeconds))
-                    .run(
-                            cases,
-                            work -> {
-                                progress.step(1);
-                                progress.stage(name.apply(work));
-                            },
-                            lines -> ResultFolderWriter.keepLines(
-                                    output,
-                                    fileName,
-                                    lines.stream()
-                                            .map(line -> joined(line, origin))
-                                            .toList(),
-                                    gpu));
+                    .run(cases, work -> progress.stage(name.apply(work)), result -> {
+                        progress.step(1);
+                        final String line = joined(result, origin);
+                        printLine(line);
+                        known.add(line);
+                        ResultFolderWriter.keepLines(output, fileName, known, gpu);
+                    });
         }
-        return results.stream().map(line -> joined(line, origin)).toList();
+        final List<String> lines =
+                results.stream().map(result -> joined(result, origin)).toList();
+        // In the order that they were asked for, since they ran in another one.
+        ResultFolderWriter.keepLines(output, fileName, lines, gpu);
+        return lines;
     }
 
     /** What the options ask for, if they ask for programs. */
@@ -161,12 +161,10 @@ final class KernelsCommand implements Callable<Integer> {
 
     private void print(final List<String> lines, final CudaDevice gpu, final boolean ofPrograms) throws Exception {
         final PrintWriter out = spec.commandLine().getOut();
-        if (output.json()) {
-            lines.forEach(out::println);
-        } else if (ofPrograms) {
+        if (ofPrograms && !output.json()) {
             out.println(gpu);
             new ProgramTables(programResults(lines)).print(out);
-        } else {
+        } else if (!output.json()) {
             final List<KernelResult> results = IntStream.range(0, lines.size())
                     .mapToObj(i -> KernelResult.parse("results", i + 1, lines.get(i)))
                     .toList();
@@ -180,6 +178,15 @@ final class KernelsCommand implements Callable<Integer> {
             }
         }
         out.flush();
+    }
+
+    /** As each is known: in the order that cases ran in. */
+    private void printLine(final String line) {
+        if (output.json()) {
+            Progress.makeRoom();
+            spec.commandLine().getOut().println(line);
+            spec.commandLine().getOut().flush();
+        }
     }
 
     /** Two objects as one. */

@@ -1,8 +1,11 @@
 package io.outboard.bench;
 
 import io.outboard.bench.check.CheckCommand;
+import io.outboard.bench.common.DidYouMean;
 import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.compare.CompareCommand;
 import io.outboard.bench.soak.SoakCommand;
 import io.outboard.bench.trace.TraceFormatException;
 import java.io.FileNotFoundException;
@@ -13,6 +16,7 @@ import java.util.ServiceConfigurationError;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command line. Exit codes: 0 done, 1 failed while running, 2 wrong argument or file. */
 @Command(
@@ -31,12 +35,16 @@ import picocli.CommandLine.Option;
             CheckCommand.class,
             KernelsCommand.class,
             StrategiesCommand.class,
-            ReportCommand.class
+            ReportCommand.class,
+            CompareCommand.class,
+            CommandLine.HelpCommand.class,
+            CompletionCommand.class
         })
 public final class Main {
 
     private static final int FAILED = 1;
     private static final int WRONG_USE = 2;
+    private static final int WIDEST_HELP = 120;
 
     @Option(names = "--verbose", scope = CommandLine.ScopeType.INHERIT, description = "Print stack traces with errors.")
     private boolean verbose;
@@ -55,13 +63,18 @@ public final class Main {
     static int run(final String... arguments) {
         final Main main = new Main();
         final CommandLine commandLine = new CommandLine(main);
+        commandLine.setUsageHelpWidth(Math.min(TextTable.terminalColumns(), WIDEST_HELP));
         Environment.rememberCommand(arguments);
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setParameterExceptionHandler((exception, given) -> {
             final CommandLine command = exception.getCommandLine();
             printError(
                     command.getErr(),
-                    oneLine(exception) + " (see " + command.getCommandSpec().qualifiedName() + " --help)");
+                    oneLine(exception)
+                            + (exception instanceof UnmatchedArgumentException unmatched
+                                    ? DidYouMean.of(unmatched)
+                                    : "")
+                            + " (see " + command.getCommandSpec().qualifiedName() + " --help)");
             return WRONG_USE;
         });
         commandLine.setExecutionExceptionHandler((exception, command, result) -> {

@@ -42,18 +42,21 @@ final class MallocLargeCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         options.check();
         if (tail) {
-            measureTail();
-            return 0;
+            return measureTail();
         }
         if (profile.seeds(options.smallestRegion()) > 1) {
             new SmallestBySeed(profile, options, spec.commandLine().getOut()).run();
             return 0;
         }
-        new Comparison(profile.trace(), options, spec.commandLine().getOut()).run();
-        return 0;
+        return new Comparison(
+                        profile.trace(),
+                        options,
+                        spec.commandLine().getOut(),
+                        spec.commandLine().getErr())
+                .run();
     }
 
-    private void measureTail() throws IOException {
+    private int measureTail() throws IOException {
         profile.seeds(options.smallestRegion());
         if (options.smallestRegion()) {
             throw new WrongUseException("--region=smallest must not be given with --tail, which looks for no region");
@@ -72,6 +75,12 @@ final class MallocLargeCommand implements Callable<Integer> {
                         Comparison.maxBlocks(trace),
                         options.regionBytes().orElse(trace.regionBytes()),
                         options.output(),
-                        spec.commandLine().getOut());
+                        spec.commandLine().getOut(),
+                        options.outOfMemory());
+        return options.outOfMemory()
+                .report(
+                        options.output(),
+                        spec.commandLine().getOut(),
+                        spec.commandLine().getErr());
     }
 }

@@ -1,14 +1,13 @@
 package io.outboard.bench;
 
-import io.outboard.bench.common.ByteSize;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
+import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
-import io.outboard.core.Strategies;
-import io.outboard.core.StrategyProvider;
+import io.outboard.bench.measure.OutOfMemory;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import java.nio.file.Path;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +24,7 @@ final class MeasureOptions {
             paramLabel = "NAME,...|all",
             split = ",",
             defaultValue = "tlsf",
+            completionCandidates = StrategyNames.class,
             description =
                     "Strategies to measure, one after the other, each as if it were alone. Default: ${DEFAULT-VALUE}.")
     private List<String> strategies = List.of();
@@ -47,6 +47,9 @@ final class MeasureOptions {
     private @Nullable String region;
 
     @Mixin
+    private OutOfMemory outOfMemory = new OutOfMemory();
+
+    @Mixin
     private OutputOptions output = new OutputOptions();
 
     /** Checks everything that can be wrong before anything is measured, and makes the folder for results. */
@@ -63,18 +66,7 @@ final class MeasureOptions {
 
     /** Names, each once, of strategies that exist. */
     List<String> strategies() {
-        if (strategies.equals(List.of("all"))) {
-            return Strategies.all().stream().map(StrategyProvider::name).toList();
-        }
-        final List<String> names = List.copyOf(new LinkedHashSet<>(strategies));
-        for (final String name : names) {
-            try {
-                Strategies.named(name);
-            } catch (final IllegalArgumentException e) {
-                throw new WrongUseException("--" + e.getMessage());
-            }
-        }
-        return names;
+        return StrategyNames.of(strategies);
     }
 
     /** The device that was asked for, or none. */
@@ -99,12 +91,16 @@ final class MeasureOptions {
     OptionalLong regionBytes() {
         return region == null || smallestRegion()
                 ? OptionalLong.empty()
-                : OptionalLong.of(ByteSize.parse("--region", region));
+                : OptionalLong.of(OptionValue.bytes("--region", region));
     }
 
     @Nullable
     Path out() {
         return output.out();
+    }
+
+    OutOfMemory outOfMemory() {
+        return outOfMemory;
     }
 
     OutputOptions output() {

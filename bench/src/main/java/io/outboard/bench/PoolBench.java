@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.Measurement;
 
 /**
@@ -12,8 +13,8 @@ import io.outboard.bench.measure.Measurement;
  */
 public interface PoolBench {
 
-    /** Steps of progress that {@link #measurePool} and {@link #measureFacade} take. */
-    int STEPS = 4;
+    /** What {@link #operationsASecond} takes: a second to warm up, and five rounds of half a second. */
+    double RATE_SECONDS = 3.5;
 
     /**
      * Measures a pool that grows as it does by default, or one of a single region.
@@ -21,10 +22,10 @@ public interface PoolBench {
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param regionBytes size of the region; 0 for growth
      * @param device number of the GPU that the region is to lie on, or {@code none}: then all work has always finished
-     * @param step runs after each of {@link #STEPS} steps
+     * @param progress hears of each pass, and of {@link io.outboard.bench.measure.Passes#operations}
      * @return the results
      */
-    Measurement measurePool(String reusePolicy, long regionBytes, String device, Runnable step);
+    Measurement measurePool(String reusePolicy, long regionBytes, String device, Progress progress);
 
     /**
      * Measures a facade: the runtime's {@code cudaMalloc} and {@code cudaFree}, or, for {@code STREAM_ORDERED}, the driver's
@@ -32,10 +33,10 @@ public interface PoolBench {
      *
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param device number of the GPU
-     * @param step runs after each of {@link #STEPS} steps
+     * @param progress hears of each pass, and of {@link io.outboard.bench.measure.Passes#operations}
      * @return the results
      */
-    Measurement measureFacade(String reusePolicy, int device, Runnable step);
+    Measurement measureFacade(String reusePolicy, int device, Progress progress);
 
     /**
      * Measures what several threads get of one pool, each of which does the trace on its own, over and over. No device is

@@ -4,7 +4,7 @@ import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.measure.DriverBaselines;
-import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.Passes;
 import io.outboard.bench.measure.ThreadRate;
 import io.outboard.bench.threads.MemoryByThreads;
 import io.outboard.bench.threads.SizeSweep;
@@ -104,35 +104,37 @@ final class PoolCommand implements Callable<Integer> {
         final List<String> strategies = options.strategies();
         final Trace trace = profile.trace();
         maxBlocks = Comparison.maxBlocks(trace);
-        final List<Measurement> measurements = new ArrayList<>();
-        final List<ThreadRate> rates = new ArrayList<>();
-        final @Nullable CudaDevice gpu;
-        final DriverBaselines baselines;
+        final Findings findings;
         try (DeviceProbe probe = options.openDevice()) {
-            gpu = probe.source().map(CudaMemorySource::device).orElse(null);
-            baselines = new DriverBaselines(trace, gpu);
-            final ResultFolderWriter writer = new ResultFolderWriter(options.output(), gpu);
-            final DriverBaselines.Keeper keeper = () -> writer.keep(trace, measurements, rates, baselines.settings());
+            final @Nullable CudaDevice gpu =
+                    probe.source().map(CudaMemorySource::device).orElse(null);
+            final DriverBaselines baselines = new DriverBaselines(trace, gpu);
+            findings = new Findings(
+                    trace,
+                    gpu,
+                    options,
+                    spec.commandLine().getOut(),
+                    spec.commandLine().getErr(),
+                    baselines::settings);
+            final long roundWork = (long) (PoolBench.RATE_SECONDS * Progress.SECOND);
             final long runs = (long) strategies.size() * (1 + reuse.size() * (gpu == null ? 1 : 2));
             final long rounds = (long) strategies.size() * threadCounts.size();
-            try (Progress progress = new Progress(runs * PoolBench.STEPS + rounds + baselines.steps())) {
+            try (Progress progress =
+                    new Progress(runs * Passes.operations(trace) + rounds * roundWork + baselines.steps())) {
                 for (final String strategy : strategies) {
-                    measure(strategy, trace, reuse, gpu, progress, measurements, keeper);
+                    measure(strategy, trace, reuse, gpu, progress, findings);
                     for (final int count : threadCounts) {
                         progress.stage(strategy + " pool, " + count + " threads");
                         final double rate =
                                 Isolated.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
-                        rates.add(new ThreadRate(strategy, reuse.get(0), count, rate));
-                        keeper.keep();
-                        progress.step(1);
+                        findings.add(new ThreadRate(strategy, reuse.get(0), count, rate));
+                        progress.step(roundWork);
                     }
                 }
-                baselines.measure(progress, measurements, keeper);
+                baselines.measure(progress, findings::add);
             }
         }
-        new Results(trace, measurements, rates, gpu, baselines.settings())
-                .print(options, spec.commandLine().getOut());
-        return 0;
+        return findings.finish();
     }
 
     /** Does what the user wants of several threads. */
@@ -165,30 +167,25 @@ final class PoolCommand implements Callable<Integer> {
             final List<String> reuse,
             final @Nullable CudaDevice gpu,
             final Progress progress,
-            final List<Measurement> measurements,
-            final DriverBaselines.Keeper keeper)
+            final Findings findings)
             throws IOException {
         final long strategyBytes = options.regionBytes().orElse(trace.regionBytes());
         // Else it grows, as users' pools do.
         final long poolBytes = options.regionBytes().orElse(0);
-        final Runnable step = () -> progress.step(1);
         progress.stage(strategy);
         // Addresses only, also where there is a device: the strategy doesn't touch it.
-        measurements.add(Isolated.open(strategy, trace, maxBlocks)
-                .measure(VirtualMemorySource.region(1).address(), strategyBytes, "none", null, step));
-        keeper.keep();
+        findings.add(Isolated.open(strategy, trace, maxBlocks)
+                .measure(VirtualMemorySource.region(1).address(), strategyBytes, "none", null, progress));
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
-            measurements.add(Isolated.openPool(strategy, trace, maxBlocks)
-                    .measurePool(policy, poolBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), step));
-            keeper.keep();
+            findings.add(Isolated.openPool(strategy, trace, maxBlocks)
+                    .measurePool(policy, poolBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), progress));
         }
         if (gpu != null) {
             for (final String policy : reuse) {
                 progress.stage(strategy + " facade, " + policy);
-                measurements.add(
-                        Isolated.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), step));
-                keeper.keep();
+                findings.add(
+                        Isolated.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), progress));
             }
         }
     }

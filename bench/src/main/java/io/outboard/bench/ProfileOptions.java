@@ -1,12 +1,15 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.DidYouMean;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.threads.ThreadProfile;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
-import java.math.BigDecimal;
-import picocli.CommandLine.ITypeConverter;
+import java.util.Iterator;
+import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** Options of commands that measure a generated trace. */
 final class ProfileOptions {
@@ -17,6 +20,7 @@ final class ProfileOptions {
             names = "--profile",
             paramLabel = "NAME",
             defaultValue = "paper",
+            completionCandidates = Names.class,
             description =
                     "mimalloc, paper, large, mid, small or pingpong; as an adversary would have it, fragmenting, sawtooth,"
                             + " two-sizes, list-borders or equal-hashes; for pool also own, pairs, larson or xmalloc, of"
@@ -27,7 +31,7 @@ final class ProfileOptions {
             names = "--ops",
             paramLabel = "N",
             defaultValue = "" + Profiles.DEFAULT_OPERATIONS,
-            converter = WholeNumber.class,
+            converter = OptionValue.WholeInt.class,
             description = "Allocations and frees, together, such as 1000000 or 1e6. Default: ${DEFAULT-VALUE}.")
     private int operations;
 
@@ -65,9 +69,20 @@ final class ProfileOptions {
 
     /** Refuses what isn't a trace's name, and a number of operations that can't be. */
     void checkTraceName() {
-        if (!Profiles.names().contains(profile)) {
-            throw new WrongUseException(
-                    "--profile=" + profile + " must be one of: " + String.join(", ", Profiles.names()));
+        final List<String> names = Profiles.names();
+        if (!names.contains(profile)) {
+            throw new WrongUseException("--profile=" + profile + " must be one of: " + String.join(", ", names)
+                    + DidYouMean.of(profile, names));
+        }
+    }
+
+    /** For the shell. */
+    static final class Names implements Iterable<String> {
+
+        @Override
+        public Iterator<String> iterator() {
+            return Stream.concat(Profiles.names().stream(), ThreadProfile.names().stream())
+                    .iterator();
         }
     }
 
@@ -95,24 +110,11 @@ final class ProfileOptions {
     }
 
     private Trace trace(final int seed, final int count) {
+        checkTraceName();
         try {
             return Profiles.variant(profile, count, seed, scale);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(("--" + e.getMessage()).replace("--operations=", "--ops="));
-        }
-    }
-
-    /** Reads {@code 100000000} and {@code 1e8}. */
-    static final class WholeNumber implements ITypeConverter<Integer> {
-
-        @Override
-        public Integer convert(final String text) {
-            try {
-                return new BigDecimal(text).intValueExact();
-            } catch (final ArithmeticException | NumberFormatException e) {
-                throw new TypeConversionException(
-                        "'" + text + "' must be a whole number, such as 1000000 or 1e6, of less than 2^31");
-            }
         }
     }
 }

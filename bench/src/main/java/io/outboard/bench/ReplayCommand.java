@@ -46,12 +46,11 @@ final class ReplayCommand implements Callable<Integer> {
             throw new WrongUseException("--placements=" + placements + " must be a file, not a folder");
         }
         final Trace trace = TraceReader.read(file);
-        final Comparison comparison =
-                new Comparison(trace, options, spec.commandLine().getOut());
+        final Comparison comparison = new Comparison(
+                trace, options, spec.commandLine().getOut(), spec.commandLine().getErr());
         if (placements != null) {
             comparison.writePlacementsTo(placements);
         }
-        comparison.run();
-        return 0;
+        return comparison.run();
     }
 }

@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.measure.DriverRatio;
 import io.outboard.bench.measure.Measurement;
@@ -9,10 +10,15 @@ import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Measurements as people read them. */
 final class ResultTable {
+
+    private static final List<Percentile> PERCENTILES =
+            List.of(Percentile.P50, Percentile.P99, Percentile.P999, Percentile.MAX);
 
     private final Trace trace;
     private final List<Measurement> measurements;
@@ -37,7 +43,7 @@ final class ResultTable {
     void print(final PrintWriter out) {
         out.printf(
                 Locale.ROOT,
-                "%s: %,d operations, at most %,d blocks and %s live; %s%n%n",
+                "%s: %,d operations, at most %,d blocks and %s live%n%s%n%n",
                 trace.name(),
                 trace.operationCount(),
                 trace.peakLiveBlocks(),
@@ -52,6 +58,9 @@ final class ResultTable {
         speedColumns().print(measurements, out);
         out.println();
         memoryColumns().print(measurements, out);
+        if (measurements.stream().filter(Measurement::servedAll).count() > 1) {
+            out.println("\n" + TextTable.BEST + ", of those that served every allocation");
+        }
         DriverRatio.print(measurements, out);
         if (!baselines.isEmpty()) {
             out.println("\n" + baselines);
@@ -66,31 +75,52 @@ final class ResultTable {
     }
 
     private TextTable<Measurement> speedColumns() {
-        return new TextTable<Measurement>()
-                .column("strategy", this::name)
-                .column("an operation", m -> Units.time(m.nsPerOp()))
-                .column("allocate p50", m -> Units.time(m.allocate().percentile(Percentile.P50)))
-                .column("p99", m -> Units.time(m.allocate().percentile(Percentile.P99)))
-                .column("p99.9", m -> Units.time(m.allocate().percentile(Percentile.P999)))
-                .column("max", m -> Units.time(m.allocate().percentile(Percentile.MAX)))
-                .column("free p50", m -> Units.time(m.free().percentile(Percentile.P50)))
-                .column("p99", m -> Units.time(m.free().percentile(Percentile.P99)))
-                .column("p99.9", m -> Units.time(m.free().percentile(Percentile.P999)))
-                .column("max", m -> Units.time(m.free().percentile(Percentile.MAX)))
-                .column("garbage/op", m -> Units.bytes(m.gcBytesPerOp()));
+        final TextTable<Measurement> table = new TextTable<Measurement>().column("strategy", this::name);
+        time(table, "an operation", Measurement::nsPerOp);
+        table.group("allocate");
+        addPercentiles(table, Measurement::allocate);
+        table.group("free");
+        addPercentiles(table, Measurement::free);
+        return table.group("").column("garbage/op", m -> Units.bytes(m.gcBytesPerOp()));
+    }
+
+    private static void addPercentiles(
+            final TextTable<Measurement> table, final Function<Measurement, Latencies> kind) {
+        for (final Percentile percentile : PERCENTILES) {
+            time(table, percentile.title(), m -> kind.apply(m).percentile(percentile));
+        }
+    }
+
+    /** What refused everything has no speed, and what refused something is never the best. */
+    private static void time(
+            final TextTable<Measurement> table, final String title, final ToDoubleFunction<Measurement> ns) {
+        table.column(
+                title,
+                m -> Units.time(m.servedAny() ? ns.applyAsDouble(m) : Double.NaN),
+                m -> m.servedAll() ? ns.applyAsDouble(m) : Double.NaN);
     }
 
     private TextTable<Measurement> memoryColumns() {
         return new TextTable<Measurement>()
                 .column("strategy", this::name)
                 .column("region", m -> bytes(m.regionBytes()))
-                .column("extent/live", m -> ratio(m.peakExtentBytes()))
-                .column("smallest/live", m -> hasNone(m) ? "none" : ratio(m.smallestRegionBytes()))
+                .column("extent/live", m -> ratio(m.peakExtentBytes()), m -> servedRatio(m, m.peakExtentBytes()))
+                .column(
+                        "smallest/live",
+                        m -> hasNone(m) ? "none" : ratio(m.smallestRegionBytes()),
+                        m -> servedRatio(m, m.smallestRegionBytes()))
                 .column("ext. fragm.", m -> Units.percent(m.externalFragmentation()))
                 .column("int. fragm.", m -> Units.percent(m.internalFragmentation()))
                 .column("host memory", m -> bytes(m.hostBytes()))
-                .column("host bytes a block", m -> Units.number(m.hostBytesPerBlock()))
+                .column(
+                        "host bytes a block",
+                        m -> Units.number(m.hostBytesPerBlock()),
+                        m -> m.servedAll() ? m.hostBytesPerBlock() : Double.NaN)
                 .column("failed", m -> Units.count((double) m.failures()));
+    }
+
+    private double servedRatio(final Measurement measurement, final @Nullable Long bytes) {
+        return bytes == null || !measurement.servedAll() ? Double.NaN : (double) bytes / trace.peakLiveBytes();
     }
 
     private String name(final Measurement measurement) {

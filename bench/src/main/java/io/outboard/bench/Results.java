@@ -31,12 +31,11 @@ record Results(
         @Nullable CudaDevice gpu,
         String baselines) {
 
-    /** Prints them, and writes the page of the folder that the options ask for, in which they are already. */
+    /** Prints what isn't printed yet, and writes the page of the folder that the options ask for, in which they are already. */
     void print(final MeasureOptions options, final PrintWriter out) throws IOException {
         final String device = gpu == null ? null : gpu.toString();
         if (options.json()) {
-            measurements.forEach(measurement -> out.println(measurement.json(device)));
-            rates.forEach(rate -> out.println(rate.json(trace)));
+            // The others were printed as they were known.
             DriverRatio.of(measurements).forEach(ratio -> out.println(ratio.json()));
         } else {
             new ResultTable(trace, measurements, options.smallestRegion(), device, baselines).print(out);

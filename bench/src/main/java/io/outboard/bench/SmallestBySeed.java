@@ -46,27 +46,27 @@ final class SmallestBySeed {
     }
 
     void run() throws IOException {
+        final FigureOutput figures = new FigureOutput(options.output(), "smallest.json", out, null);
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput output = new FigureOutput(options.output(), out, null);
         try (Progress progress = new Progress((long) options.strategies().size() * seeds)) {
             for (final String strategy : options.strategies()) {
-                rows.add(row(strategy, progress));
-                output.keep("smallest.json", rows.stream().map(this::json).toList());
+                final Row row = row(strategy, progress);
+                rows.add(row);
+                figures.add(json(row));
             }
         }
-        output.print("smallest.json", rows.stream().map(this::json).toList(), table -> print(rows, table));
+        figures.print(table -> print(rows, table));
     }
 
     private Row row(final String strategy, final Progress progress) {
         final List<Need> needs = new ArrayList<>();
         for (int seed = 0; seed < seeds; seed++) {
             final Trace trace = profile.trace(seed);
-            final String stage = strategy + ", seed " + seed + ", ";
+            progress.stage(strategy + ", seed " + (seed + 1) + " of " + seeds);
             final StrategyBench bench = Isolated.open(strategy, trace, Comparison.maxBlocks(trace));
-            final Smallest smallest = bench.smallestRegion(region -> progress.stage(stage + region));
+            final Smallest smallest = bench.smallestRegion(progress::pass);
             if (smallest.serves()) {
-                final long refusedBytes =
-                        bench.lastRefusedRegion(smallest.regionBytes(), region -> progress.stage(stage + region));
+                final long refusedBytes = bench.lastRefusedRegion(smallest.regionBytes(), progress::pass);
                 final double peakBytes = trace.peakLiveBytes();
                 needs.add(new Need(smallest.regionBytes() / peakBytes, refusedBytes / peakBytes));
             }

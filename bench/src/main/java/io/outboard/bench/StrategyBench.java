@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.measure.Measurement;
 import java.io.IOException;
@@ -16,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * {@link RuntimeException} whose message says what failed.
  */
 public interface StrategyBench {
-
-    /** Steps of progress that {@link #measure} takes: its passes. */
-    int STEPS = 4;
 
     /**
      * What came of looking for the smallest region.
@@ -61,12 +59,16 @@ public interface StrategyBench {
      * @param regionBytes size of the region
      * @param device number of the GPU that the region lies on, or {@code none}
      * @param deviceUsedBytes asks the device how much is in use; null without one
-     * @param step runs after each of {@link #STEPS} steps
+     * @param progress hears of each pass, and of {@link io.outboard.bench.measure.Passes#operations}
      * @return the results; what only a search or another region can tell is left out
      * @throws WrongUseException if the strategy can't divide such a region
      */
     Measurement measure(
-            long regionAddress, long regionBytes, String device, @Nullable LongSupplier deviceUsedBytes, Runnable step);
+            long regionAddress,
+            long regionBytes,
+            String device,
+            @Nullable LongSupplier deviceUsedBytes,
+            Progress progress);
 
     /**
      * Replays the trace once and writes where each block was placed.

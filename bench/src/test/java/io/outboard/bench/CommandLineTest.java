@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceWriter;
@@ -90,15 +91,16 @@ class CommandLineTest {
         assertEquals(0, outcome.exitCode(), outcome.err());
         final List<String> lines = outcome.out().lines().toList();
         for (final StrategyProvider provider : Strategies.all()) {
-            assertEquals(
-                    2,
+            assertTrue(
                     lines.stream()
-                            .filter(line -> line.startsWith(provider.name() + " "))
-                            .count(),
+                                    .filter(line -> line.startsWith(provider.name() + " "))
+                                    .count()
+                            >= 2,
                     outcome.out());
         }
         assertTrue(outcome.out().contains("host bytes a block"), outcome.out());
-        assertTrue(lines.stream().allMatch(line -> line.length() <= 150), outcome.out());
+        assertTrue(lines.stream().allMatch(line -> line.length() <= TextTable.terminalColumns()), outcome.out());
+        assertTrue(outcome.out().contains(TextTable.BEST), outcome.out());
     }
 
     @Test
@@ -283,7 +285,7 @@ class CommandLineTest {
         for (final String name : List.of("tlsf ", "nothing ")) {
             final List<String> rows =
                     lines.stream().filter(line -> line.startsWith(name)).toList();
-            assertEquals(1, rows.size(), outcome.out());
+            assertFalse(rows.isEmpty(), outcome.out());
             assertTrue(rows.get(0).contains("250,000"), outcome.out());
         }
         assertTrue(outcome.out().contains("p99.999"), outcome.out());
@@ -326,6 +328,10 @@ class CommandLineTest {
         "malloc-large --region -1, --region=-1",
         "malloc-large --format xml, xml",
         "malloc-large --foo, --foo",
+        "malloc-large --ops 2000 --device none --out /proc, --out=/proc must be a folder in which files can be written",
+        "malloc-large --ops 2000 --device none --out=, --out= must be the name of a folder",
+        "check --ops 2000 --out /proc, --out=/proc must be",
+        "compare no-such-folder no-such-folder, no-such-folder",
         "replay no-such-file, no-such-file",
         "replay, FILE",
         "report no-such-folder, no-such-folder",

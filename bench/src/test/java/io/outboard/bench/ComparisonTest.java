@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
+import java.io.BufferedWriter;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -30,6 +32,8 @@ class ComparisonTest {
 
     private final Trace trace = Profiles.named("paper", 2_000);
     private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private int exitCode;
 
     @Test
     void shouldSayNoneAndMeasureInTheLargestRegionTried() throws Exception {
@@ -104,6 +108,74 @@ class ComparisonTest {
         assertEquals("", out.toString());
     }
 
+    /** Who reads them needn't wait for the slowest. */
+    @Test
+    void shouldPrintALineOfJsonAsSoonAsItIsKnown() throws Exception {
+        final List<Integer> linesBefore = new ArrayList<>();
+
+        compare(
+                (strategy, measured, maxBlocks) -> {
+                    linesBefore.add(lines().size());
+                    return Isolated.open(strategy, measured, maxBlocks);
+                },
+                "tlsf,segregated-fit",
+                "--format",
+                "json");
+
+        // Each is opened twice: to be looked at, then to be measured.
+        assertEquals(List.of(0, 0, 1, 1), linesBefore);
+        assertEquals(2, lines().size());
+    }
+
+    @Test
+    void shouldFailWhereNothingWasServed() throws Exception {
+        compare(Isolated::open, "tlsf,segregated-fit", "--region", "512");
+
+        assertEquals(1, exitCode);
+        final String last = lines().get(lines().size() - 1);
+        assertTrue(
+                last.matches(
+                        "out of memory: tlsf ([0-9,]+) of \\1 allocations; segregated-fit ([0-9,]+) of \\2 allocations;"
+                                + " exit code 1, see --fail-on-oom"),
+                last);
+        assertFalse(out.toString().contains("*  ") || out.toString().contains("*\n"), out.toString());
+        assertEquals("", err.toString());
+    }
+
+    @Test
+    void shouldSayLastWhatWasNotServed() throws Exception {
+        compare(Isolated::open, "tlsf", "--region", "64MiB");
+
+        assertEquals(0, exitCode);
+        final String last = lines().get(lines().size() - 1);
+        assertTrue(last.matches("out of memory: tlsf [0-9,]+ of [0-9,]+ allocations"), last);
+    }
+
+    @Test
+    void shouldFailIfAnyAllocationFailsWhereThatIsAskedFor() throws Exception {
+        compare(Isolated::open, "tlsf", "--region", "64MiB", "--fail-on-oom", "--format", "json");
+
+        assertEquals(1, exitCode);
+        assertEquals(1, lines().size());
+        assertTrue(err.toString().matches("out of memory: tlsf .* allocations; exit code 1, see --fail-on-oom\\R"));
+    }
+
+    @Test
+    void shouldNeverFailForWantOfMemoryWhereThatIsAskedFor() throws Exception {
+        compare(Isolated::open, "tlsf", "--region", "512", "--no-fail-on-oom");
+
+        assertEquals(0, exitCode);
+        assertTrue(out.toString().contains("; nothing was served"), out.toString());
+    }
+
+    /** How fast refusals are is no speed: JSON has none, so that nobody makes it the fastest. */
+    @Test
+    void shouldTellNoSpeedOfWhatServedNothing() throws Exception {
+        compare(Isolated::open, "tlsf", "--region", "512", "--format", "json");
+
+        assertTrue(out.toString().contains("\"nsPerOp\":null,\"allocate\":{\"mean\":null,"), out.toString());
+    }
+
     private StrategyBench openAllButTlsf(final String strategy, final Trace measured, final int maxBlocks) {
         if (strategy.equals("tlsf")) {
             throw new IllegalStateException("the table is full");
@@ -118,7 +190,8 @@ class ComparisonTest {
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .parseArgs(Stream.concat(Stream.of("--device", "none", "--strategy", strategies), Stream.of(more))
                         .toArray(String[]::new));
-        new Comparison(trace, options, new PrintWriter(out), opener).run();
+        final PrintWriter writer = new PrintWriter(new BufferedWriter(out));
+        exitCode = new Comparison(trace, options, writer, new PrintWriter(err, true), opener).run();
     }
 
     private List<String> lines() {
@@ -155,8 +228,8 @@ class ComparisonTest {
                 final long regionBytes,
                 final String device,
                 final @Nullable LongSupplier deviceUsedBytes,
-                final Runnable step) {
-            return isolated.measure(regionAddress, regionBytes, device, deviceUsedBytes, step);
+                final Progress progress) {
+            return isolated.measure(regionAddress, regionBytes, device, deviceUsedBytes, progress);
         }
 
         @Override

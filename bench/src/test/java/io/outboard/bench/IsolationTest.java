@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.isolated.IsolatedBench;
 import io.outboard.bench.measure.Measurement;
@@ -118,13 +119,13 @@ class IsolationTest {
         final StrategyBench bench = Isolated.open("tlsf", trace, MAX_BLOCKS);
 
         final WrongUseException thrown =
-                assertThrows(WrongUseException.class, () -> bench.measure(ADDRESS, 1, "none", null, () -> {}));
+                assertThrows(WrongUseException.class, () -> bench.measure(ADDRESS, 1, "none", null, new Progress(1)));
 
         assertTrue(String.valueOf(thrown.getMessage()).startsWith("--region=1 must suit tlsf:"));
     }
 
     private Measurement measure(final StrategyBench bench) {
-        return bench.measure(ADDRESS, REGION_BYTES, "none", null, () -> {});
+        return bench.measure(ADDRESS, REGION_BYTES, "none", null, new Progress(1));
     }
 
     private ClassLoader loaderOf(final String strategy) {

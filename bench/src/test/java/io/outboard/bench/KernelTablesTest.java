@@ -8,6 +8,7 @@ import io.outboard.bench.report.kernels.KernelResult;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class KernelTablesTest {
@@ -45,14 +46,20 @@ class KernelTablesTest {
 
     @Test
     void shouldPrintAgedHeapsAndChurn() {
+        final String churn = "CFMMalloc coalesced CHURN T10k 4..1048576 ";
         final List<String> lines = print(KernelResultFiles.sample());
 
         assertTrue(
                 lines.stream().anyMatch(line -> line.replaceAll(" +", " ").equals("AD T10k 16 B 66/22, 1.10 (310)")),
                 lines.toString());
+        // Wider than a terminal, so it goes on below.
         assertEquals(
-                "CFMMalloc coalesced CHURN T10k 4..1048576 2,600,000 96.1 % 0 17 0.85 0.25 1.00 GiB false",
-                squeezed(lines, "CFMMalloc coalesced  CHURN"));
+                "2,600,000 96.1 % 0 17 0.85 0.25 1.00 GiB false",
+                lines.stream()
+                        .map(line -> line.replaceAll(" +", " "))
+                        .filter(line -> line.startsWith(churn))
+                        .map(line -> line.substring(churn.length()))
+                        .collect(Collectors.joining(" ")));
     }
 
     /** 60 and 20 over 6 and 5.04 of ours; 6.9 and 7.0 over 5.9 and 5.9 of the peer's harness. */

@@ -1,8 +1,11 @@
 package io.outboard.bench.check;
 
 import io.outboard.bench.common.Environment;
+import io.outboard.bench.common.OptionValue;
+import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.RunFiles;
+import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.report.AtomicFile;
@@ -11,10 +14,7 @@ import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -22,6 +22,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -33,16 +34,14 @@ import picocli.CommandLine.Spec;
         description =
                 "Does random operations on strategies, over regions of 2 to 2^32 - 1 granules of 1 byte to 1 GiB, and compares every"
                         + " answer with a model of its own. Needs no GPU.",
-        footer = "Exit code 1 if anything was wrong; then it says how to repeat the shard that showed it.")
+        footer = {
+            "--out writes check.json, environment.json, and each shard as it is finished to check-shards.json; shards that are there"
+                    + " already, of the same seed, aren't done again.",
+            "Exit code 1 if anything was wrong; then it says how to repeat the shard that showed it."
+        })
 public final class CheckCommand implements Callable<Integer> {
 
     private static final int MOST_THREADS = 1_000;
-
-    /** What to print. */
-    enum Format {
-        TABLE,
-        JSON
-    }
 
     private final Function<String, StrategyProvider> providers;
 
@@ -53,8 +52,9 @@ public final class CheckCommand implements Callable<Integer> {
             names = "--ops",
             paramLabel = "N",
             defaultValue = "1e8",
+            converter = OptionValue.WholeLong.class,
             description = "Operations, such as 1e9, split evenly over the strategies. Default: ${DEFAULT-VALUE}.")
-    private String operations = "1e8";
+    private long operations;
 
     @Option(
             names = "--seed",
@@ -68,6 +68,7 @@ public final class CheckCommand implements Callable<Integer> {
             paramLabel = "NAME,...|all",
             split = ",",
             defaultValue = "all",
+            completionCandidates = StrategyNames.class,
             description = "Strategies to check. Default: ${DEFAULT-VALUE}.")
     private List<String> strategies = List.of("all");
 
@@ -84,20 +85,8 @@ public final class CheckCommand implements Callable<Integer> {
                     "Only this shard of one strategy, to repeat it: from 0; it has 4e6 operations, or --ops if that is less.")
     private @Nullable Long shard;
 
-    @Option(
-            names = "--out",
-            paramLabel = "DIR",
-            description =
-                    "Write check.json, environment.json, and each shard as it is finished to check-shards.json; shards that are"
-                            + " there already, of the same seed, aren't done again.")
-    private @Nullable Path out;
-
-    @Option(
-            names = "--format",
-            paramLabel = "table|json",
-            defaultValue = "table",
-            description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
-    private Format format = Format.TABLE;
+    @Mixin
+    private OutputOptions output = new OutputOptions();
 
     /** Picocli makes it. */
     public CheckCommand() {
@@ -111,9 +100,11 @@ public final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        final List<String> names = strategyNames();
+        final List<String> names = StrategyNames.of(strategies);
         final List<Shard> shards = plan(names);
         final int threadCount = threadCount();
+        output.check(RunFiles::isOfMeasurement);
+        final Path out = output.out();
         final List<ShardResult> results;
         try (Progress progress =
                 new Progress(shards.stream().mapToLong(Shard::operations).sum())) {
@@ -122,7 +113,8 @@ public final class CheckCommand implements Callable<Integer> {
             if (out == null) {
                 results = pool.run(shards, null);
             } else {
-                try (StateFile state = openState(out)) {
+                output.deleteOld();
+                try (StateFile state = new StateFile(out, seed, Environment.commit())) {
                     results = pool.run(shards, state);
                 }
             }
@@ -148,14 +140,14 @@ public final class CheckCommand implements Callable<Integer> {
 
     /** What was to be done, checked as a whole before anything runs. */
     private List<Shard> plan(final List<String> names) {
-        final long count = CheckPlan.operations(operations);
+        final long count = operations;
         if (shard == null) {
             return CheckPlan.shards(names, seed, count);
         }
         if (shard < 0) {
             throw new WrongUseException("--shard=" + shard + " must be >= 0");
         }
-        if (names.size() != 1 || out != null) {
+        if (names.size() != 1 || output.out() != null) {
             throw new WrongUseException("--shard=" + shard + " must be of one strategy, and without --out");
         }
         return List.of(new Shard(names.get(0), seed, shard, Math.min(count, Shard.MOST_OPERATIONS)));
@@ -169,35 +161,10 @@ public final class CheckCommand implements Callable<Integer> {
         return count;
     }
 
-    private List<String> strategyNames() {
-        if (strategies.equals(List.of("all"))) {
-            return Strategies.all().stream().map(StrategyProvider::name).toList();
-        }
-        final List<String> names = new ArrayList<>(new LinkedHashSet<>(strategies));
-        for (final String name : names) {
-            try {
-                Strategies.named(name);
-            } catch (final IllegalArgumentException e) {
-                throw new WrongUseException("--" + e.getMessage());
-            }
-        }
-        return names;
-    }
-
-    private StateFile openState(final Path folder) throws IOException {
-        try {
-            Files.createDirectories(folder);
-        } catch (final IOException e) {
-            throw new WrongUseException("--out=" + folder + " must be a folder, or one that can be made");
-        }
-        RunFiles.checkNone(folder, RunFiles::isOfMeasurement);
-        return new StateFile(folder, seed, Environment.commit());
-    }
-
     private void print(final List<CheckSummary> summaries, final PrintWriter printer) throws IOException {
         final List<String> lines =
                 summaries.stream().map(summary -> summary.json(seed).toString()).toList();
-        if (format == Format.JSON) {
+        if (output.json()) {
             lines.forEach(printer::println);
         } else {
             new TextTable<CheckSummary>()
@@ -211,6 +178,7 @@ public final class CheckCommand implements Callable<Integer> {
                     .column("an operation", summary -> Units.time(summary.nsPerOperation()))
                     .print(summaries, printer);
         }
+        final Path out = output.out();
         if (out != null) {
             AtomicFile.write(out.resolve("check.json"), String.join("\n", lines) + "\n");
             AtomicFile.write(out.resolve("environment.json"), Environment.json(null, "") + "\n");

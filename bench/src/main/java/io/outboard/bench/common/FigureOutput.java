@@ -6,62 +6,68 @@ import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Prints and writes figures that are one JSON object a line, and a table for people. */
+/** Prints and writes figures that are one JSON object a line, each as it is known, and a table for people. */
 public final class FigureOutput {
 
     private final OutputOptions options;
+    private final String fileName;
     private final PrintWriter out;
     private final @Nullable CudaDevice gpu;
+    private final List<String> lines = new ArrayList<>();
 
     /**
      * Nothing printed yet.
      *
      * @param options what to print, and where to write
+     * @param fileName of the file in the folder
      * @param out where to print
      * @param gpu what was measured on, null without one
      */
-    public FigureOutput(final OutputOptions options, final PrintWriter out, final @Nullable CudaDevice gpu) {
+    public FigureOutput(
+            final OutputOptions options, final String fileName, final PrintWriter out, final @Nullable CudaDevice gpu) {
         this.options = options;
+        this.fileName = fileName;
         this.out = out;
         this.gpu = gpu;
     }
 
     /**
-     * Writes the figures that are known so far into the folder that the options ask for.
+     * Prints a figure at once if that is asked for as JSON, and writes all that are known into the folder that the options ask
+     * for.
      *
-     * @param fileName of the file in the folder
-     * @param lines the figures; where they come from is added to them
+     * @param line the figure; where it comes from is added to it
      * @throws IOException if the folder can't be written
      */
-    public void keep(final String fileName, final List<JsonLine> lines) throws IOException {
-        lines.forEach(line -> line.put("jdk", Environment.jdk())
+    public void add(final JsonLine line) throws IOException {
+        line.put("jdk", Environment.jdk())
                 .put("cpu", Environment.cpu())
                 .put("gpu", gpu == null ? null : gpu.toString())
-                .put("commit", Environment.commit()));
+                .put("commit", Environment.commit());
+        lines.add(line.toString());
+        if (options.json()) {
+            Progress.makeRoom();
+            out.println(line);
+            out.flush();
+        }
         if (options.out() != null) {
-            options.writeLines(fileName, lines.stream().map(JsonLine::toString).toList());
+            options.writeLines(fileName, lines);
             options.write("environment.json", Environment.json(gpu, "") + "\n");
         }
     }
 
     /**
-     * Prints the figures, and writes the folder that the options ask for.
+     * Prints the table, unless the figures were printed as JSON, and makes the page of the folder that the options ask for.
      *
-     * @param fileName of the file in the folder
-     * @param lines the figures
-     * @param table prints them for people
+     * @param table prints the figures for people
      * @throws IOException if the folder can't be written
      */
-    public void print(final String fileName, final List<JsonLine> lines, final Consumer<PrintWriter> table)
-            throws IOException {
-        keep(fileName, lines);
-        if (options.json()) {
-            lines.forEach(out::println);
-        } else {
+    public void print(final Consumer<PrintWriter> table) throws IOException {
+        if (!options.json()) {
             table.accept(out);
         }
         final Path folder = options.out();

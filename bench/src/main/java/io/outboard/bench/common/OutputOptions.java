@@ -2,9 +2,11 @@ package io.outboard.bench.common;
 
 import io.outboard.bench.report.AtomicFile;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -19,6 +21,9 @@ public final class OutputOptions {
         /** For programs: one object a line. */
         JSON
     }
+
+    /** About as much as the results of one strategy. */
+    private static final int PROBE_BYTES = 64 << 10;
 
     @Option(
             names = "--out",
@@ -42,20 +47,64 @@ public final class OutputOptions {
     public OutputOptions() {}
 
     /**
-     * Makes the folder for results, if one is wanted. One folder holds one run.
+     * Checks everything that can be wrong, and makes the folder for results, if one is wanted. One folder holds one run.
      *
-     * @throws WrongUseException if it can't be made, or has another run's results that aren't to be replaced
+     * @throws WrongUseException if results can't be written there, or another run's are there and aren't to be replaced
      */
     public void check() {
-        if (out != null) {
+        check(RunFiles::isOfRun);
+    }
+
+    /**
+     * The same for a command that goes on with what it finds of its own.
+     *
+     * @param foreign which names are of files that mustn't be there
+     * @throws WrongUseException as {@link #check()}
+     */
+    public void check(final Predicate<String> foreign) {
+        checkWritable();
+        if (out != null && !overwrite) {
+            RunFiles.checkNone(out, foreign);
+        }
+    }
+
+    /**
+     * Makes the folder for results, if one is wanted, and writes a small file there for a moment: what has been measured for
+     * minutes must not be lost for want of a place.
+     *
+     * @throws WrongUseException if that can't be done
+     */
+    public void checkWritable() {
+        if (out == null) {
+            return;
+        }
+        if (out.toString().isBlank()) {
+            throw new WrongUseException("--out=" + out + " must be the name of a folder, not empty");
+        }
+        try {
+            Files.createDirectories(out);
+            final Path probe = Files.createTempFile(out, ".outboard", ".tmp");
             try {
-                Files.createDirectories(out);
-            } catch (final IOException e) {
-                throw new WrongUseException("--out=" + out + " must be a folder, or one that can be made");
+                Files.write(probe, new byte[PROBE_BYTES]);
+            } finally {
+                Files.deleteIfExists(probe);
             }
-            if (!overwrite) {
-                RunFiles.checkNone(out, RunFiles::isOfRun);
-            }
+        } catch (final IOException e) {
+            final String reason = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
+            throw new WrongUseException("--out=" + out + " must be a folder in which files can be written"
+                    + (reason == null ? "" : ": " + reason));
+        }
+    }
+
+    /**
+     * Deletes another run's results, if the user wants them replaced. Only for commands that don't use {@link #write}, which does so
+     * itself.
+     *
+     * @throws IOException if they can't be deleted
+     */
+    public void deleteOld() throws IOException {
+        if (out != null && overwrite) {
+            RunFiles.delete(out);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.outboard.bench.isolated;
 
 import io.outboard.bench.StrategyBench;
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
@@ -62,13 +63,12 @@ public final class IsolatedBench implements StrategyBench {
             final long regionBytes,
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
-            final Runnable step) {
+            final Progress progress) {
         final Strategy strategy = create(regionAddress, regionBytes);
         final StrategyTarget target = new StrategyTarget(strategy, trace.slots());
         final StrategyMemory memory = new StrategyMemory(strategy, target, trace);
-        memory.run(deviceUsedBytes);
-        step.run();
-        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, step).run();
+        memory.run(deviceUsedBytes, progress);
+        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
         return new Measurement(
                 trace,
                 provider.name(),

@@ -1,6 +1,7 @@
 package io.outboard.bench.isolated;
 
 import io.outboard.bench.PoolBench;
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.MemorySource;
@@ -48,14 +49,15 @@ public final class IsolatedPoolBench implements PoolBench {
 
     @Override
     public Measurement measurePool(
-            final String reusePolicy, final long regionBytes, final String device, final Runnable step) {
+            final String reusePolicy, final long regionBytes, final String device, final Progress progress) {
         final ReusePolicy policy = ReusePolicy.valueOf(reusePolicy);
         if (device.equals(NO_DEVICE)) {
-            return measurePool(policy, regionBytes, new VirtualMemorySource(), DeviceWork.NONE, device, null, step);
+            return measurePool(policy, regionBytes, new VirtualMemorySource(), DeviceWork.NONE, device, null, progress);
         }
         final int ordinal = Integer.parseInt(device);
         try (CudaMemorySource source = CudaMemorySource.open(ordinal)) {
-            return measurePool(policy, regionBytes, source, CudaWork.open(ordinal), device, source::usedBytes, step);
+            return measurePool(
+                    policy, regionBytes, source, CudaWork.open(ordinal), device, source::usedBytes, progress);
         }
     }
 
@@ -66,10 +68,10 @@ public final class IsolatedPoolBench implements PoolBench {
             final DeviceWork work,
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
-            final Runnable step) {
+            final Progress progress) {
         try (Pool pool = pool(source, regionBytes).reuse(policy, work).build()) {
             final Target target = new PoolTarget(pool, policy == ReusePolicy.STREAM_ORDERED, trace.slots());
-            return measure("pool", policy, () -> pool, target, device, deviceUsedBytes, step);
+            return measure("pool", policy, () -> pool, target, device, deviceUsedBytes, progress);
         }
     }
 
@@ -81,7 +83,7 @@ public final class IsolatedPoolBench implements PoolBench {
     }
 
     @Override
-    public Measurement measureFacade(final String reusePolicy, final int device, final Runnable step) {
+    public Measurement measureFacade(final String reusePolicy, final int device, final Progress progress) {
         final ReusePolicy policy = ReusePolicy.valueOf(reusePolicy);
         Outboard.configure(OutboardOptions.ofProperties().withStrategy(strategy).withReuse(policy));
         OutboardRuntime.cudaSetDevice(device);
@@ -97,7 +99,7 @@ public final class IsolatedPoolBench implements PoolBench {
         }
         final Supplier<@Nullable Pool> pool = () -> Outboard.poolOf(device).orElse(null);
         try (CudaMemorySource source = CudaMemorySource.open(device)) {
-            return measure("facade", policy, pool, target, String.valueOf(device), source::usedBytes, step);
+            return measure("facade", policy, pool, target, String.valueOf(device), source::usedBytes, progress);
         } finally {
             if (policy == ReusePolicy.STREAM_ORDERED) {
                 OutboardDriver.cuStreamDestroy(stream);
@@ -114,11 +116,10 @@ public final class IsolatedPoolBench implements PoolBench {
             final Target target,
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
-            final Runnable step) {
+            final Progress progress) {
         final PoolMemory memory = new PoolMemory(pool, target, trace);
-        memory.run(deviceUsedBytes);
-        step.run();
-        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, step).run();
+        memory.run(deviceUsedBytes, progress);
+        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
         final Pool used = pool.get();
         if (used == null || used.statistics().liveBlocks() != 0) {
             throw new IllegalStateException("the pool must be there, with nothing in use, when all has been freed");

@@ -13,7 +13,8 @@ import io.outboard.core.VirtualMemorySource;
 public final class IsolatedTail implements TailBench {
 
     private final Target target;
-    private final long[] operations;
+    private final Trace trace;
+    private final int[] slotsLeft;
     private int next;
     private long failures;
 
@@ -21,49 +22,32 @@ public final class IsolatedTail implements TailBench {
      * Makes the strategy.
      *
      * @param strategy its name, or {@link TailBench#NOTHING}
-     * @param operations a trace's, at whose end nothing is in use, so that it can be repeated; not copied
-     * @param slots of the trace
+     * @param trace what to repeat
      * @param maxBlocks how many blocks the strategy's tables are to hold
      * @param regionBytes of the region, which nothing backs
      * @throws IllegalArgumentException if there is no such strategy, or the tables can't be of that size
      * @throws WrongUseException if the strategy can't divide such a region
      */
-    public IsolatedTail(
-            final String strategy,
-            final long[] operations,
-            final int slots,
-            final int maxBlocks,
-            final long regionBytes) {
-        this.operations = operations;
-        target = strategy.equals(NOTHING) ? new NoTarget(slots) : target(strategy, slots, maxBlocks, regionBytes);
+    public IsolatedTail(final String strategy, final Trace trace, final int maxBlocks, final long regionBytes) {
+        this.trace = trace;
+        slotsLeft = Replay.slotsLeft(trace);
+        target = strategy.equals(NOTHING)
+                ? new NoTarget(trace.slots())
+                : target(strategy, trace.slots(), maxBlocks, regionBytes);
     }
 
     @Override
-    public void run(final int count, final Latencies latencies) {
-        int i = next;
-        for (int done = 0; done < count; done++) {
-            final long operation = operations[i];
-            final int slot = Trace.slot(operation);
-            if (Trace.isFree(operation)) {
-                if (target.wasServed(slot)) {
-                    final long before = System.nanoTime();
-                    target.free(slot);
-                    latencies.record(System.nanoTime() - before);
-                }
-            } else {
-                final long bytes = Trace.bytes(operation);
-                final long before = System.nanoTime();
-                final boolean served = target.allocate(slot, bytes);
-                latencies.record(System.nanoTime() - before);
-                if (!served) {
-                    failures++;
-                }
-            }
-            if (++i == operations.length) {
-                i = 0;
+    public void run(final int count, final Latencies allocate, final Latencies free) {
+        for (int left = count; left > 0; ) {
+            final int end = (int) Math.min((long) next + left, trace.operationCount());
+            failures += Replay.timed(target, trace.operations(), next, end, allocate, free);
+            left -= end - next;
+            next = end;
+            if (next == trace.operationCount()) {
+                Replay.drain(target, slotsLeft);
+                next = 0;
             }
         }
-        next = i;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.outboard.bench.isolated;
 
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.MemorySample;
 import io.outboard.bench.measure.OperationTimes;
 import io.outboard.bench.trace.Trace;
@@ -27,7 +28,8 @@ abstract class MemoryPass {
     }
 
     /** Does it; {@code deviceUsedBytes} asks the device how much is in use, null without one. */
-    final void run(final @Nullable LongSupplier deviceUsedBytes) {
+    final void run(final @Nullable LongSupplier deviceUsedBytes, final Progress progress) {
+        progress.pass("pass 1 of 5: memory");
         final long[] operations = trace.operations();
         final int step = Math.max(1, operations.length / MemorySample.SAMPLES);
         long liveBytes = 0;
@@ -63,6 +65,7 @@ abstract class MemoryPass {
             }
         }
         Replay.drain(target, Replay.slotsLeft(trace));
+        progress.step(operations.length);
     }
 
     private void sample(final long operation, final long liveBytes, final @Nullable LongSupplier deviceUsedBytes) {

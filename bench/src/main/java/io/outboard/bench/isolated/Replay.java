@@ -35,9 +35,17 @@ final class Replay {
         }
     }
 
-    /** All operations, with a clock around each. */
-    static void timed(final Target target, final long[] operations, final Latencies allocate, final Latencies free) {
-        for (final long operation : operations) {
+    /** The operations from one up to another, with a clock around each; returns how many allocations found no memory. */
+    static long timed(
+            final Target target,
+            final long[] operations,
+            final int from,
+            final int to,
+            final Latencies allocate,
+            final Latencies free) {
+        long failures = 0;
+        for (int i = from; i < to; i++) {
+            final long operation = operations[i];
             final int slot = Trace.slot(operation);
             if (Trace.isFree(operation)) {
                 if (target.wasServed(slot)) {
@@ -48,10 +56,12 @@ final class Replay {
             } else {
                 final long bytes = Trace.bytes(operation);
                 final long before = System.nanoTime();
-                target.allocate(slot, bytes);
+                final boolean served = target.allocate(slot, bytes);
                 allocate.record(System.nanoTime() - before);
+                failures += served ? 0 : 1;
             }
         }
+        return failures;
     }
 
     /** Whether the target serves the whole trace; stops at the first allocation that finds no memory. */

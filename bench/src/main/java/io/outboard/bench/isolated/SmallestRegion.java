@@ -75,8 +75,11 @@ final class SmallestRegion {
     /** Looks for it; sizes are multiples of the granule, up to four times the peak. */
     Smallest find(final Consumer<String> progress) {
         final int atATime = atATime();
-        for (long step = stepFrom(peakOfBlocks()); step <= lastStep; step += atATime) {
-            progress.accept(progressOf(regionBytes(step)));
+        final long firstStep = stepFrom(peakOfBlocks());
+        for (long step = firstStep; step <= lastStep; step += atATime) {
+            progress.accept(progressOf(
+                    "smallest region, " + (step - firstStep + 1) + " of at most " + (lastStep - firstStep + 1),
+                    regionBytes(step)));
             final OptionalLong first = LongStream.rangeClosed(step, Math.min(step + atATime - 1, lastStep))
                     .parallel()
                     .filter(candidate -> serves(regionBytes(candidate)))
@@ -97,7 +100,7 @@ final class SmallestRegion {
                 Math.max((long) (REFUSED_UP_TO * trace.peakLiveBytes()), servedBytes + servedBytes / REFUSED_SHARE);
         final int atATime = atATime();
         for (long above = most & -options.granuleBytes(); above > servedBytes; above -= atATime * coarseBytes) {
-            progress.accept(progressOf(above));
+            progress.accept(progressOf("last region that refuses", above));
             final long from = above;
             final OptionalLong last = LongStream.range(0, atATime)
                     .map(i -> from - i * coarseBytes)
@@ -117,8 +120,8 @@ final class SmallestRegion {
         return Math.min(Runtime.getRuntime().availableProcessors(), MOST_AT_A_TIME);
     }
 
-    private String progressOf(final long regionBytes) {
-        return String.format(Locale.ROOT, "region %.3f", (double) regionBytes / trace.peakLiveBytes());
+    private String progressOf(final String what, final long regionBytes) {
+        return String.format(Locale.ROOT, "%s: %.4f", what, (double) regionBytes / trace.peakLiveBytes());
     }
 
     /** The first whose region has so many bytes. */

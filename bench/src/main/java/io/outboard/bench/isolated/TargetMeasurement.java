@@ -2,6 +2,8 @@ package io.outboard.bench.isolated;
 
 import com.sun.management.ThreadMXBean;
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.Progress;
+import io.outboard.bench.measure.Passes;
 import io.outboard.bench.trace.Trace;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
@@ -9,25 +11,16 @@ import java.util.Arrays;
 /** Measures what a trace's operations take on a target, in several passes over the same instance. */
 final class TargetMeasurement {
 
-    /** Passes without clocks; nsPerOp is their median. */
-    private static final int SPEED_PASSES = 5;
-
-    /** So that reading the clock doesn't count, however short the trace. */
-    private static final int LEAST_OPERATIONS_A_PASS = 200_000;
-
-    /** The compiler is done well before so many operations. */
-    private static final long WARM_OPERATIONS = 2_000_000;
-
     private final Target target;
     private final Trace trace;
     private final int[] slotsLeft;
-    private final Runnable step;
+    private final Progress progress;
 
-    TargetMeasurement(final Target target, final Trace trace, final Runnable step) {
+    TargetMeasurement(final Target target, final Trace trace, final Progress progress) {
         this.target = target;
         this.trace = trace;
         this.slotsLeft = Replay.slotsLeft(trace);
-        this.step = step;
+        this.progress = progress;
     }
 
     /**
@@ -40,27 +33,29 @@ final class TargetMeasurement {
      */
     record Times(double nsPerOp, double gcBytesPerOp, Latencies allocate, Latencies free) {}
 
-    /** Runs all passes, three steps. */
+    /** Runs all passes but the first, which is for memory. */
     Times run() {
-        for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
+        progress.pass("pass 2 of 5: warm-up");
+        final long warmReplays = Passes.warmReplays(trace);
+        for (long replay = 0; replay < warmReplays; replay++) {
             Replay.all(target, trace.operations());
             Replay.drain(target, slotsLeft);
+            progress.step(trace.operationCount());
         }
-        step.run();
-        final double[] nsPerOp = new double[SPEED_PASSES];
+        final double[] nsPerOp = new double[Passes.SPEED];
         final double gcBytesPerOp = measureSpeed(nsPerOp);
-        step.run();
 
         final long clockNs = Latencies.measureClock();
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
         final Latencies thrownAway = new Latencies(clockNs);
-        for (long done = 0; done < WARM_OPERATIONS; done += trace.operationCount()) {
+        progress.pass("pass 4 of 5: warm-up with clocks");
+        for (long replay = 0; replay < warmReplays; replay++) {
             replayTimed(thrownAway, thrownAway);
         }
+        progress.pass("pass 5 of 5: latencies");
         replayTimed(allocate, free);
-        step.run();
-        return new Times(nsPerOp[SPEED_PASSES / 2], gcBytesPerOp, allocate, free);
+        return new Times(nsPerOp[Passes.SPEED / 2], gcBytesPerOp, allocate, free);
     }
 
     /** Sorts what the passes took into {@code nsPerOp} and returns the garbage. */
@@ -68,9 +63,10 @@ final class TargetMeasurement {
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
         final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
-        final int replays = Math.max(1, LEAST_OPERATIONS_A_PASS / trace.operationCount());
+        final int replays = Passes.speedReplays(trace);
         long garbage = 0;
-        for (int pass = 0; pass < SPEED_PASSES; pass++) {
+        for (int pass = 0; pass < Passes.SPEED; pass++) {
+            progress.pass("pass 3 of 5: speed, " + (pass + 1) + " of " + Passes.SPEED);
             long ns = 0;
             for (int replay = 0; replay < replays; replay++) {
                 final long allocated = threads.getCurrentThreadAllocatedBytes();
@@ -79,15 +75,17 @@ final class TargetMeasurement {
                 ns += System.nanoTime() - before;
                 garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
                 Replay.drain(target, slotsLeft);
+                progress.step(trace.operationCount());
             }
             nsPerOp[pass] = (double) ns / replays / trace.operationCount();
         }
         Arrays.sort(nsPerOp);
-        return (double) garbage / SPEED_PASSES / replays / trace.operationCount();
+        return (double) garbage / Passes.SPEED / replays / trace.operationCount();
     }
 
     private void replayTimed(final Latencies allocate, final Latencies free) {
-        Replay.timed(target, trace.operations(), allocate, free);
+        Replay.timed(target, trace.operations(), 0, trace.operationCount(), allocate, free);
         Replay.drain(target, slotsLeft);
+        progress.step(trace.operationCount());
     }
 }

@@ -1,12 +1,12 @@
 package io.outboard.bench.measure;
 
 import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.ResultSink;
 import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.trace.Trace;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The driver's own allocators on one trace, where there is a GPU. */
@@ -21,21 +21,17 @@ public final class DriverBaselines {
         this.gpu = gpu;
     }
 
-    /** Steps of progress that {@link #measure} takes. */
+    /** Work, as progress counts it, that {@link #measure} takes. */
     public long steps() {
         return gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
     }
 
-    /** What is done as each measurement ends. */
-    @FunctionalInterface
-    public interface Keeper {
-
-        void keep() throws IOException;
-    }
-
-    /** Adds a measurement of each, and has it kept as it ends. */
-    public void measure(final Progress progress, final List<Measurement> measurements, final Keeper keeper)
-            throws IOException {
+    /**
+     * Tells of a measurement of each as it is done.
+     *
+     * @throws IOException if {@code measurements} can't keep one
+     */
+    public void measure(final Progress progress, final ResultSink<Measurement> measurements) throws IOException {
         if (gpu == null) {
             return;
         }
@@ -45,8 +41,7 @@ public final class DriverBaselines {
                 if (!driver.settings().isEmpty()) {
                     settings += (settings.isEmpty() ? "" : "; ") + name + ": " + driver.settings();
                 }
-                measurements.add(new DriverMeasurement(driver, trace, progress).run(String.valueOf(gpu.ordinal())));
-                keeper.keep();
+                measurements.accept(new DriverMeasurement(driver, trace, progress).run(String.valueOf(gpu.ordinal())));
             }
         }
     }

@@ -22,6 +22,9 @@ public final class DriverMeasurement {
     private static final int WARM_OPERATIONS = 2_000;
     private static final int OPERATIONS_A_STEP = 1_000;
 
+    /** One takes some 30 microseconds, as long as hundreds of operations of a strategy. */
+    private static final long WORK_A_STEP = OPERATIONS_A_STEP * (Progress.SECOND * 30 / 1_000_000);
+
     private final DriverAllocator driver;
     private final Trace trace;
     private final boolean[] full;
@@ -45,10 +48,10 @@ public final class DriverMeasurement {
         this.progress = progress;
     }
 
-    /** Steps of progress that one driver takes on a trace. */
+    /** Work, as progress counts it, that one driver takes on a trace. */
     static long steps(final Trace trace) {
         final int warm = Math.min(WARM_OPERATIONS, trace.operationCount());
-        return (long) (warm / OPERATIONS_A_STEP + trace.operationCount() / OPERATIONS_A_STEP) * OPERATIONS_A_STEP;
+        return (long) (warm / OPERATIONS_A_STEP + trace.operationCount() / OPERATIONS_A_STEP) * WORK_A_STEP;
     }
 
     /**
@@ -124,7 +127,7 @@ public final class DriverMeasurement {
                 sample(i + 1L, liveBytes);
             }
             if (i % OPERATIONS_A_STEP == OPERATIONS_A_STEP - 1) {
-                progress.step(OPERATIONS_A_STEP);
+                progress.step(WORK_A_STEP);
             }
         }
         for (int slot = 0; slot < full.length; slot++) {

@@ -24,17 +24,18 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
     /** Whoever orders blocks by streams could as well call the driver's stream-ordered functions. */
     private static final Set<String> ORDERED = Set.of(ReusePolicy.TRACKED.name(), ReusePolicy.STREAM_ORDERED.name());
 
-    /** Everything beside {@code cudaMalloc}; beside {@code cuMemAllocAsync} the policies that are ordered as it is. */
+    /** Of what refused nothing, everything beside {@code cudaMalloc}; beside {@code cuMemAllocAsync} the policies that are ordered as it is. */
     public static List<DriverRatio> of(final List<Measurement> measurements) {
         final List<DriverRatio> ratios = new ArrayList<>();
         for (final Measurement baseline : measurements) {
             final boolean async = DriverAllocators.CU_MEM_ALLOC_ASYNC.equals(baseline.strategy());
-            if (!async && !DriverAllocators.CUDA_MALLOC.equals(baseline.strategy())) {
+            if (!baseline.servedAll() || (!async && !DriverAllocators.CUDA_MALLOC.equals(baseline.strategy()))) {
                 continue;
             }
             for (final Measurement ours : measurements) {
                 final String policy = ours.reusePolicy();
-                if (!DriverAllocators.names().contains(ours.strategy())
+                if (ours.servedAll()
+                        && !DriverAllocators.names().contains(ours.strategy())
                         && (!async || (policy != null && ORDERED.contains(policy)))) {
                     ratios.add(new DriverRatio(baseline, ours));
                 }
@@ -52,15 +53,18 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
         out.println("\nTimes faster than the driver's functions in the same run:\n");
         final TextTable<DriverRatio> table = new TextTable<DriverRatio>()
                 .column("strategy", ratio -> ratio.ours.label(measurements))
-                .column("than", ratio -> ratio.baseline.strategy());
+                .column("than", ratio -> ratio.baseline.strategy())
+                .names()
+                .group("allocate");
         for (final Percentile percentile : Percentile.OF_RESULTS) {
             table.column(
-                    (percentile == Percentile.P50 ? "allocate " : "") + percentile.title(),
+                    percentile.title(),
                     ratio -> Units.factor(factor(ratio.baseline.allocate(), ratio.ours.allocate(), percentile)));
         }
+        table.group("free");
         for (final Percentile percentile : Percentile.OF_RESULTS) {
             table.column(
-                    (percentile == Percentile.P50 ? "free " : "") + percentile.title(),
+                    percentile.title(),
                     ratio -> Units.factor(factor(ratio.baseline.free(), ratio.ours.free(), percentile)));
         }
         table.print(ratios, out);

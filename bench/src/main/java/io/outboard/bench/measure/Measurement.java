@@ -4,6 +4,7 @@ import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.Latencies;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.trace.Trace;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -80,17 +81,36 @@ public record Measurement(
         return shared ? strategy + ", " + reusePolicy : strategy;
     }
 
+    /** Allocations of the trace, served or not. */
+    public long allocations() {
+        return Arrays.stream(trace.operations())
+                .filter(operation -> !Trace.isFree(operation))
+                .count();
+    }
+
+    /** Whether any allocation found memory; if none did, there is no speed either. */
+    public boolean servedAny() {
+        return failures < allocations();
+    }
+
+    /** Whether it may be called the best at anything: not if it refused something. */
+    public boolean servedAll() {
+        return failures == 0;
+    }
+
     /** One line of {@code results.json}. */
     public JsonLine json(final @Nullable String gpu) {
+        final boolean served = servedAny();
+        final Latencies none = new Latencies(0);
         return new JsonLine()
                 .put("trace", trace.name())
                 .put("strategy", strategy)
                 .put("device", device)
                 .put("reusePolicy", reusePolicy)
                 .put("ops", (long) trace.operationCount())
-                .put("nsPerOp", nsPerOp, 2)
-                .put("allocate", allocate.json())
-                .put("free", free.json())
+                .put("nsPerOp", served ? nsPerOp : Double.NaN, 2)
+                .put("allocate", (served ? allocate : none).json())
+                .put("free", (served ? free : none).json())
                 .put("gcBytesPerOp", gcBytesPerOp, 3)
                 .put("peakLiveBytes", trace.peakLiveBytes())
                 .put("peakLiveBlocks", (long) trace.peakLiveBlocks())
@@ -101,6 +121,7 @@ public record Measurement(
                 .put("internalFragmentation", internalFragmentation, 4)
                 .put("hostBytes", hostBytes)
                 .put("hostBytesPerBlock", hostBytesPerBlock, 2)
+                .put("allocations", allocations())
                 .put("failures", failures)
                 .put("jdk", Environment.jdk())
                 .put("gpu", gpu)

@@ -4,7 +4,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One JSON object on one line, keys in the order that they were put. NaN and null become {@code null}. Confined to one
+ * One JSON object on one line, keys in the order that they were put. Null and numbers that aren't finite become {@code null}. Confined to one
  * thread.
  */
 public final class JsonLine {
@@ -40,12 +40,12 @@ public final class JsonLine {
      * Adds a member.
      *
      * @param key its name, not put before
-     * @param value a number; NaN becomes null
+     * @param value a number; what isn't finite becomes null, since JSON has no such numbers
      * @param decimals how many digits behind the point to keep, 0 or more
      * @return this
      */
     public JsonLine put(final String key, final double value, final int decimals) {
-        return putRaw(key, Double.isNaN(value) ? "null" : String.format(Locale.ROOT, "%." + decimals + "f", value));
+        return putRaw(key, Double.isFinite(value) ? String.format(Locale.ROOT, "%." + decimals + "f", value) : "null");
     }
 
     /**

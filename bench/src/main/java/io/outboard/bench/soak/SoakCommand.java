@@ -1,14 +1,14 @@
 package io.outboard.bench.soak;
 
-import io.outboard.bench.common.ByteSize;
 import io.outboard.bench.common.FigureOutput;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
+import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.report.Units;
-import io.outboard.core.Strategies;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
@@ -70,6 +70,7 @@ public final class SoakCommand implements Callable<Integer> {
             names = "--strategy",
             paramLabel = "NAME",
             defaultValue = "tlsf",
+            completionCandidates = StrategyNames.class,
             description = "Strategy in the pool. Default: ${DEFAULT-VALUE}.")
     private String strategy = "tlsf";
 
@@ -105,18 +106,18 @@ public final class SoakCommand implements Callable<Integer> {
         try (DeviceProbe probe = openDevice()) {
             final @Nullable CudaDevice gpu =
                     probe.source().map(CudaMemorySource::device).orElse(null);
-            figures = new FigureOutput(output, spec.commandLine().getOut(), gpu);
+            figures = new FigureOutput(output, FILE_NAME, spec.commandLine().getOut(), gpu);
             final long seconds = (long) Math.ceil(minutes * 60);
             try (Progress progress = new Progress(seconds * plan.size())) {
                 for (final SoakSettings settings : plan) {
-                    progress.stage(settings.policy().name());
-                    results.add(run(settings, progress));
-                    figures.keep(
-                            FILE_NAME, results.stream().map(Soak.Result::json).toList());
+                    progress.stage(strategy + ", " + settings.policy());
+                    final Soak.Result result = run(settings, progress);
+                    results.add(result);
+                    figures.add(result.json());
                 }
             }
         }
-        figures.print(FILE_NAME, results.stream().map(Soak.Result::json).toList(), out -> print(results, out));
+        figures.print(out -> print(results, out));
         final Optional<String> first = results.stream()
                 .flatMap(result -> result.violations().stream()
                         .map(violation -> result.settings().policy() + ": " + violation))
@@ -155,11 +156,7 @@ public final class SoakCommand implements Callable<Integer> {
         if (!(minutes > 0 && minutes <= 100_000)) {
             throw new WrongUseException("--minutes=" + minutes + " must be > 0 and <= 100000");
         }
-        try {
-            Strategies.named(strategy);
-        } catch (final IllegalArgumentException e) {
-            throw new WrongUseException("--" + e.getMessage());
-        }
+        StrategyNames.check(strategy);
         if (!device.matches("none|[0-9]{1,9}")) {
             throw new WrongUseException("--device=" + device + " must be none or a number >= 0");
         }
@@ -169,7 +166,7 @@ public final class SoakCommand implements Callable<Integer> {
         }
         final int ordinal = device.equals("none") ? -1 : Integer.parseInt(device);
         final long limitBytes =
-                limit == null ? SoakSettings.defaultLimitBytes(threads) : ByteSize.parse("--limit", limit);
+                limit == null ? SoakSettings.defaultLimitBytes(threads) : OptionValue.bytes("--limit", limit);
         final List<SoakSettings> plan = new ArrayList<>();
         for (final String policy : new LinkedHashSet<>(policies)) {
             plan.add(new SoakSettings(threads, minutes * 60, policyOf(policy), strategy, limitBytes, ordinal));

@@ -12,12 +12,14 @@ public interface TailBench {
     String NOTHING = "nothing";
 
     /**
-     * Goes on with the next operations, from the trace's beginning again after its end.
+     * Goes on with the next operations, from the trace's beginning again after its end; what is in use there is freed first,
+     * without a clock.
      *
      * @param operations how many, > 0
-     * @param latencies gets what each took; a free of what found no memory is left out
+     * @param allocate gets what each allocation took
+     * @param free gets what each free took; that of what found no memory is left out
      */
-    void run(int operations, Latencies latencies);
+    void run(int operations, Latencies allocate, Latencies free);
 
     /**
      * Allocations that have found no memory.

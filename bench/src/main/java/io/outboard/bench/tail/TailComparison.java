@@ -6,6 +6,7 @@ import io.outboard.bench.common.Latencies;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
+import io.outboard.bench.measure.OutOfMemory;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
@@ -13,8 +14,6 @@ import io.outboard.bench.trace.Trace;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
@@ -43,12 +42,11 @@ public final class TailComparison {
     private static final String ISOLATED = "io.outboard.bench.isolated.IsolatedTail";
 
     private final Trace trace;
-    private final long[] operations;
     private final int wanted;
     private final long clockNs = Latencies.measureClock();
 
     /** What came of one loop; {@code beside} ran in turn with it. */
-    record Row(String strategy, String beside, Latencies latencies, double seconds, long failures) {
+    record Row(String strategy, String beside, Latencies latencies, double seconds, long failures, long allocations) {
 
         /** Operations that took longer than any does by itself: the machine did something else meanwhile. */
         long pauses() {
@@ -62,25 +60,31 @@ public final class TailComparison {
 
         private final String name;
         private final TailBench bench;
-        private final Latencies latencies;
+        private final Latencies allocate;
+        private final Latencies free;
         private final long failuresBefore;
         private long ns;
 
-        Loop(final String name, final TailBench bench, final Latencies latencies) {
+        Loop(final String name, final TailBench bench, final long clockNs) {
             this.name = name;
             this.bench = bench;
-            this.latencies = latencies;
+            allocate = new Latencies(clockNs);
+            free = new Latencies(clockNs);
             failuresBefore = bench.failures();
         }
 
         void slice(final int operations) {
             final long before = System.nanoTime();
-            bench.run(operations, latencies);
+            bench.run(operations, allocate, free);
             ns += System.nanoTime() - before;
         }
 
         Row row(final String beside) {
-            return new Row(name, beside, latencies, ns / 1e9, bench.failures() - failuresBefore);
+            final long allocations = allocate.histogram().getTotalCount();
+            final Latencies all = new Latencies(0);
+            all.add(allocate);
+            all.add(free);
+            return new Row(name, beside, all, ns / 1e9, bench.failures() - failuresBefore, allocations);
         }
     }
 
@@ -92,7 +96,6 @@ public final class TailComparison {
      */
     public TailComparison(final Trace trace, final int operations) {
         this.trace = trace;
-        this.operations = closed(trace);
         wanted = operations;
     }
 
@@ -104,6 +107,7 @@ public final class TailComparison {
      * @param regionBytes of the region, which nothing backs
      * @param output what to print, and where to write
      * @param out where to print
+     * @param outOfMemory is told what found no memory
      * @throws IOException if the folder for results can't be written
      */
     public void run(
@@ -111,30 +115,38 @@ public final class TailComparison {
             final int maxBlocks,
             final long regionBytes,
             final OutputOptions output,
-            final PrintWriter out)
+            final PrintWriter out,
+            final OutOfMemory outOfMemory)
             throws IOException {
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput figures = new FigureOutput(output, out, null);
+        final FigureOutput figures = new FigureOutput(output, "tail.json", out, null);
         try (Progress progress = new Progress((long) strategies.size() * wanted)) {
             for (final String strategy : strategies) {
                 progress.stage(strategy);
-                rows.addAll(measure(strategy, maxBlocks, regionBytes, progress));
-                figures.keep("tail.json", rows.stream().map(this::json).toList());
+                for (final Row row : measure(strategy, maxBlocks, regionBytes, progress)) {
+                    rows.add(row);
+                    figures.add(json(row));
+                    if (!row.strategy().equals(TailBench.NOTHING)) {
+                        outOfMemory.add(row.strategy(), row.failures(), row.allocations());
+                    }
+                }
             }
         }
-        figures.print("tail.json", rows.stream().map(this::json).toList(), table -> print(rows, table));
+        figures.print(table -> print(rows, table));
     }
 
     List<Row> measure(final String strategy, final int maxBlocks, final long regionBytes, final Progress progress) {
         final TailBench allocator = open(strategy, maxBlocks, regionBytes);
         final TailBench nothing = open(TailBench.NOTHING, maxBlocks, regionBytes);
         final Latencies thrownAway = new Latencies(clockNs);
+        progress.pass("warm-up");
         for (int slice = 0; slice < WARM_SLICES; slice++) {
-            allocator.run(SLICE, thrownAway);
-            nothing.run(SLICE, thrownAway);
+            allocator.run(SLICE, thrownAway, thrownAway);
+            nothing.run(SLICE, thrownAway, thrownAway);
         }
-        final Loop first = new Loop(strategy, allocator, new Latencies(clockNs));
-        final Loop second = new Loop(TailBench.NOTHING, nothing, new Latencies(clockNs));
+        progress.pass("slices of it and of nothing in turn");
+        final Loop first = new Loop(strategy, allocator, clockNs);
+        final Loop second = new Loop(TailBench.NOTHING, nothing, clockNs);
         for (int done = 0; done < wanted; done += SLICE) {
             final int slice = Math.min(SLICE, wanted - done);
             first.slice(slice);
@@ -145,7 +157,7 @@ public final class TailComparison {
     }
 
     private TailBench open(final String strategy, final int maxBlocks, final long regionBytes) {
-        return Isolation.open(TailBench.class, ISOLATED, strategy, operations, trace.slots(), maxBlocks, regionBytes);
+        return Isolation.open(TailBench.class, ISOLATED, strategy, trace, maxBlocks, regionBytes);
     }
 
     private JsonLine json(final Row row) {
@@ -196,23 +208,5 @@ public final class TailComparison {
                 .column("seconds", row -> Units.number(row.seconds()))
                 .column("failed", row -> Units.count((double) row.failures()))
                 .print(rows, table);
-    }
-
-    /** The operations of a trace, and frees of what it leaves in use. */
-    static long[] closed(final Trace trace) {
-        final long[] begun = trace.operations();
-        final BitSet full = new BitSet();
-        final long[] bytes = new long[trace.slots()];
-        for (final long operation : begun) {
-            final int slot = Trace.slot(operation);
-            full.set(slot, !Trace.isFree(operation));
-            bytes[slot] = Trace.bytes(operation);
-        }
-        final long[] closed = Arrays.copyOf(begun, begun.length + full.cardinality());
-        int end = begun.length;
-        for (int slot = full.nextSetBit(0); slot >= 0; slot = full.nextSetBit(slot + 1)) {
-            closed[end++] = Trace.free(slot, bytes[slot]);
-        }
-        return closed;
     }
 }

@@ -118,14 +118,14 @@ public final class MemoryByThreads {
         final int runs = request.strategies().size()
                 * request.policies().size()
                 * request.threads().size();
-        final FigureOutput output = request.figures();
+        final FigureOutput output = request.figures(FILE_NAME);
         try (Progress progress = new Progress(runs)) {
             for (final String strategy : request.strategies()) {
                 for (final String policy : request.policies()) {
                     final Rounds one = rounds(strategy, policy, trace.peakLiveBlocks(), MemoryReplay.deal(trace, 1));
                     for (final int threads : request.threads()) {
-                        progress.stage(threads + " threads");
-                        rows.add(row(
+                        progress.stage(strategy + ", " + policy + ", " + threads + " threads");
+                        final Row shared = row(
                                 trace.name(),
                                 "shared",
                                 strategy,
@@ -136,17 +136,20 @@ public final class MemoryByThreads {
                                         policy,
                                         2L * trace.peakLiveBlocks(),
                                         MemoryReplay.deal(trace, threads)),
-                                one));
+                                one);
+                        rows.add(shared);
+                        output.add(shared.json());
                         if (file == null) {
-                            rows.add(ownRow(strategy, policy, threads));
+                            final Row own = ownRow(strategy, policy, threads);
+                            rows.add(own);
+                            output.add(own.json());
                         }
-                        output.keep(FILE_NAME, rows.stream().map(Row::json).toList());
                         progress.step(1);
                     }
                 }
             }
         }
-        output.print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
+        output.print(out -> print(rows, out));
     }
 
     private Row ownRow(final String strategy, final String policy, final int threads) throws InterruptedException {
@@ -228,14 +231,15 @@ public final class MemoryByThreads {
     }
 
     private static void print(final List<Row> rows, final PrintWriter out) {
-        out.println(
-                "What a pool holds when several threads do the operations of one trace (shared), or each a trace of its"
-                        + " own,\nbeside one thread that does them all; medians of " + ROUNDS + " runs\n");
+        out.println("What a pool holds when several threads do the operations of one trace (shared),\n"
+                + "or each a trace of its own, beside one thread that does them all; medians of\n" + ROUNDS
+                + " runs\n");
         new TextTable<Row>()
                 .column("trace", Row::trace)
                 .column("mode", Row::mode)
                 .column("pool", row -> row.strategy() + ", " + row.policy())
                 .column("threads", row -> String.valueOf(row.threads()))
+                .names()
                 .column("held", row -> Units.bytes((double) row.heldBytes()))
                 .column("at most", row -> Units.bytes((double) row.mostHeldBytes()))
                 .column("peak live", row -> Units.bytes((double) row.peakLiveBytes()))

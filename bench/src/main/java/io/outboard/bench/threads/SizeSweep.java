@@ -70,16 +70,18 @@ public final class SizeSweep {
     public void run() throws IOException, InterruptedException {
         final List<ThreadSettings> plan = plan();
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput output = request.figures();
+        final FigureOutput output = request.figures(FILE_NAME);
         try (Progress progress = new Progress(plan.size())) {
             for (final ThreadSettings settings : plan) {
-                progress.stage(Units.bytes((double) settings.largestBytes()) + ", " + settings.label());
-                rows.add(new Row(settings, ThreadBench.open(settings).clocked()));
-                output.keep(FILE_NAME, rows.stream().map(Row::json).toList());
+                progress.stage(settings.label() + ", " + settings.threads() + " threads");
+                progress.pass("blocks of " + TextTable.plain(Units.bytes((double) settings.largestBytes())));
+                final Row row = new Row(settings, ThreadBench.open(settings).clocked());
+                rows.add(row);
+                output.add(row.json());
                 progress.step(1);
             }
         }
-        output.print(FILE_NAME, rows.stream().map(Row::json).toList(), out -> print(rows, out));
+        output.print(out -> print(rows, out));
     }
 
     private List<ThreadSettings> plan() {
@@ -102,15 +104,18 @@ public final class SizeSweep {
         final TextTable<Row> table = new TextTable<Row>()
                 .column("size", row -> Units.bytes((double) row.settings().largestBytes()))
                 .column("threads", row -> String.valueOf(row.settings().threads()))
-                .column("allocator", row -> row.settings().label());
-        addPercentiles(table, "allocate ", false);
-        addPercentiles(table, "free ", true);
+                .column("allocator", row -> row.settings().label())
+                .names()
+                .group("allocate");
+        addPercentiles(table, false);
+        table.group("free");
+        addPercentiles(table, true);
         table.print(rows, out);
     }
 
-    private static void addPercentiles(final TextTable<Row> table, final String kind, final boolean ofFrees) {
+    private static void addPercentiles(final TextTable<Row> table, final boolean ofFrees) {
         for (final Percentile percentile : PERCENTILES) {
-            table.column((percentile == PERCENTILES.get(0) ? kind : "") + percentile.title(), row -> {
+            table.column(percentile.title(), row -> {
                 final Latencies latencies =
                         ofFrees ? row.clocked().free() : row.clocked().allocate();
                 return Units.time(latencies.percentile(percentile));

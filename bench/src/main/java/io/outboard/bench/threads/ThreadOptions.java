@@ -1,6 +1,6 @@
 package io.outboard.bench.threads;
 
-import io.outboard.bench.common.ByteSize;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -134,8 +134,8 @@ public final class ThreadOptions {
         if (ends.length != 2) {
             throw new WrongUseException("--sizes=" + sizes + " must be MIN..MAX, such as 256..1MiB");
         }
-        final long smallest = ByteSize.parse("--sizes", ends[0]);
-        final long largest = ByteSize.parse("--sizes", ends[1]);
+        final long smallest = OptionValue.bytes("--sizes", ends[0]);
+        final long largest = OptionValue.bytes("--sizes", ends[1]);
         if (smallest > largest || largest > 1L << 40) {
             throw new WrongUseException("--sizes=" + sizes + " must be MIN..MAX with MIN <= MAX <= 1 TiB");
         }

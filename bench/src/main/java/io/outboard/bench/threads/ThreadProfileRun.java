@@ -20,6 +20,12 @@ public final class ThreadProfileRun {
     /** Name of the file in the folder of results. */
     public static final String FILE_NAME = "thread-profiles.json";
 
+    /** Three to warm up, three that are measured. */
+    private static final long ROUNDS_OF_A_PASS = 6;
+
+    /** One is nearly always enough to look at blocks; then speed, then latencies. */
+    private static final long ROUNDS_OF_ALL_PASSES = 1 + 2 * ROUNDS_OF_A_PASS;
+
     private final ThreadProfile profile;
     private final ThreadRequest request;
 
@@ -42,6 +48,7 @@ public final class ThreadProfileRun {
      * @throws IllegalStateException if a pool hands out what is in use, or loses a block
      */
     public void run() throws IOException, InterruptedException {
+        final FigureOutput output = request.figures(FILE_NAME);
         final List<ThreadFigures> figures = new ArrayList<>();
         final List<List<ThreadSettings>> plan = new ArrayList<>();
         for (final int count : request.threads()) {
@@ -52,24 +59,24 @@ public final class ThreadProfileRun {
                     request.options().largestBytes(),
                     request.options().liveBlocks()));
         }
-        final long passes = plan.stream().mapToLong(List::size).sum() * 3 + plan.size();
-        final FigureOutput output = request.figures();
-        try (Progress progress = new Progress(passes)) {
+        final long rounds = plan.stream().mapToLong(List::size).sum() * ROUNDS_OF_ALL_PASSES
+                + (long) plan.size() * ROUNDS_OF_A_PASS;
+        try (Progress progress = new Progress(rounds)) {
             final Map<String, Double> rates = new HashMap<>();
             for (final List<ThreadSettings> sameThreads : plan) {
-                progress.stage("harness");
+                progress.stage("no allocator, " + sameThreads.get(0).threads() + " threads");
                 final double bare = ThreadBench.open(sameThreads.get(0).of(ThreadSettings.Kind.BARE))
                         .speed()
                         .opsPerSecond();
-                progress.step(1);
+                progress.step(ROUNDS_OF_A_PASS);
                 for (final ThreadSettings settings : sameThreads) {
-                    figures.add(measure(settings, bare, rates, progress));
-                    output.keep(
-                            FILE_NAME, figures.stream().map(ThreadFigures::json).toList());
+                    final ThreadFigures row = measure(settings, bare, rates, progress);
+                    figures.add(row);
+                    output.add(row.json());
                 }
             }
         }
-        output.print(FILE_NAME, figures.stream().map(ThreadFigures::json).toList(), out -> print(figures, out));
+        output.print(out -> print(figures, out));
     }
 
     private static ThreadFigures measure(
@@ -77,12 +84,15 @@ public final class ThreadProfileRun {
             throws InterruptedException {
         progress.stage(settings.label() + ", " + settings.threads() + " threads");
         // Wrong figures of a wrong pool aren't worth the wait.
+        progress.pass("pass 1 of 3: every block looked at");
         final ThreadBench.Checked checked = ThreadBench.open(settings).checked();
         progress.step(1);
+        progress.pass("pass 2 of 3: speed");
         final ThreadBench.Speed speed = ThreadBench.open(settings).speed();
-        progress.step(1);
+        progress.step(ROUNDS_OF_A_PASS);
+        progress.pass("pass 3 of 3: latencies");
         final ThreadBench.Clocked clocked = ThreadBench.open(settings).clocked();
-        progress.step(1);
+        progress.step(ROUNDS_OF_A_PASS);
         // The first number of threads is what others are compared with.
         final double first = rates.computeIfAbsent(settings.label(), label -> speed.opsPerSecond());
         return new ThreadFigures(settings, speed, clocked, checked, speed.opsPerSecond() / first, bare);
@@ -92,7 +102,7 @@ public final class ThreadProfileRun {
         final ThreadOptions options = request.options();
         out.printf(
                 Locale.ROOT,
-                "%s: blocks of %s to %s, %d live a thread, %d other threads; %s%n%n",
+                "%s: blocks of %s to %s, %d live a thread, %d other threads%n%s%n%n",
                 profile.label(),
                 TextTable.plain(Units.bytes((double) options.smallestBytes())),
                 TextTable.plain(Units.bytes((double) options.largestBytes())),
@@ -104,6 +114,7 @@ public final class ThreadProfileRun {
                 .column(
                         profile.unit() + "s",
                         row -> String.valueOf(row.settings().threads()))
+                .names()
                 .column("operations/s", row -> Units.count(row.speed().opsPerSecond()))
                 .column("over first", row -> Units.ratio(row.ratio()))
                 .column("CPU/op", row -> Units.time(row.speed().cpuNsPerOp()))
@@ -119,15 +130,18 @@ public final class ThreadProfileRun {
                 .column("allocator", row -> row.settings().label())
                 .column(
                         profile.unit() + "s",
-                        row -> String.valueOf(row.settings().threads()));
-        addPercentiles(latencies, "allocate ", false);
-        addPercentiles(latencies, "free ", true);
+                        row -> String.valueOf(row.settings().threads()))
+                .names()
+                .group("allocate");
+        addPercentiles(latencies, false);
+        latencies.group("free");
+        addPercentiles(latencies, true);
         latencies.print(figures, out);
     }
 
-    private static void addPercentiles(final TextTable<ThreadFigures> table, final String kind, final boolean ofFrees) {
+    private static void addPercentiles(final TextTable<ThreadFigures> table, final boolean ofFrees) {
         for (final Percentile percentile : Percentile.OF_RESULTS) {
-            table.column((percentile == Percentile.P50 ? kind : "") + percentile.title(), row -> {
+            table.column(percentile.title(), row -> {
                 final Latencies latencies =
                         ofFrees ? row.clocked().free() : row.clocked().allocate();
                 return Units.time(latencies.percentile(percentile));

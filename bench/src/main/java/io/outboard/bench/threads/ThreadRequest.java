@@ -67,8 +67,8 @@ public record ThreadRequest(
         return all;
     }
 
-    /** What prints the figures. */
-    FigureOutput figures() {
-        return new FigureOutput(output, out, gpu);
+    /** What prints the figures, and writes them to a file of the folder of results. */
+    FigureOutput figures(final String fileName) {
+        return new FigureOutput(output, fileName, out, gpu);
     }
 }

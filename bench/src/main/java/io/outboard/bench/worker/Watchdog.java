@@ -1,14 +1,13 @@
 package io.outboard.bench.worker;
 
+import io.outboard.bench.common.ResultSink;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,44 +41,18 @@ public final class Watchdog<C extends DeviceCase> {
         this.limit = limit;
     }
 
-    /** Keeps what is known while the rest is still to be run. */
-    @FunctionalInterface
-    public interface Keeper {
-
-        /**
-         * A case has ended.
-         *
-         * @param results of all cases that have, in the order given
-         * @throws IOException if they can't be kept; then no further case is run
-         */
-        void keep(List<String> results) throws IOException;
-    }
-
-    /**
-     * Runs cases, and keeps nothing before all have ended.
-     *
-     * @param cases as {@link #run(List, Consumer, Keeper)}
-     * @param starts likewise
-     * @return likewise
-     * @throws IOException likewise
-     * @throws InterruptedException likewise
-     */
-    public List<String> run(final List<C> cases, final Consumer<C> starts) throws IOException, InterruptedException {
-        return run(cases, starts, results -> {});
-    }
-
     /**
      * Runs cases. They run ordered by what a process must be told before its first kernel, and so not all as given.
      *
      * @param cases what to run
      * @param starts is told of each case when it starts
-     * @param keeper is told what there is when a case has ended
+     * @param ends is told of each result when it is known
      * @return a JSON object for each, in the order given
      * @throws IllegalStateException if no process gets ready, for want of a device, say
-     * @throws IOException if no process can be started
+     * @throws IOException if no process can be started, or {@code ends} can't keep a result
      * @throws InterruptedException if the thread is interrupted
      */
-    public List<String> run(final List<C> cases, final Consumer<C> starts, final Keeper keeper)
+    public List<String> run(final List<C> cases, final Consumer<C> starts, final ResultSink<String> ends)
             throws IOException, InterruptedException {
         final Map<Long, List<Integer>> groups = new LinkedHashMap<>();
         for (int i = 0; i < cases.size(); i++) {
@@ -92,7 +65,7 @@ public final class Watchdog<C extends DeviceCase> {
                 for (final int index : group) {
                     starts.accept(cases.get(index));
                     results[index] = run(cases.get(index));
-                    keeper.keep(Arrays.stream(results).filter(Objects::nonNull).toList());
+                    ends.accept(results[index]);
                 }
             } finally {
                 stop();

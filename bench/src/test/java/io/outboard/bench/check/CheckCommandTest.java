@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -80,6 +81,27 @@ class CheckCommandTest {
         assertEquals(withoutSeconds(shards), withoutSeconds(Files.readAllLines(state)));
     }
 
+    /** Its own results it goes on with; those of a measurement would make a page of two runs. */
+    @Test
+    void shouldReplaceAnotherRunOnlyOnRequest() throws Exception {
+        Files.writeString(folder.resolve("results.json"), "old");
+        Files.writeString(folder.resolve("check-shards.json"), "of another seed\n");
+        final String[] command = {"--ops=2000", "--strategy=tlsf", "--out=" + folder, "--overwrite"};
+
+        final Ran refused = run(Strategies::named, Arrays.copyOf(command, command.length - 1));
+
+        assertEquals(FAILED, refused.exitCode, refused.out);
+        assertTrue(refused.err.contains("--out=" + folder + " must be a folder without another run's"), refused.err);
+        assertTrue(refused.err.contains("but has results.json"), refused.err);
+        assertEquals("of another seed\n", Files.readString(folder.resolve("check-shards.json")));
+
+        final Ran replaced = run(Strategies::named, command);
+
+        assertEquals(0, replaced.exitCode, replaced.err);
+        assertFalse(Files.exists(folder.resolve("results.json")));
+        assertEquals(1, Files.readAllLines(folder.resolve("check-shards.json")).size());
+    }
+
     private static Set<String> withoutSeconds(final List<String> lines) {
         final Set<String> all = new TreeSet<>();
         lines.forEach(line -> all.add(line.replaceAll("\"seconds\":[0-9.]+", "")));
@@ -124,8 +146,9 @@ class CheckCommandTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '"',
             value = {
-                "--ops=many      | --ops=many must be a whole number from 1 to 1e15, such as 1000000 or 1e9",
+                "--ops=many      | '--ops': 'many' must be a whole number from 1 to 1e15, such as 1000000 or 1e6",
                 "--threads=0     | --threads=0 must be >= 1 and <= 1000",
                 "--strategy=foo  | --strategy=foo must be one of",
                 "--shard=-1      | --shard=-1 must be >= 0",
@@ -145,7 +168,7 @@ class CheckCommandTest {
 
         final Ran ran = run(Strategies::named, "--ops=100", "--strategy=tlsf", "--out=" + file);
 
-        assertTrue(ran.err.contains("--out=" + file + " must be a folder, or one that can be made"), ran.err);
+        assertTrue(ran.err.contains("--out=" + file + " must be a folder in which files can be written"), ran.err);
     }
 
     private StrategyProvider count(final String name) {

@@ -1,35 +1,11 @@
 package io.outboard.bench.check;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.outboard.bench.common.WrongUseException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class CheckPlanTest {
-
-    @ParameterizedTest
-    @CsvSource({
-        "1, 1",
-        "1e9, 1000000000",
-        "1E10, 10000000000",
-        "2.5e6, 2500000",
-        "12345, 12345",
-        "1e15, 1000000000000000"
-    })
-    void shouldReadANumberOfOperations(final String text, final long operations) {
-        assertEquals(operations, CheckPlan.operations(text));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"0", "-1", "", "many", "1e", "1.5", "2.5e0", "1e16", "1e99", "0x10", "1_000", "+5"})
-    void shouldRefuseWhatIsNone(final String text) {
-        assertThrows(WrongUseException.class, () -> CheckPlan.operations(text));
-    }
 
     @Test
     void shouldSplitOperationsEvenlyOverStrategiesThatTakeTurns() {

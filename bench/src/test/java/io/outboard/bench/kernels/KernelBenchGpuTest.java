@@ -127,7 +127,7 @@ class KernelBenchGpuTest {
 
     private static List<KernelResult> run(final List<KernelCase> cases) throws Exception {
         return new Watchdog<KernelCase>(KernelWorker.class, 0, LIMIT)
-                .run(cases, ignored -> {}).stream()
+                .run(cases, ignored -> {}, ignored -> {}).stream()
                         .map(line -> KernelResult.parse("results", 1, line))
                         .toList();
     }

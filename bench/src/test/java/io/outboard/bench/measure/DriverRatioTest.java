@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.common.Latencies;
+import io.outboard.bench.common.TextTable;
 import io.outboard.bench.trace.Profiles;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -25,6 +26,15 @@ class DriverRatioTest {
     /** All but the slowest of its operations take {@code usualNs}. */
     private static Measurement measurement(
             final String strategy, final @Nullable String policy, final long usualNs, final long slowestNs) {
+        return measurement(strategy, policy, usualNs, slowestNs, 0);
+    }
+
+    private static Measurement measurement(
+            final String strategy,
+            final @Nullable String policy,
+            final long usualNs,
+            final long slowestNs,
+            final long failures) {
         final Latencies latencies = new Latencies(0);
         for (int i = 1; i < SAMPLES; i++) {
             latencies.record(usualNs);
@@ -45,7 +55,7 @@ class DriverRatioTest {
                 Double.NaN,
                 null,
                 Double.NaN,
-                0,
+                failures,
                 null,
                 List.of(),
                 List.of());
@@ -81,9 +91,28 @@ class DriverRatioTest {
         assertTrue(
                 table.toString()
                         .lines()
-                        .anyMatch(line -> line.matches("tlsf facade, STRICT +cudaMalloc +(100 × +){4}0\\.50 × .*")),
+                        .anyMatch(line -> line.matches("tlsf facade, STRICT +cudaMalloc +(100 × +){3}100 ×")),
                 table.toString());
-        assertTrue(table.toString().lines().allMatch(line -> line.length() <= 150), table.toString());
+        assertTrue(
+                table.toString().lines().allMatch(line -> line.length() <= TextTable.terminalColumns()),
+                table.toString());
+    }
+
+    /** What refuses requests isn't faster, nor is the driver slower for refusing them. */
+    @Test
+    void shouldCompareNothingThatFailed() {
+        final List<Measurement> failed = List.of(
+                measurement("tlsf", "IMMEDIATE", 10, 20, 1),
+                measurement("bitmask", "IMMEDIATE", 10, 20, 0),
+                measurement("cudaMalloc", null, 2_000, 2_000, 0));
+
+        assertEquals(
+                List.of("bitmask"),
+                DriverRatio.of(failed).stream()
+                        .map(ratio -> ratio.ours().strategy())
+                        .toList());
+        assertEquals(
+                List.of(), DriverRatio.of(List.of(failed.get(1), measurement("cudaMalloc", null, 2_000, 2_000, 3))));
     }
 
     @Test

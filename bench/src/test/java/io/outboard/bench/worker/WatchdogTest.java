@@ -39,20 +39,6 @@ class WatchdogTest {
         assertFalse(ProcessHandle.of((long) pid(results.get(0))).isPresent(), "the process that hung must be gone");
     }
 
-    /** Whoever interrupts a run has what is measured by then. */
-    @Test
-    void shouldTellWhatThereIsAsEachCaseEnds() throws Exception {
-        final List<Integer> kept = new ArrayList<>();
-
-        new Watchdog<FakeCase>(fake(), LIMIT)
-                .run(
-                        List.of(new FakeCase("a"), new FakeCase("b"), new FakeCase("c")),
-                        work -> {},
-                        results -> kept.add(results.size()));
-
-        assertEquals(List.of(1, 2, 3), kept);
-    }
-
     @Test
     void shouldSayWhyAProcessDied() throws Exception {
         final List<KernelResult> results = run(FakeWorker.DIES, "a");
@@ -87,13 +73,21 @@ class WatchdogTest {
     }
 
     @Test
-    void shouldTellOfEachCaseWhenItStarts() throws Exception {
+    void shouldTellOfEachCaseWhenItStartsAndOfEachResultWhenItIsKnown() throws Exception {
         final List<String> started = new ArrayList<>();
+        final List<String> ended = new ArrayList<>();
 
-        new Watchdog<FakeCase>(fake(), LIMIT)
-                .run(List.of(new FakeCase("a"), new FakeCase(FakeWorker.DIES)), work -> started.add(work.ending()));
+        final List<String> results = new Watchdog<FakeCase>(fake(), LIMIT)
+                .run(
+                        List.of(new FakeCase("a"), new FakeCase(FakeWorker.DIES)),
+                        work -> {
+                            assertEquals(started.size(), ended.size());
+                            started.add(work.ending());
+                        },
+                        ended::add);
 
         assertEquals(List.of("a", FakeWorker.DIES), started);
+        assertEquals(results, ended);
     }
 
     @Test
@@ -103,7 +97,8 @@ class WatchdogTest {
         final Watchdog<FakeCase> watchdog = new Watchdog<>(command, LIMIT);
 
         final IllegalStateException failure = assertThrows(
-                IllegalStateException.class, () -> watchdog.run(List.of(new FakeCase("a")), ignored -> {}));
+                IllegalStateException.class,
+                () -> watchdog.run(List.of(new FakeCase("a")), ignored -> {}, ignored -> {}));
 
         assertEquals("the process that runs kernels doesn't start: there is no device", failure.getMessage());
     }
@@ -115,7 +110,8 @@ class WatchdogTest {
         final Watchdog<FakeCase> watchdog = new Watchdog<>(KernelWorker.class, 0, LIMIT);
 
         final IllegalStateException failure = assertThrows(
-                IllegalStateException.class, () -> watchdog.run(List.of(new FakeCase("a")), ignored -> {}));
+                IllegalStateException.class,
+                () -> watchdog.run(List.of(new FakeCase("a")), ignored -> {}, ignored -> {}));
 
         final String why = String.valueOf(assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(0))
                 .getMessage());
@@ -135,7 +131,7 @@ class WatchdogTest {
     }
 
     private static List<KernelResult> run(final List<FakeCase> cases) throws Exception {
-        final List<String> lines = new Watchdog<FakeCase>(fake(), LIMIT).run(cases, ignored -> {});
+        final List<String> lines = new Watchdog<FakeCase>(fake(), LIMIT).run(cases, ignored -> {}, ignored -> {});
         assertEquals(cases.size(), lines.size());
         return IntStream.range(0, lines.size())
                 .mapToObj(i -> KernelResult.parse("lines", i + 1, lines.get(i)))

@@ -30,7 +30,8 @@ class ProgramsGpuTest {
     void shouldComeToWhatTheCpuComesToAndGiveAllBack(final String program) throws Exception {
         final List<ProgramCase> cases = Programs.cases(program, true);
 
-        final List<String> results = new Watchdog<ProgramCase>(ProgramWorker.class, 0, LIMIT).run(cases, ignored -> {});
+        final List<String> results =
+                new Watchdog<ProgramCase>(ProgramWorker.class, 0, LIMIT).run(cases, ignored -> {}, ignored -> {});
 
         for (final String line : results) {
             assertEquals("", ProgramResult.parse("results", 1, line).failure(), line);

@@ -1,0 +1,55 @@
+package io.outboard.bench.common;
+
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyProvider;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+
+/** Names of strategies, as users type them; for the shell, all that there are. */
+public final class StrategyNames implements Iterable<String> {
+
+    private static final List<String> ALL = List.of("all");
+
+    /** Picocli makes it. */
+    public StrategyNames() {}
+
+    @Override
+    public Iterator<String> iterator() {
+        return all().iterator();
+    }
+
+    private static List<String> all() {
+        return Strategies.all().stream().map(StrategyProvider::name).toList();
+    }
+
+    /**
+     * Checks what was typed.
+     *
+     * @param names of strategies, or {@code all} alone
+     * @return names, each once
+     * @throws WrongUseException if there is no such strategy
+     */
+    public static List<String> of(final List<String> names) {
+        final List<String> all = all();
+        if (names.equals(ALL)) {
+            return all;
+        }
+        names.forEach(StrategyNames::check);
+        return List.copyOf(new LinkedHashSet<>(names));
+    }
+
+    /**
+     * Checks what was typed where one strategy is wanted.
+     *
+     * @param name of a strategy
+     * @throws WrongUseException if there is no such strategy
+     */
+    public static void check(final String name) {
+        final List<String> all = all();
+        if (!all.contains(name)) {
+            throw new WrongUseException(
+                    "--strategy=" + name + " must be one of: " + String.join(", ", all) + DidYouMean.of(name, all));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+package io.outboard.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The launcher in a checkout whose build and Java only say that they ran. */
+@DisabledOnOs(OS.WINDOWS)
+class LauncherTest {
+
+    /** All that the launcher calls, but for what a test leaves out. */
+    private static final List<String> TOOLS = List.of(
+            "sh",
+            "cat",
+            "cut",
+            "dirname",
+            "find",
+            "flock",
+            "head",
+            "kill",
+            "mkdir",
+            "mv",
+            "readlink",
+            "rm",
+            "sleep",
+            "stty");
+
+    private static final long PATIENCE_SECONDS = 60;
+
+    @TempDir
+    private Path folder;
+
+    private Path root = Path.of("");
+    private Path tools = Path.of("");
+    private Path builds = Path.of("");
+
+    private record Ended(int exitCode, String out, String err) {}
+
+    private final class Started {
+
+        private final Process process;
+        private final Path out;
+        private final Path err;
+
+        Started(final List<String> command) throws IOException {
+            out = Files.createTempFile(folder, "out", "");
+            err = Files.createTempFile(folder, "err", "");
+            final ProcessBuilder builder = new ProcessBuilder(command)
+                    .directory(folder.toFile())
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile());
+            final Map<String, String> environment = builder.environment();
+            environment.put("JAVA_HOME", folder.resolve("jdk").toString());
+            environment.put("PATH", tools.toString());
+            environment.remove("OUTBOARD_JAVA_OPTIONS");
+            process = builder.start();
+        }
+
+        Ended end() throws IOException, InterruptedException {
+            assertTrue(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS), "it must end");
+            return new Ended(process.exitValue(), Files.readString(out), Files.readString(err));
+        }
+    }
+
+    @BeforeEach
+    void makeCheckout() throws IOException {
+        root = Files.createDirectory(folder.resolve("checkout"));
+        builds = folder.resolve("builds");
+        Files.copy(Path.of("../outboard"), root.resolve("outboard"));
+        executable(root.resolve("outboard"), Files.readString(Path.of("../outboard")));
+        executable(root.resolve("mvnw"), """
+                #!/bin/sh
+                echo "$@" >>'%s'
+                sleep 1
+                mkdir -p bench/target/lib
+                : >bench/target/outboard-bench-1.jar
+                """.formatted(builds));
+        Files.writeString(Files.createDirectories(root.resolve("bench")).resolve("pom.xml"), "");
+        executable(Files.createDirectories(folder.resolve("jdk/bin")).resolve("java"), """
+                #!/bin/sh
+                for last; do :; done
+                [ -d '%s/bench/target/lib' ] && echo "ran $last"
+                """.formatted(root));
+        tools = Files.createDirectory(folder.resolve("tools"));
+        for (final String tool : TOOLS) {
+            for (final String place : List.of("/usr/bin", "/bin")) {
+                final Path file = Path.of(place, tool);
+                if (Files.exists(file) && !Files.exists(tools.resolve(tool))) {
+                    Files.createSymbolicLink(tools.resolve(tool), file);
+                }
+            }
+        }
+        commit("echo 0123456789abcdef");
+    }
+
+    private static void executable(final Path file, final String text) throws IOException {
+        Files.writeString(file, text);
+        assertTrue(file.toFile().setExecutable(true, false));
+    }
+
+    /** What git says. */
+    private void commit(final String command) throws IOException {
+        executable(tools.resolve("git"), "#!/bin/sh\n" + command + "\n");
+    }
+
+    private Started start(final String... arguments) throws IOException {
+        final List<String> command =
+                new ArrayList<>(List.of(root.resolve("outboard").toString()));
+        command.addAll(List.of(arguments));
+        return new Started(command);
+    }
+
+    private Ended run() throws IOException, InterruptedException {
+        return start("strategies").end();
+    }
+
+    private long builds() throws IOException {
+        return Files.exists(builds) ? Files.readAllLines(builds).size() : 0;
+    }
+
+    @Test
+    void shouldSayThatItBuildsOnceWhereThereIsNoTerminal() throws Exception {
+        final Ended first = run();
+        final Ended second = run();
+
+        assertEquals(new Ended(0, "ran strategies\n", "outboard: building, once ...\n"), first);
+        assertEquals(new Ended(0, "ran strategies\n", ""), second);
+        assertEquals(1, builds());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldBuildOnceForTwoFirstStartsAtOnce(final boolean flock) throws Exception {
+        if (!flock) {
+            Files.deleteIfExists(tools.resolve("flock"));
+        }
+        final List<Started> both = List.of(start("one"), start("two"));
+        final Ended first = both.get(0).end();
+        final Ended second = both.get(1).end();
+
+        assertEquals(0, first.exitCode(), first.err());
+        assertEquals(0, second.exitCode(), second.err());
+        assertEquals("ran one\n", first.out());
+        assertEquals("ran two\n", second.out());
+        assertEquals(1, builds());
+        final String said = first.err() + second.err();
+        assertTrue(said.contains("outboard: waiting for a build that runs already"), said);
+    }
+
+    /** Of a shell that was killed. */
+    @Test
+    void shouldTakeALockThatNobodyHoldsAnyMore() throws Exception {
+        Files.deleteIfExists(tools.resolve("flock"));
+        final Path lock = Files.createDirectories(root.resolve("bench/target/launcher.lock.d"));
+        final Process gone = new ProcessBuilder("sh", "-c", "exit 0").start();
+        gone.waitFor();
+        Files.writeString(lock.resolve("pid"), gone.pid() + "\n");
+
+        assertEquals("ran strategies\n", run().out());
+        assertFalse(Files.exists(lock));
+    }
+
+    @Test
+    void shouldNameTheLogOfABuildThatFailsAndBuildAgainTheNextTime() throws Exception {
+        final String mvnw = Files.readString(root.resolve("mvnw"));
+        executable(root.resolve("mvnw"), "#!/bin/sh\nexit 1\n");
+
+        final Ended failed = run();
+
+        assertEquals(1, failed.exitCode());
+        assertTrue(
+                failed.err().endsWith("outboard: the build failed, see " + root + "/bench/target/launcher-build.log\n"),
+                failed.err());
+        executable(root.resolve("mvnw"), mvnw);
+        assertEquals("ran strategies\n", run().out());
+    }
+
+    @Test
+    void shouldBuildAgainForAnotherCommit() throws Exception {
+        run();
+        commit("echo fedcba9876543210");
+
+        run();
+
+        assertEquals(2, builds());
+    }
+
+    /** Git says nothing of a checkout that is somebody else's. */
+    @Test
+    void shouldNotBuildAgainWhereGitSaysNothing() throws Exception {
+        run();
+        commit("exit 128");
+
+        final Ended second = run();
+
+        assertEquals(new Ended(0, "ran strategies\n", ""), second);
+        assertEquals(1, builds());
+    }
+
+    @Test
+    void shouldRefuseToBuildInACheckoutOfSomebodyElse() throws Exception {
+        final Ended ended = runAsSomebodyElse();
+
+        assertEquals(1, ended.exitCode());
+        assertEquals(
+                "outboard: folder=" + root
+                        + " must be writable, to build in it once; or its owner runs ./outboard there first\n",
+                ended.err());
+        assertEquals(0, builds());
+    }
+
+    @Test
+    void shouldRunACheckoutOfSomebodyElseThatIsBuilt() throws Exception {
+        run();
+        final List<Path> files = files();
+
+        final Ended ended = runAsSomebodyElse();
+
+        assertEquals(new Ended(0, "ran strategies\n", ""), ended);
+        assertEquals(files, files());
+    }
+
+    @Test
+    void shouldRunWhatSomebodyElseBuiltOfOlderSources() throws Exception {
+        run();
+        commit("echo fedcba9876543210");
+
+        final Ended ended = runAsSomebodyElse();
+
+        assertEquals(0, ended.exitCode(), ended.err());
+        assertEquals("ran strategies\n", ended.out());
+        assertTrue(ended.err().contains("this user may not build there: running what was built"), ended.err());
+        assertEquals(1, builds());
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.walk(root)) {
+            return files.sorted().toList();
+        }
+    }
+
+    /** Root becomes nobody; everybody else gives up the right to write. */
+    private Ended runAsSomebodyElse() throws IOException, InterruptedException {
+        if (!"root".equals(System.getProperty("user.name"))) {
+            try (Stream<Path> files = Files.walk(root)) {
+                files.forEach(file -> assertTrue(file.toFile().setWritable(false)));
+            }
+            try {
+                return run();
+            } finally {
+                try (Stream<Path> files = Files.walk(root)) {
+                    files.forEach(file -> assertTrue(file.toFile().setWritable(true)));
+                }
+            }
+        }
+        final Path setpriv = Path.of("/usr/bin/setpriv");
+        assumeTrue(Files.isExecutable(setpriv), "root can be nobody else here");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return new Started(List.of(
+                        setpriv.toString(),
+                        "--reuid=65534",
+                        "--regid=65534",
+                        "--clear-groups",
+                        root.resolve("outboard").toString(),
+                        "strategies"))
+                .end();
+    }
+}
