@@ -226,6 +226,7 @@ class BlockTableTest {
         final int block = enter(7);
 
         assertEquals(BlockTable.NONE, table.remove(8));
+        assertEquals(BlockTable.NONE, table.remove(0));
 
         assertEquals(block, table.find(7));
         assertEquals(1, table.entered());
