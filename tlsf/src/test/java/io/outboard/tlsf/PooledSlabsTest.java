@@ -60,6 +60,18 @@ class PooledSlabsTest extends PooledFixture {
     }
 
     @Test
+    void shouldKeepOneEmptySlabWhenReleasesEmptyTwo() {
+        holdLastWindow(strategy);
+        final long[] retired =
+                Arrays.stream(allocate(2 * 64, 256)).map(strategy::retire).toArray();
+        assertEquals(3, backing.liveBlocks());
+
+        Arrays.stream(retired).forEach(strategy::release);
+
+        assertEquals(2, backing.liveBlocks());
+    }
+
+    @Test
     void shouldKeepASlabAsLongAsASlotOfItIsRetired() {
         final long[] addresses = allocate(2 * 64, 256);
         final long retired = strategy.retire(addresses[70]);
