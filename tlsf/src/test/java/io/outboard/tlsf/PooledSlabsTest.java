@@ -31,6 +31,13 @@ class PooledSlabsTest extends PooledFixture {
     }
 
     @Test
+    void shouldRefuseAWrongAlignmentThoughASlotIsFree() {
+        strategy.allocate(256);
+
+        assertRefused(() -> strategy.allocate(256, 3), "alignmentBytes=3 must be a power of two");
+    }
+
+    @Test
     void shouldKeepNoSlabOnceNothingIsInUse() {
         final long small = strategy.allocate(256);
         final long other = strategy.allocate(512);
