@@ -3,7 +3,7 @@ package io.outboard.core;
 import java.util.Arrays;
 
 /**
- * Mixed operations on up to 64 blocks, some of them retired, the same for the same seed; makes no garbage of its own.
+ * Mixed operations on up to 64 blocks, or more, some of them retired, the same for the same seed; makes no garbage of its own.
  */
 final class OperationMix {
 
@@ -16,11 +16,17 @@ final class OperationMix {
     /** Of a retired block, what names it, subtracted from this: less than any address, and than no address. */
     private static final long RETIRED = -2;
 
-    private final long[] addresses = new long[SLOTS];
+    private final long[] addresses;
     private long random;
 
     OperationMix(final long seed) {
+        this(seed, SLOTS);
+    }
+
+    /** On up to so many blocks: a power of two, up to 2^11. */
+    OperationMix(final long seed, final int slots) {
         random = seed;
+        addresses = new long[slots];
         Arrays.fill(addresses, Strategy.NO_SPACE);
     }
 
@@ -29,7 +35,7 @@ final class OperationMix {
         for (int i = 0; i < answers.length; i++) {
             random = random * 6364136223846793005L + 1442695040888963407L;
             final long choice = random >>> 17;
-            final int slot = (int) (choice >>> 40) & (SLOTS - 1);
+            final int slot = (int) (choice >>> 36) & (addresses.length - 1);
             final long held = addresses[slot];
             if (held == Strategy.NO_SPACE) {
                 final long sizeBytes = 1 + (choice & 0xFFFF);
@@ -81,7 +87,7 @@ final class OperationMix {
 
     /** Frees what is held, and releases what is retired. */
     void freeAll(final Strategy strategy) {
-        for (int slot = 0; slot < SLOTS; slot++) {
+        for (int slot = 0; slot < addresses.length; slot++) {
             final long held = addresses[slot];
             if (held <= RETIRED) {
                 strategy.release(RETIRED - held);

@@ -19,6 +19,9 @@ abstract class StrategyFixture {
     /** The smallest block, in bytes; for most strategies that is the granule. */
     static final long GRANULE = 256;
 
+    /** More than a page: each block of this size takes a record, with pools, too. */
+    static final long LARGE = 32 * GRANULE;
+
     static final long BASE = (1L << 40) + 3 * GRANULE;
 
     /** Enough for every test that isn't about full tables, and quick to make. */

@@ -30,6 +30,9 @@ public abstract class StrategyModelProperties {
     private static final int MAX_STEPS = 200;
     private static final int MAX_BLOCKS = 1024;
 
+    /** With granules of 256 bytes or more, more than a page: each takes a record, with pools, too. */
+    private static final Operation ALLOCATE_17_GRANULES = new Operation(Kind.ALLOCATE, 0, 4, 16, 0, 0);
+
     /**
      * Makes the strategy under test.
      *
@@ -78,10 +81,30 @@ public abstract class StrategyModelProperties {
         compare(shape, operations);
     }
 
+    /** Some tables have room for hundreds of blocks, however few they are to start with. */
+    @Property(tries = 60, edgeCases = EdgeCasesMode.NONE)
+    void shouldBehaveAsItsModelWhileItsTablesGrow(
+            @ForAll("roomyRegions") final Shape shape,
+            @ForAll("blocksBefore") final int blocksBefore,
+            @ForAll("operations") final List<Operation> operations) {
+        final StrategyModel model = model(shape, 4 * MAX_BLOCKS);
+        for (int i = 0; i < blocksBefore; i++) {
+            model.apply(ALLOCATE_17_GRANULES);
+        }
+        compare(model, operations);
+    }
+
     private void compare(final Shape shape, final List<Operation> operations) {
+        compare(model(shape, MAX_BLOCKS), operations);
+    }
+
+    private StrategyModel model(final Shape shape, final int maxBlocks) {
         final StrategyOptions options =
-                new StrategyOptions(1L << shape.granuleLog2, MAX_BLOCKS).growing(shape.firstBlocks);
-        final StrategyModel model = new StrategyModel(create(shape.region(), options), this::blockBytes, coalesces());
+                new StrategyOptions(1L << shape.granuleLog2, maxBlocks).growing(shape.firstBlocks);
+        return new StrategyModel(create(shape.region(), options), this::blockBytes, coalesces());
+    }
+
+    private static void compare(final StrategyModel model, final List<Operation> operations) {
         model.check();
         int step = 0;
         for (final Operation operation : operations) {
@@ -156,6 +179,23 @@ public abstract class StrategyModelProperties {
                         uniform(300),
                         firstBlocks())
                 .as(Shape::new);
+    }
+
+    @Provide
+    Arbitrary<Shape> roomyRegions() {
+        return Combinators.combine(
+                        Arbitraries.of(8, 12),
+                        Arbitraries.longs().between(1 << 17, 1 << 20),
+                        uniform(1 << 12),
+                        uniform(300),
+                        Arbitraries.of(1, 7))
+                .as(Shape::new);
+    }
+
+    /** A little less than fill tables with room for 218, 446, 666 or 894: those with many free lists, or with few, grow there. */
+    @Provide
+    Arbitrary<Integer> blocksBefore() {
+        return Arbitraries.of(200, 430, 650, 880);
     }
 
     /** All at once, or tables that grow a few times. */

@@ -301,7 +301,16 @@ abstract class StrategyRefusalContract extends StrategyFixture {
         final Strategy strategy = withFullTables();
 
         for (int firstBlocks = 1; firstBlocks < MAX_BLOCKS; firstBlocks++) {
-            assertEquals(Block.of(strategy), Block.of(withFullTables(firstBlocks)));
+            assertEquals(Block.of(strategy), Block.of(withFullTables(MAX_BLOCKS, firstBlocks, 2 * GRANULE)));
+        }
+    }
+
+    @Test
+    void shouldBeFullAtTheSameBlocksHoweverOftenItsTablesGrew() {
+        final Strategy strategy = withFullTables(2000, 2000, LARGE);
+
+        for (final int firstBlocks : new int[] {1, 300, 1000}) {
+            assertEquals(Block.of(strategy), Block.of(withFullTables(2000, firstBlocks, LARGE)));
         }
     }
 
@@ -389,16 +398,16 @@ abstract class StrategyRefusalContract extends StrategyFixture {
      * where one split leads to the next and needs several records at once, perhaps fewer, and several of them free.
      */
     final Strategy withFullTables() {
-        return withFullTables(MAX_BLOCKS);
+        return withFullTables(MAX_BLOCKS, MAX_BLOCKS, 2 * GRANULE);
     }
 
-    private Strategy withFullTables(final int firstBlocks) {
+    private Strategy withFullTables(final int maxBlocks, final int firstBlocks, final long sizeBytes) {
         assumeTrue(hasBlockLimit(), "no limit on blocks");
-        final StrategyOptions options = OPTIONS.withMaxBlocks(MAX_BLOCKS).growing(firstBlocks);
-        final Strategy strategy = make(new Region(BASE, 64 * GRANULE), options);
+        final StrategyOptions options = OPTIONS.withMaxBlocks(maxBlocks).growing(firstBlocks);
+        final Strategy strategy = make(new Region(BASE, 4L * maxBlocks * sizeBytes), options);
         try {
-            while (strategy.allocate(2 * GRANULE) != Strategy.NO_SPACE) {
-                assertTrue(strategy.liveBlocks() < MAX_BLOCKS);
+            while (strategy.allocate(sizeBytes) != Strategy.NO_SPACE) {
+                assertTrue(strategy.liveBlocks() < maxBlocks);
             }
             return fail("the region is full, the tables aren't");
         } catch (final BlockTableFullException full) {

@@ -25,8 +25,8 @@ import java.util.function.IntFunction;
  * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
  * neighbours need no test for the region's ends. A list head lies where its {@code previous} and {@code next} would be
  * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the first or the
- * last either: what costs time here is branches that the processor can't foresee. The last eighth of the array are slots for the
- * subclass's hash table.
+ * last either: what costs time here is branches that the processor can't foresee. A head's {@code previous} is written only.
+ * The last eighth of the array are slots for the subclass's hash table.
  *
  * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position, but C2 sees
  * that none is outside and compiles no check of it: half of an operation's code was such checks, which made it too large
@@ -126,9 +126,7 @@ abstract class BlockRecords {
         markNew(records, LEAST_SLOTS);
         unused = firstRecord;
         for (int list = 0; list < lists; list++) {
-            final int head = head(list);
-            put(head + PREVIOUS, head);
-            put(head + NEXT, head);
+            put(head(list) + NEXT, head(list));
         }
     }
 
@@ -140,7 +138,7 @@ abstract class BlockRecords {
     /** Length of an array that holds so many blocks: a power of two. */
     private int lengthFor(final int blocks) {
         final int least = firstRecord + blocks * RECORD_INTS;
-        final int powerOfTwo = Math.max(LEAST_LENGTH, Integer.highestOneBit(least - 1) << 1);
+        final int powerOfTwo = Math.max(LEAST_LENGTH, Integer.highestOneBit(least) << 1);
         return least <= powerOfTwo - powerOfTwo / SLOTS_PART ? powerOfTwo : 2 * powerOfTwo;
     }
 
@@ -201,7 +199,7 @@ abstract class BlockRecords {
         if (least > maxBlocks) {
             return false;
         }
-        final int[] grown = memory.apply(Math.max(2 * records.length, lengthFor(least)));
+        final int[] grown = memory.apply(lengthFor(least));
         System.arraycopy(records, 0, grown, 0, end);
         System.arraycopy(records, firstSlot, grown, firstSlotIn(grown), slots());
         markNew(grown, slots());
@@ -225,13 +223,15 @@ abstract class BlockRecords {
         }
     }
 
-    /** Makes a block: in use, not in the hash table, without neighbours. Undefined unless {@link #makeRoomFor} said so. */
+    /**
+     * Makes a block: in use, as unused records are, not in the hash table, without neighbours. Undefined unless {@link #makeRoomFor}
+     * said so.
+     */
     final int create(final int start, final int size) {
         final int block = unused;
         unused = afterUnused(block);
         put(block + START, start);
         put(block + SIZE, size);
-        put(block + NEXT, NONE);
         return block;
     }
 

@@ -29,9 +29,11 @@ class BlockTableTest {
             for (int wanted = 0; wanted <= maxBlocks + 1; wanted++) {
                 assertEquals(i + wanted <= maxBlocks, sized.makeRoomFor(wanted));
             }
+            assertFalse(sized.isFull());
             blocks.add(sized.create(i, 1));
         }
 
+        assertTrue(sized.isFull());
         assertTrue(sized.makeRoomFor(0));
         assertFalse(sized.makeRoomFor(1));
         assertFalse(sized.makeRoomFor(2));
@@ -224,6 +226,7 @@ class BlockTableTest {
         final int block = enter(7);
 
         assertEquals(BlockTable.NONE, table.remove(8));
+        assertEquals(BlockTable.NONE, table.remove(0));
 
         assertEquals(block, table.find(7));
         assertEquals(1, table.entered());
@@ -376,6 +379,7 @@ class BlockTableTest {
         assertEquals(hostBytes, growing.hostBytes());
         assertEquals(used, growing.find(0));
         assertEquals(free, growing.next(growing.head(0)));
+        growing.unlink(free);
         growing.discard(free);
         assertTrue(growing.makeRoomFor(1));
         assertEquals(free, growing.create(7, 8));
@@ -393,6 +397,13 @@ class BlockTableTest {
         final long hostBytes = new BlockTable(maxBlocks, 0).hostBytes();
 
         assertTrue(hostBytes >= 36L * maxBlocks && hostBytes <= 2 * 37L * maxBlocks + 64, () -> hostBytes + " bytes");
+    }
+
+    /** Of 4096 ints, 512 are slots and 12 the fence. */
+    @Test
+    void shouldTakeTheLeastPowerOfTwoThatHoldsSlotsToo() {
+        assertEquals(16 + 16384, new BlockTable(446, 0).hostBytes());
+        assertEquals(16 + 32768, new BlockTable(447, 0).hostBytes());
     }
 
     @Test

@@ -31,6 +31,13 @@ class PooledSlabsTest extends PooledFixture {
     }
 
     @Test
+    void shouldRefuseAWrongAlignmentThoughASlotIsFree() {
+        strategy.allocate(256);
+
+        assertRefused(() -> strategy.allocate(256, 3), "alignmentBytes=3 must be a power of two");
+    }
+
+    @Test
     void shouldKeepNoSlabOnceNothingIsInUse() {
         final long small = strategy.allocate(256);
         final long other = strategy.allocate(512);
@@ -57,6 +64,18 @@ class PooledSlabsTest extends PooledFixture {
 
         assertEquals(3, backing.liveBlocks());
         assertEquals((WINDOWS - 1) * WINDOW, strategy.largestFreeBlockBytes());
+    }
+
+    @Test
+    void shouldKeepOneEmptySlabWhenReleasesEmptyTwo() {
+        holdLastWindow(strategy);
+        final long[] retired =
+                Arrays.stream(allocate(2 * 64, 256)).map(strategy::retire).toArray();
+        assertEquals(3, backing.liveBlocks());
+
+        Arrays.stream(retired).forEach(strategy::release);
+
+        assertEquals(2, backing.liveBlocks());
     }
 
     @Test

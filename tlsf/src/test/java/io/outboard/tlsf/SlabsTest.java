@@ -53,6 +53,21 @@ class SlabsTest {
     }
 
     @Test
+    void shouldTellRetiredSlotsFromThoseInUse() {
+        final Slabs slabs = new Slabs(new Region(BASE, WINDOW), 256);
+        final int slab = slabs.add(BASE, 2);
+        slabs.take(slab);
+        slabs.take(slab);
+
+        slabs.retire(slab, 1);
+
+        assertFalse(slabs.isRetired(slab, 0));
+        assertTrue(slabs.isRetired(slab, 1));
+        slabs.readmit(slab, 1);
+        assertFalse(slabs.isRetired(slab, 1));
+    }
+
+    @Test
     void shouldFindOnlyStartsOfSlotsInUse() {
         final Slabs slabs = new Slabs(new Region(BASE, WINDOW), 256);
         final int slab = slabs.add(BASE, 2);

@@ -2,7 +2,9 @@ package io.outboard.tlsf;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
@@ -121,6 +123,73 @@ class TlsfStrategyTest {
         strategy.free(behind);
 
         assertEquals(grown, strategy.allocate(132 * 256));
+    }
+
+    @Test
+    void shouldTakeAnAlignedBlockThatFitsExactly() {
+        final Strategy strategy = ofGranules(1000);
+        final long exact = strategy.allocate(16 * 256);
+        strategy.allocate(256);
+        strategy.free(exact);
+
+        assertEquals(exact, strategy.allocate(16 * 256, 512));
+    }
+
+    // Few records
+
+    @Test
+    void shouldNeedOneRecordForAnAlignedBlockAtTheEndOfAFreeOne() {
+        final Strategy strategy = new TlsfStrategy(new Region(BASE + 256, 19 * 256), new StrategyOptions(256, 2));
+
+        assertEquals(BASE + 16 * 256, strategy.allocate(4 * 256, 16 * 256));
+    }
+
+    @Test
+    void shouldUseTheRecordAgainThatAnExtendMakesSuperfluous() {
+        final Strategy strategy = new TlsfStrategy(new Region(BASE, 4 * 256), new StrategyOptions(256, 2));
+
+        for (int i = 0; i < 3; i++) {
+            final long address = strategy.allocate(256);
+            assertTrue(strategy.extend(address, 4 * 256));
+            strategy.free(address);
+        }
+    }
+
+    @Test
+    void shouldRefuseToRetireATailWithoutARecordForIt() {
+        final Strategy strategy = new TlsfStrategy(new Region(BASE, 4 * 256), new StrategyOptions(256, 2));
+        final long address = strategy.allocate(2 * 256);
+        strategy.allocate(2 * 256);
+
+        assertThrows(BlockTableFullException.class, () -> strategy.retireTail(address, 256));
+
+        assertEquals(2 * 256, strategy.sizeOf(address));
+    }
+
+    @Test
+    void shouldRetireAndDivideFreeMemoryAsLongAsThereAreRecords() {
+        final Strategy strategy = new TlsfStrategy(new Region(BASE, 8 * 256), new StrategyOptions(256, 3));
+        final long free = onlyFreeBlock(strategy);
+        assertThrows(IllegalArgumentException.class, () -> strategy.retireFree(free, BASE, 0));
+
+        for (int i = 0; i < 3; i++) {
+            final long retired = strategy.retireFree(onlyFreeBlock(strategy), BASE, 4 * 256);
+            assertEquals(BASE, strategy.retiredAddress(retired));
+            final long rest = strategy.splitRetired(retired, 2 * 256);
+            assertEquals(BASE + 2 * 256, strategy.retiredAddress(rest));
+            assertEquals(Strategy.NO_SPACE, strategy.splitRetired(rest, 256));
+            assertEquals(Strategy.NO_SPACE, strategy.retireFree(onlyFreeBlock(strategy), BASE + 5 * 256, 256));
+            assertEquals(4 * 256, strategy.freeBytes());
+            strategy.joinRetired(retired, rest);
+            assertEquals(4 * 256, strategy.release(retired));
+        }
+    }
+
+    private static long onlyFreeBlock(final Strategy strategy) {
+        final List<Long> free = new ArrayList<>();
+        strategy.forEachFree(256, (block, address, sizeBytes) -> free.add(block));
+        assertEquals(1, free.size());
+        return free.get(0);
     }
 
     @Test
