@@ -133,8 +133,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      * @param largestFreeBlock finds the size of its largest free block, in bytes
      * @param state tells the pool's state by now as a person reads it, on one line
      * @param holders finds its largest blocks in use, likewise
-     * @param refusal what the device said when the pool was to grow for the request, which is the cause then; null if the
-     *     device wasn't asked
+     * @param refusal what the device said since the request came, perhaps to another one, which is the cause then; null if it
+     *     refused nothing
      * @return the exception, not thrown
      */
     public static DeviceOutOfMemoryException ofPool(

@@ -78,8 +78,8 @@ public interface Strategy {
     long release(long retired);
 
     /**
-     * {@link #release} for several blocks, in any order. Where what is known of them isn't in the processor's caches, that is
-     * several times as fast as one by one.
+     * {@link #release} for several blocks, in any order. Where what is known of them isn't in the processor's caches, {@code tlsf}
+     * and its kin take half the time for it and less; others do it one by one.
      *
      * @param retired what {@link #retire} answered, neither released nor restored since; void from now on
      * @param from the first of them

@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -233,7 +236,24 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         }
     }
 
-    /** What names a block stays good whatever happens to others, and no two that are retired share it. */
+    /** What no list holds is looked for in none, and in nothing else. */
+    @Test
+    void shouldShowNoFreeBlockAsLargeAsNone() {
+        final Strategy strategy = ofGranules(4000);
+        assertNotEquals(Strategy.NO_SPACE, strategy.allocate(GRANULE));
+
+        for (int log2 = 21; log2 < Long.SIZE; log2++) {
+            final long leastBytes = log2 == Long.SIZE - 1 ? Long.MAX_VALUE : 1L << log2;
+            assertTimeoutPreemptively(Duration.ofSeconds(10), () -> {
+                try {
+                    strategy.forEachFree(leastBytes, (block, address, sizeBytes) -> fail(leastBytes + " bytes"));
+                } catch (final UnsupportedOperationException e) {
+                    // It shows none at all.
+                }
+            });
+        }
+    }
+
     @Test
     void shouldReleaseAllAsOneByOne() {
         final Strategy oneByOne = ofGranules(4000);
@@ -262,6 +282,7 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         }
     }
 
+    /** What names a block stays good whatever happens to others, and no two that are retired share it. */
     @Test
     void shouldNameRetiredBlocksWhateverElseHappens() {
         final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));

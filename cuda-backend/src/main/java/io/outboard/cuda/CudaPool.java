@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.pool.DeviceBuffer;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
@@ -85,7 +86,7 @@ public final class CudaPool implements AutoCloseable {
      * @throws RuntimeException as {@link Pool#allocate(long)}
      */
     public CudaBuffer buffer(final long sizeBytes) {
-        return CudaBuffer.of(pool.buffer(sizeBytes));
+        return owned(pool.buffer(sizeBytes));
     }
 
     /**
@@ -97,7 +98,7 @@ public final class CudaPool implements AutoCloseable {
      * @throws RuntimeException as {@link Pool#allocate(long, long)}
      */
     public CudaBuffer buffer(final long sizeBytes, final long alignmentBytes) {
-        return CudaBuffer.of(pool.buffer(sizeBytes, alignmentBytes));
+        return owned(pool.buffer(sizeBytes, alignmentBytes));
     }
 
     /**
@@ -109,7 +110,17 @@ public final class CudaPool implements AutoCloseable {
      * @throws RuntimeException as {@link Pool#allocateAsync}
      */
     public CudaBuffer bufferAsync(final long sizeBytes, final long stream) {
-        return CudaBuffer.of(pool.bufferAsync(sizeBytes, stream));
+        return owned(pool.bufferAsync(sizeBytes, stream));
+    }
+
+    private static CudaBuffer owned(final DeviceBuffer buffer) {
+        try {
+            return CudaBuffer.of(buffer);
+        } catch (final OutOfMemoryError e) {
+            // Nobody would own the block.
+            buffer.close();
+            throw e;
+        }
     }
 
     /**

@@ -17,7 +17,7 @@ import io.outboard.core.StrategyOptions;
  * the address, so that this code serves {@link FibonacciBuddyStrategy} too.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(log(region / granule)) splits, merges and steps from the root at
- * worst, 32 of each; O(1) expected for finding a block by address. Some 37 bytes of host memory for each block that the
+ * worst, 32 of each; O(1) expected for finding a block by address. Some 37 to 74 bytes of host memory for each block that the
  * tables can hold, free or in use. Up to half of each block is lost to rounding up, a quarter if sizes are spread evenly. An aligned
  * request looks at up to 64 free blocks and aligned offsets in them: in a region whose address is a multiple of the
  * alignment it seldom fails; in another, large aligned blocks may not exist at all. When nothing fits, {@link #NO_SPACE}.

@@ -146,21 +146,31 @@ class BlockTable extends BlockRecords {
         return slot(hash(start) & slotMask);
     }
 
-    /** Moves to a slot what belongs there from the slot that has it: the one without the highest bit of its number. */
+    /** Splits a slot from the one that has its blocks, after all those on the way that aren't split either. */
     private void split(final int slot) {
-        final int index = slot - slot(0);
-        final int highestBit = Integer.highestOneBit(index);
-        final int from = slot - highestBit;
-        if (get(from) == NEW) {
-            split(from);
+        while (get(slot) == NEW) {
+            int next = slot;
+            while (get(parent(next)) == NEW) {
+                next = parent(next);
+            }
+            split(next, parent(next));
         }
+    }
+
+    /** The slot that has a slot's blocks until it is split: the one without the highest bit of its number. */
+    private int parent(final int slot) {
+        return slot - Integer.highestOneBit(slot - slot(0));
+    }
+
+    private void split(final int slot, final int from) {
+        final int index = slot - slot(0);
+        final int mask = 2 * (slot - from) - 1;
         int block = get(from);
         put(from, NONE);
         put(slot, NONE);
         while (block != NONE) {
             final int following = get(block + CHAIN);
-            final boolean moves = (hash(start(block)) & (2 * highestBit - 1)) == index;
-            final int to = moves ? slot : from;
+            final int to = (hash(start(block)) & mask) == index ? slot : from;
             put(block + CHAIN, get(to));
             put(to, block);
             block = following;

@@ -21,7 +21,7 @@ import io.outboard.core.StrategyOptions;
  * others it makes no difference (2026-11-20).
  *
  * <p>Thread-safety: confined to one thread. Cost: O(log(region / granule)) splits, merges and steps from the root at
- * worst, 46 of each; O(1) expected for finding a block by address. Some 37 bytes of host memory for each block that the
+ * worst, 46 of each; O(1) expected for finding a block by address. Some 37 to 74 bytes of host memory for each block that the
  * tables can hold, free or in use. Up to two fifths of each block are lost to rounding up, a fifth if sizes are spread evenly. An aligned request looks at up to 64 free
  * blocks and aligned offsets in them, but few blocks start at aligned addresses, so it may fail though space is plenty:
  * this is no strategy for alignments far above the granule. When nothing fits, {@link #NO_SPACE}.

@@ -21,7 +21,7 @@ import io.outboard.core.StrategyOptions;
  * and when no list guarantees a fit, the request's own list is searched for up to 64 steps, as {@link TlsfStrategy} does.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
- * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 bytes of host memory for each block
+ * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each block
  * that the tables can hold, free or in use. A block taken may be nearly four times as large as it need be, and what is cut
  * off ends up in smaller lists: expect half of the region to be lost to external fragmentation. When nothing fits,
  * {@link #NO_SPACE}.

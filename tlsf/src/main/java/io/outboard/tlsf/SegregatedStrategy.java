@@ -118,6 +118,9 @@ abstract class SegregatedStrategy extends TableStrategy {
             throw new IllegalArgumentException("leastBytes=" + leastBytes + " must be >= " + granuleBytes());
         }
         final long least = (leastBytes - 1) / granuleBytes() + 1;
+        if (least > granules()) {
+            return; // No list holds such a size, and what would be read in its place is something else.
+        }
         table.forEachFrom(least, block -> visitor.visit(block, address(start(block)), bytes(size(block))));
     }
 

@@ -24,7 +24,7 @@ import io.outboard.core.StrategyOptions;
  * left unused though it fits, but only behind 64 that don't.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
- * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 bytes of host memory for each block
+ * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each block
  * that the tables can hold, free or in use. Internal fragmentation is what rounding up to a granule costs. When nothing
  * fits, {@link #NO_SPACE}.
  */

@@ -40,7 +40,8 @@ class KernelBenchGpuTest {
                 assertTrue(result.number("registers") > 0, what);
             } else if (result.test().equals("CHURN")) {
                 assertTrue(result.number("operations") > 0, what);
-                // A warp's threads look at what is in use together, so all may ask when little more is wanted: with blocks of up to
+                // A warp's threads look at what is in use together, so all may ask when little more is wanted: with
+                // blocks of up to
                 // 1 MiB in a heap of 16, 84 KiB in the mean, that is a sixth of it at once.
                 assertTrue(result.number("peak") > 0.9 && result.number("peak") < 1.2, what + result.number("peak"));
                 assertEquals(0, result.number("nulls"), what);

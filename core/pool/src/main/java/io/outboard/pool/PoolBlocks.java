@@ -262,8 +262,14 @@ abstract class PoolBlocks {
         if (name != null) {
             PoolManagement.register(pool, name, dumpFolder);
         }
-        PeriodicStatistics.add(diagnosis);
-        idle.start(pool);
+        try {
+            PeriodicStatistics.add(diagnosis);
+            idle.start(pool);
+        } catch (final RuntimeException | Error e) {
+            // No thread, say: the caller gets no pool that it could close, and the name is free again.
+            hide();
+            throw e;
+        }
     }
 
     /** The opposite, but for what is observed by who has the pool. Idempotent. */

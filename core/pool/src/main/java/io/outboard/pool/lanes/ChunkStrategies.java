@@ -15,8 +15,8 @@ import io.outboard.core.StrategyProvider;
  */
 public record ChunkStrategies(StrategyProvider provider, StrategyOptions options) {
 
-    /** 12 KiB for the records, beside what lists and slots take. */
-    private static final int FIRST_BLOCKS = 256;
+    /** As many as the smallest block table has room for with TLSF's lists: 16 KiB. */
+    private static final int FIRST_BLOCKS = 208;
 
     long granuleBytes() {
         return options.granuleBytes();

@@ -216,7 +216,7 @@ public final class Limbo {
 
     // Emptying
 
-    /** The next block that is ready, which is to be released now: the batch that has it last. Null if none is ready. */
+    /** The next batch whose last blocks are ready, and are to be released now, from the last on. Null if none is. */
     @Nullable
     public Batch nextReady() {
         if (epochs.passes() == dryAt) {
