@@ -39,7 +39,8 @@ import java.util.function.IntFunction;
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), but O(blocks) for {@link #makeRoomFor} when the array grows; 37
  * bytes of host memory for each block that the array has room for, slots included, and half as many again while it grows. There
- * may be room for twice as many as was asked for, and there is for 446 less what heads and words take, in 16 KiB. This class trusts its callers: they check what users give them.
+ * may be room for twice as many as was asked for, and always is for 446 less what heads and words take, in 16 KiB. This class
+ * trusts its callers: they check what users give them.
  */
 abstract class BlockRecords {
 

@@ -16,9 +16,9 @@ import java.util.function.IntFunction;
  * far when it is asked for the first time (the splits of linear hashing, Litwin 1980, in the order of use).
  *
  * <p>A slot that is {@link #NEW} still has its blocks where they were when half as many were in use. Slots grow with the
- * records. How long {@link #makeRoomFor} takes then, in milliseconds, to double full tables of so many
- * blocks (JDK 25, G1, two shared cores, 2026-11-22, medians of 40 to 400 tables, and of five JVMs
- * for the first time in each):
+ * records. How long {@link #makeRoomFor} took then, in milliseconds, to double full tables of so many blocks (JDK 25, G1, two
+ * shared cores, 2026-11-22, medians of 40 to 400 tables, and of five JVMs for the first time in each). That was before the
+ * array's length was a power of two; what is copied has become an eighth less for each block, and is the same otherwise:
  *
  * <pre>
  *   blocks                               1024   16384   65536   131072   262144   524288
