@@ -17,6 +17,7 @@ import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.EdgeCasesMode;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -34,6 +35,9 @@ class HalChoiceProperties {
     private static final long REGION_GRANULES = 4000;
     private static final StrategyOptions OPTIONS = new StrategyOptions(1, 4096);
     private static final Region MANY_GRANULES = new Region(BASE, 40_000);
+
+    /** Never too few: a block has a granule at least. */
+    private static final StrategyOptions MANY_BLOCKS = new StrategyOptions(1, 40_000);
 
     @Property(tries = 300, edgeCases = EdgeCasesMode.NONE)
     void shouldChooseTheFirstFit(@ForAll("operations") final List<Operation> operations) {
@@ -61,12 +65,18 @@ class HalChoiceProperties {
         final Choice first = Stream::findFirst;
         final Choice best = fitting -> fitting.min(Comparator.comparing(Range::size));
         final Random random = new Random(seed);
-        chooseAmongMany(new HalFirstFitStrategy(MANY_GRANULES, OPTIONS), random, run -> first);
-        chooseAmongMany(new HalBestFitStrategy(MANY_GRANULES, OPTIONS), random, run -> best);
+        chooseAmongMany(new HalFirstFitStrategy(MANY_GRANULES, MANY_BLOCKS), random, run -> first);
+        chooseAmongMany(new HalBestFitStrategy(MANY_GRANULES, MANY_BLOCKS), random, run -> best);
         chooseAmongMany(
-                new HalNextFitStrategy(MANY_GRANULES, OPTIONS),
+                new HalNextFitStrategy(MANY_GRANULES, MANY_BLOCKS),
                 random,
                 run -> fitting -> fitting.min(Comparator.comparing((Range block) -> block.end() <= run.rover)));
+    }
+
+    /** With which the blocks were more than 4,096. */
+    @Example
+    void shouldChooseAmongMoreBlocksThanMostSeedsMake() {
+        shouldChooseAmongManyChunks(112);
     }
 
     private static void chooseAmongMany(
