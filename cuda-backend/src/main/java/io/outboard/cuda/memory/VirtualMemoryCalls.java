@@ -5,9 +5,8 @@ package io.outboard.cuda.memory;
  * {@code cuMemCreate} reads the allocation flags from the wrong object. So the logic above them runs over a simulated
  * device as well.
  *
- * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing. Results go to element 0 of the caller's
- * array, and only on success. Safe for any number of threads. Only to wait needs a
- * current context.
+ * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing, unless it says so. Results go to element 0 of the
+ * caller's array, and only on success. Safe for any number of threads. Only to wait needs a current context.
  *
  * <p>Not for applications.
  */
@@ -18,6 +17,13 @@ public interface VirtualMemoryCalls {
 
     int reserve(long[] address, long sizeBytes, long alignmentBytes);
 
+    /**
+     * Takes memory.
+     *
+     * @throws io.outboard.core.DeviceOutOfMemoryException if it is another process's to lend, and that refuses; it says why in words that a
+     *     code hasn't
+     * @throws CudaFailureException if what was lent can't be imported
+     */
     int create(long[] handle, long sizeBytes, int device);
 
     int map(long address, long sizeBytes, long handle);
