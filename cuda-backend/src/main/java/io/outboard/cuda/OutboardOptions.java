@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -64,10 +66,7 @@ public record OutboardOptions(
 
     private static final String LIMBO = "limbo";
     private static final String BARRIER = "barrier";
-
-    /** What Linux has room for in a socket's address. */
     private static final int MOST_SOCKET_BYTES = 107;
-
     private static final String SOCKET_RULE = "must be an absolute path of at most " + MOST_SOCKET_BYTES + " bytes";
     private static final Pattern SERVICE_NAME = Pattern.compile("[A-Za-z0-9._-]{1,32}");
     private static final String SERVICE_NAME_RULE = "must consist of letters, digits, . _ and -, at most 32";
@@ -153,8 +152,8 @@ public record OutboardOptions(
                 isTrue(System.getProperty("outboard.growInPlace", "true")),
                 keepOf(System.getProperty("outboard.keep", "0")),
                 ByteSize.parse("outboard.leave", System.getProperty("outboard.leave", "0")),
-                folderOf(System.getProperty("outboard.dumpFolder")),
-                socketOf(System.getProperty("outboard.service")),
+                pathOf("outboard.dumpFolder", "must be a folder that exists", Files::isDirectory),
+                pathOf("outboard.service", SOCKET_RULE, OutboardOptions::isSocket),
                 serviceNameOf(System.getProperty("outboard.serviceName")));
     }
 
@@ -165,18 +164,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withStrategy(final String newStrategy) {
-        return new OutboardOptions(
-                newStrategy,
-                reuse,
-                share,
-                firstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                keep,
-                leaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.strategy = newStrategy);
     }
 
     /**
@@ -186,18 +174,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withReuse(final ReusePolicy newReuse) {
-        return new OutboardOptions(
-                strategy,
-                newReuse,
-                share,
-                firstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                keep,
-                leaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.reuse = newReuse);
     }
 
     /**
@@ -208,18 +185,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the share is outside of its range
      */
     public OutboardOptions withShare(final double newShare) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                newShare,
-                firstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                keep,
-                leaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.share = newShare);
     }
 
     /**
@@ -230,18 +196,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the size is outside of its range
      */
     public OutboardOptions withFirstRegionBytes(final long newFirstRegionBytes) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                share,
-                newFirstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                keep,
-                leaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.firstRegionBytes = newFirstRegionBytes);
     }
 
     /**
@@ -251,18 +206,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withFreeIsBarrier(final boolean newFreeIsBarrier) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                share,
-                firstRegionBytes,
-                newFreeIsBarrier,
-                growInPlace,
-                keep,
-                leaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.freeIsBarrier = newFreeIsBarrier);
     }
 
     /**
@@ -272,18 +216,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withGrowInPlace(final boolean newGrowInPlace) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                share,
-                firstRegionBytes,
-                freeIsBarrier,
-                newGrowInPlace,
-                keep,
-                leaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.growInPlace = newGrowInPlace);
     }
 
     /**
@@ -294,18 +227,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if that is outside of its range
      */
     public OutboardOptions withKeep(final Duration newKeep) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                share,
-                firstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                newKeep,
-                leaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.keep = newKeep);
     }
 
     /**
@@ -316,18 +238,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if that is outside of its range
      */
     public OutboardOptions withLeaveBytes(final long newLeaveBytes) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                share,
-                firstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                keep,
-                newLeaveBytes,
-                dumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.leaveBytes = newLeaveBytes);
     }
 
     /**
@@ -337,18 +248,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withDumpFolder(final @Nullable Path newDumpFolder) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                share,
-                firstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                keep,
-                leaveBytes,
-                newDumpFolder,
-                service,
-                serviceName);
+        return with(draft -> draft.dumpFolder = newDumpFolder);
     }
 
     /**
@@ -360,18 +260,60 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if an argument isn't that
      */
     public OutboardOptions withService(final @Nullable Path newService, final @Nullable String newServiceName) {
-        return new OutboardOptions(
-                strategy,
-                reuse,
-                share,
-                firstRegionBytes,
-                freeIsBarrier,
-                growInPlace,
-                keep,
-                leaveBytes,
-                dumpFolder,
-                newService,
-                newServiceName);
+        return with(draft -> {
+            draft.service = newService;
+            draft.serviceName = newServiceName;
+        });
+    }
+
+    private OutboardOptions with(final Consumer<Draft> change) {
+        return new Draft(this).changed(change);
+    }
+
+    /** Options that are being changed. */
+    private static final class Draft {
+
+        private String strategy;
+        private ReusePolicy reuse;
+        private double share;
+        private long firstRegionBytes;
+        private boolean freeIsBarrier;
+        private boolean growInPlace;
+        private Duration keep;
+        private long leaveBytes;
+        private @Nullable Path dumpFolder;
+        private @Nullable Path service;
+        private @Nullable String serviceName;
+
+        Draft(final OutboardOptions from) {
+            strategy = from.strategy;
+            reuse = from.reuse;
+            share = from.share;
+            firstRegionBytes = from.firstRegionBytes;
+            freeIsBarrier = from.freeIsBarrier;
+            growInPlace = from.growInPlace;
+            keep = from.keep;
+            leaveBytes = from.leaveBytes;
+            dumpFolder = from.dumpFolder;
+            service = from.service;
+            serviceName = from.serviceName;
+        }
+
+        OutboardOptions changed(final Consumer<Draft> change) {
+            change.accept(this);
+            return new OutboardOptions(
+                    strategy,
+                    reuse,
+                    share,
+                    firstRegionBytes,
+                    freeIsBarrier,
+                    growInPlace,
+                    keep,
+                    leaveBytes,
+                    dumpFolder,
+                    service,
+                    serviceName);
+        }
     }
 
     private static boolean isTrue(final String text) {
@@ -427,34 +369,21 @@ public record OutboardOptions(
         throw wrong("outboard.keep", text, "must be 0, or >= 0.001 and <= 86400000 seconds", null);
     }
 
-    private static @Nullable Path folderOf(final @Nullable String text) {
-        if (text == null) {
-            return null;
-        }
-        try {
-            final Path folder = Path.of(text);
-            if (!text.isEmpty() && Files.isDirectory(folder)) {
-                return folder;
-            }
-        } catch (final InvalidPathException e) {
-            throw wrong("outboard.dumpFolder", text, "must be a folder that exists", e);
-        }
-        throw wrong("outboard.dumpFolder", text, "must be a folder that exists", null);
-    }
-
-    private static @Nullable Path socketOf(final @Nullable String text) {
+    /** Null where the property isn't set. */
+    private static @Nullable Path pathOf(final String property, final String rule, final Predicate<Path> fits) {
+        final String text = System.getProperty(property);
         if (text == null) {
             return null;
         }
         try {
             final Path path = Path.of(text);
-            if (isSocket(path)) {
+            if (!text.isEmpty() && fits.test(path)) {
                 return path;
             }
         } catch (final InvalidPathException e) {
-            throw wrong("outboard.service", text, SOCKET_RULE, e);
+            throw wrong(property, text, rule, e);
         }
-        throw wrong("outboard.service", text, SOCKET_RULE, null);
+        throw wrong(property, text, rule, null);
     }
 
     private static @Nullable String serviceNameOf(final @Nullable String text) {

@@ -1,14 +1,18 @@
 package io.outboard.service;
 
+import io.outboard.core.ByteSize;
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.service.linux.Linux;
 import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
+import io.outboard.service.wire.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /** What the lender answers to one request: messages, of which the last ends it, and a descriptor that came with that. */
 class Answer {
@@ -70,9 +74,25 @@ class Answer {
         }
     }
 
-    /** All but the last. */
-    List<Message> before() {
-        return messages.subList(0, messages.size() - 1);
+    /** What to throw where the last one refuses a lease of that size to a name that may have so much. */
+    DeviceOutOfMemoryException refusalOf(final long bytes, final String name, final long mostBytes) {
+        final Message refused = last();
+        final Refusal why = Refusal.of(refused.a());
+        final StringBuilder reason = new StringBuilder("lender: ").append(why.sentence());
+        if (!refused.text().isEmpty()) {
+            reason.append(": ").append(refused.text());
+        }
+        if (why == Refusal.QUOTA) {
+            reason.append(": ").append(name).append(" may have ").append(ByteSize.exact(mostBytes));
+        }
+        final List<Message> holders = messages.subList(0, messages.size() - 1);
+        if (!holders.isEmpty()) {
+            reason.append("; held by ")
+                    .append(holders.stream()
+                            .map(holder -> holder.text() + " (pid " + holder.b() + ") " + ByteSize.exact(holder.a()))
+                            .collect(Collectors.joining(", ")));
+        }
+        return DeviceOutOfMemoryException.ofDevice(bytes, refused.b(), refused.c(), reason.toString());
     }
 
     Message last() {

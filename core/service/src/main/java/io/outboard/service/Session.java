@@ -115,20 +115,18 @@ final class Session implements Runnable {
     /**
      * Says something that is answered.
      *
-     * @param answer what takes the answer; null if nobody waits for it
+     * @param answer what takes the answer
      * @return the request's number
      * @throws LenderGoneException if there is nobody to say it to
      * @throws IllegalStateException if the session is closed
      */
-    synchronized int ask(final @Nullable Answer answer, final MessageType type, final long a, final long b)
+    synchronized int ask(final Answer answer, final MessageType type, final long a, final long b, final long c)
             throws LenderGoneException {
         lastRequest = lastRequest == Integer.MAX_VALUE ? 1 : lastRequest + 1;
-        if (answer != null) {
-            awaited.put(lastRequest, answer);
-        }
+        awaited.put(lastRequest, answer);
         boolean done = false;
         try {
-            say(Message.of(type, lastRequest, a, b));
+            say(new Message(type, lastRequest, a, b, c, ""));
             done = true;
         } finally {
             if (!done) {
