@@ -56,6 +56,8 @@ class CudaLeasesTest {
             assertTrue(memory.isAccessible(base, 12 * MIB));
             assertEquals(MOST - 12 * MIB, source.availableBytes());
 
+            assertEquals(4 * MIB, lender.wantedBytes(), "of 12, 8 and 4");
+
             growable.giveBack(new long[] {base + 4 * MIB}, 1);
 
             assertEquals(2, lender.leases());
@@ -64,6 +66,7 @@ class CudaLeasesTest {
             assertTrue(memory.isAccessible(base + 8 * MIB, 8 * MIB));
             assertEquals("day", lender.askedName());
         }
+        assertEquals(2, lender.returns(), "the two that were left at once");
         assertTrue(lender.isClosed());
         assertNothingIsLeft();
     }

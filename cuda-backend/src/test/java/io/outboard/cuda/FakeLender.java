@@ -29,6 +29,8 @@ public final class FakeLender implements Leases {
 
     private long nextNumber = 1;
     private boolean closed;
+    private long wanted;
+    private int returns;
     private String askedName = "";
 
     /** Of device 1, or whichever the name says. */
@@ -65,6 +67,16 @@ public final class FakeLender implements Leases {
         return leases.values().stream().mapToLong(Long::longValue).sum();
     }
 
+    /** What was said to follow, the last time. */
+    long wantedBytes() {
+        return wanted;
+    }
+
+    /** How often leases came back, one or several at once. */
+    int returns() {
+        return returns;
+    }
+
     public int leases() {
         return leases.size();
     }
@@ -93,12 +105,13 @@ public final class FakeLender implements Leases {
     }
 
     @Override
-    public long mostBytes() {
-        return mostBytes;
+    public long quotaLeftBytes() {
+        return Math.max(0, mostBytes - leasedBytes());
     }
 
     @Override
-    public Lease lease(final long bytes) {
+    public Lease lease(final long bytes, final long wantedBytes) {
+        wanted = wantedBytes;
         if (bytes > lentBytes - leasedBytes()) {
             throw DeviceOutOfMemoryException.ofDevice(bytes, lentBytes - leasedBytes(), mostBytes, REASON);
         }
@@ -116,10 +129,13 @@ public final class FakeLender implements Leases {
     }
 
     @Override
-    public void giveBack(final long number) {
-        if (leases.remove(number) == null) {
-            throw new IllegalStateException("number=" + number + " must be leased");
+    public void giveBack(final long... numbers) {
+        for (final long number : numbers) {
+            if (leases.remove(number) == null) {
+                throw new IllegalStateException("number=" + number + " must be leased");
+            }
         }
+        returns += numbers.length > 0 ? 1 : 0;
     }
 
     @Override

@@ -7,10 +7,10 @@ import io.outboard.service.Lease;
 import io.outboard.service.LenderConnection;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The driver's virtual memory calls over memory that another process lends: what they create is leased and imported, and what they
@@ -30,10 +30,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     private final Leases leases;
 
     /** The lease behind each handle. */
-    private final Map<Long, Lease> held = new ConcurrentHashMap<>();
-
-    /** Not what the connection has ahead of need. */
-    private final AtomicLong heldBytes = new AtomicLong();
+    private final Map<Long, Long> numbers = new ConcurrentHashMap<>();
 
     /** Connects to the lender of a device's memory. */
     public interface Door {
@@ -125,7 +122,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
     /** {@return how much more may be leased, also where others have it now, in bytes} */
     public long availableBytes() {
-        return Math.max(0, leases.mostBytes() - heldBytes.get());
+        return leases.quotaLeftBytes();
     }
 
     void addUser(final MemoryUser user) {
@@ -159,14 +156,18 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
      */
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device) {
-        final Lease lease = leases.lease(sizeBytes);
+        return create(handle, sizeBytes, device, sizeBytes);
+    }
+
+    @Override
+    public int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
+        final Lease lease = leases.lease(sizeBytes, wantedBytes);
         CudaFailureException failure = null;
         boolean done = false;
         try {
             failure = failureOf("cuMemImportFromShareableHandle", shared.importDescriptor(handle, lease.descriptor()));
             if (failure == null) {
-                held.put(handle[0], lease);
-                heldBytes.addAndGet(lease.bytes());
+                numbers.put(handle[0], lease.number());
                 done = true;
             }
         } finally {
@@ -198,13 +199,25 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
     @Override
     public int release(final long handle) {
-        // Before the driver gives its number to another.
-        final Lease lease = held.remove(handle);
-        final int code = driver.release(handle);
-        if (code == CudaCalls.SUCCESS && lease != null) {
-            heldBytes.addAndGet(-lease.bytes());
-            leases.giveBack(lease.number());
+        return releaseAll(new long[] {handle}, 1);
+    }
+
+    /** The lender is told of all of them at once. */
+    @Override
+    public int releaseAll(final long[] handles, final int count) {
+        final long[] released = new long[count];
+        int releasedCount = 0;
+        int code = CudaCalls.SUCCESS;
+        for (int i = 0; i < count; i++) {
+            // Before the driver gives the handle's number to another.
+            final Long number = numbers.remove(handles[i]);
+            final int next = driver.release(handles[i]);
+            if (next == CudaCalls.SUCCESS && number != null) {
+                released[releasedCount++] = number;
+            }
+            code = code == CudaCalls.SUCCESS ? next : code;
         }
+        leases.giveBack(Arrays.copyOf(released, releasedCount));
         return code;
     }
 

@@ -17,20 +17,21 @@ public interface Leases extends AutoCloseable {
     /** {@return what leases are multiples of, in bytes, a power of two} */
     long unitBytes();
 
-    /** {@return how much may be leased in all, by the quota, in bytes} */
-    long mostBytes();
+    /** {@return how much more may be leased by the quota, also where others have it now, in bytes} */
+    long quotaLeftBytes();
 
     /**
-     * Takes a lease, of zero bytes.
+     * Takes a lease, whose memory is zero.
      *
+     * @param wantedBytes how much this one and those that follow are together
      * @throws io.outboard.core.DeviceOutOfMemoryException if there is none, for a reason that it names
      */
-    Lease lease(long bytes);
+    Lease lease(long bytes, long wantedBytes);
 
     void closeDescriptor(Lease lease);
 
     /** Memory that isn't mapped here any more. */
-    void giveBack(long number);
+    void giveBack(long... numbers);
 
     void addUser(MemoryUser user);
 
@@ -58,13 +59,13 @@ public interface Leases extends AutoCloseable {
             }
 
             @Override
-            public long mostBytes() {
-                return connection.mostBytes();
+            public long quotaLeftBytes() {
+                return connection.quotaLeftBytes();
             }
 
             @Override
-            public Lease lease(final long bytes) {
-                return connection.lease(bytes);
+            public Lease lease(final long bytes, final long wantedBytes) {
+                return connection.lease(bytes, wantedBytes);
             }
 
             @Override
@@ -73,8 +74,8 @@ public interface Leases extends AutoCloseable {
             }
 
             @Override
-            public void giveBack(final long number) {
-                connection.giveBack(number);
+            public void giveBack(final long... numbers) {
+                connection.giveBack(numbers);
             }
 
             @Override

@@ -26,6 +26,15 @@ public interface VirtualMemoryCalls {
      */
     int create(long[] handle, long sizeBytes, int device);
 
+    /**
+     * As {@link #create(long[], long, int)}, the first of several.
+     *
+     * @param wantedBytes how much this and those that follow are together: others are made to give back for all of them at once
+     */
+    default int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
+        return create(handle, sizeBytes, device);
+    }
+
     int map(long address, long sizeBytes, long handle);
 
     /** Lets a device read and write there, or not any more. */
@@ -36,6 +45,20 @@ public interface VirtualMemoryCalls {
 
     /** The memory itself goes once it is mapped nowhere. */
     int release(long handle);
+
+    /**
+     * Releases several.
+     *
+     * @return the first code that isn't success; all are tried
+     */
+    default int releaseAll(final long[] handles, final int count) {
+        int code = CudaCalls.SUCCESS;
+        for (int i = 0; i < count; i++) {
+            final int released = release(handles[i]);
+            code = code == CudaCalls.SUCCESS ? released : code;
+        }
+        return code;
+    }
 
     int freeAddresses(long address, long sizeBytes);
 
