@@ -1,7 +1,10 @@
 package io.outboard.bench.service;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.cuda.CudaLendingDevice;
+import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -29,6 +32,18 @@ final class LentDevice {
             }
             return LendingDevice.memory(bytes);
         }
-        throw new WrongUseException("--device=" + device + " must be memory or the number of a GPU");
+        if (!device.matches("[0-9]{1,9}")) {
+            throw new WrongUseException("--device=" + device + " must be memory or the number of a GPU");
+        }
+        final int number = Integer.parseInt(device);
+        try {
+            return Share.isPart(limit)
+                    ? CudaLendingDevice.open(number, Share.part("--limit", limit))
+                    : CudaLendingDevice.openBytes(number, OptionValue.bytes("--limit", limit));
+        } catch (final CudaUnavailableException e) {
+            throw new WrongUseException("--device=" + device + " must be a GPU that works: " + e.getMessage());
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(e);
+        }
     }
 }

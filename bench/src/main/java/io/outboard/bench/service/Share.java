@@ -21,13 +21,19 @@ final class Share {
      * @throws WrongUseException if the text is neither a size nor a part
      */
     static long bytes(final String option, final String text, final long totalBytes) {
-        if (!PART.matcher(text).matches()) {
-            return OptionValue.bytes(option, text);
-        }
+        return isPart(text) ? (long) (part(option, text) * totalBytes) : OptionValue.bytes(option, text);
+    }
+
+    static boolean isPart(final String text) {
+        return PART.matcher(text).matches();
+    }
+
+    /** What {@link #isPart}: more than 0, and 1 at most. */
+    static double part(final String option, final String text) {
         final double part = Double.parseDouble(text);
         if (!(part > 0 && part <= 1)) {
             throw new WrongUseException(option + "=" + text + " must be > 0 and <= 1, or a size such as 64GiB");
         }
-        return (long) (part * totalBytes);
+        return part;
     }
 }

@@ -5,7 +5,6 @@ import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.Units;
-import io.outboard.service.LenderConnection;
 import io.outboard.service.LenderStatus;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -66,7 +65,7 @@ public final class TopCommand implements Callable<Integer> {
 
     private LenderStatus status() throws Exception {
         try {
-            return LenderConnection.status(socket);
+            return LenderStatus.of(socket);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(e);
         }
