@@ -54,6 +54,7 @@ final class Desk implements Admission.Outcome {
 
     Desk(
             final LenderBuilder builder,
+            final Consumer<LenderEvent> events,
             final Makers makers,
             final int user,
             final long settleNanos,
@@ -62,7 +63,7 @@ final class Desk implements Admission.Outcome {
         ledger = new Ledger(device.limitBytes(), builder.quotas);
         admission = new Admission(ledger, this);
         spares = new Spares(builder.spares);
-        events = builder.events;
+        this.events = events;
         this.makers = makers;
         this.user = user;
         this.clock = clock;
