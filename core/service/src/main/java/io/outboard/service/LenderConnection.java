@@ -8,6 +8,7 @@ import io.outboard.service.session.Answer;
 import io.outboard.service.session.LenderGoneException;
 import io.outboard.service.session.Session;
 import io.outboard.service.session.Users;
+import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -193,27 +194,27 @@ public final class LenderConnection implements AutoCloseable {
             if (lease != null) {
                 break;
             }
-            final Answer answer = request(bytes, wantedBytes);
+            final Answer answer = request(MessageType.LEASE, bytes, wantedBytes, "");
             if (answer.is(MessageType.LEASED)) {
                 lease = leaseOf(answer);
             } else if (isInTheWay) {
                 endAhead();
             } else {
-                throw answer.refusalOf(bytes, name, mostBytes());
+                throw refusalOf(answer, bytes);
             }
         }
         askAhead(bytes);
         return lease;
     }
 
-    private Answer request(final long bytes, final long wantedBytes) {
+    private Answer request(final MessageType type, final long a, final long c, final String text) {
         final Answer answer = new Answer();
         final long millis;
         synchronized (this) {
-            millis = deadlineMillis;
+            millis = type == MessageType.OPEN ? 0 : deadlineMillis;
         }
         try {
-            final int request = session.ask(answer, MessageType.LEASE, bytes, millis, wantedBytes);
+            final int request = session.ask(answer, new Message(type, 0, a, millis, c, text));
             try {
                 answer.await(TimeUnit.MILLISECONDS.toNanos(millis) + GRACE_NANOS);
             } finally {
@@ -223,13 +224,24 @@ public final class LenderConnection implements AutoCloseable {
         } catch (final LenderGoneException e) {
             if (!answer.isWhole()) {
                 throw DeviceOutOfMemoryException.ofDevice(
-                        bytes, 0, "lender gone, socket " + socket + ": " + e.getMessage());
+                        type == MessageType.OPEN ? 0 : a, 0, "lender gone, socket " + socket + ": " + e.getMessage());
             }
         }
         return answer;
     }
 
-    private Lease leaseOf(final Answer answer) {
+    /** Asks for a lease that others may open, or for one that another client shares. */
+    Answer shared(final MessageType type, final long a, final String ticket) {
+        // What is ahead of need is in the way of a quota that is used up.
+        endAhead();
+        return request(type, a, 0, ticket);
+    }
+
+    DeviceOutOfMemoryException refusalOf(final Answer answer, final long bytes) {
+        return answer.refusalOf(bytes, name, mostBytes());
+    }
+
+    Lease leaseOf(final Answer answer) {
         final Lease lease = new Lease(answer.last().a(), answer.last().b(), answer.descriptor());
         if (lease.descriptor() == Linux.NONE) {
             giveBack(lease.number());
@@ -266,7 +278,7 @@ public final class LenderConnection implements AutoCloseable {
     private @Nullable Answer sendBack(final long number) {
         final Answer answer = new Answer();
         try {
-            session.ask(answer, MessageType.RETURN, number, 0, 0);
+            session.ask(answer, Message.of(MessageType.RETURN, 0, number));
             return answer;
         } catch (final LenderGoneException e) {
             return null;
@@ -302,7 +314,7 @@ public final class LenderConnection implements AutoCloseable {
             }
         };
         try {
-            session.ask(answer, MessageType.LEASE, bytes, 0, bytes);
+            session.ask(answer, new Message(MessageType.LEASE, 0, bytes, 0, bytes, ""));
         } catch (final LenderGoneException e) {
             cameAhead(null);
         }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /**
  * What a lender's ledger says, at one moment. Immutable.
@@ -63,6 +64,23 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
         } finally {
             wire.close();
         }
+    }
+
+    /** What the lender's own says. */
+    static LenderStatus of(
+            final String device, final Ledger ledger, final Spares spares, final ToLongFunction<Account> waitingBytes) {
+        final List<Client> clients = new ArrayList<>();
+        for (final Account account : ledger.accounts()) {
+            clients.add(new Client(
+                    account.pid,
+                    account.name,
+                    account.leasedBytes,
+                    account.usedBytes,
+                    waitingBytes.applyAsLong(account),
+                    ledger.guaranteedBytes(account.name),
+                    ledger.mostBytes(account.name)));
+        }
+        return new LenderStatus(device, ledger.limitBytes(), ledger.lentBytes(), spares.bytes(), clients);
     }
 
     /** As it is sent. */
