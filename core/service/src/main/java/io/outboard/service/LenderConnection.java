@@ -33,11 +33,11 @@ public final class LenderConnection implements AutoCloseable {
     /** What a lender may take to answer beyond the time that a request may wait. */
     private static final long GRACE_NANOS = 10_000_000_000L;
 
-    private static final int MOST_NAME = 32;
+    private static final String NO_DESCRIPTOR = "no descriptor came: this process has none left (EMFILE)";
 
     private final Linux linux;
     private final Path socket;
-    private final String name;
+    final String name;
     private final Session session;
     private final Users users = new Users();
 
@@ -81,9 +81,9 @@ public final class LenderConnection implements AutoCloseable {
     }
 
     static String checkedName(final String name) {
-        if (!name.matches("[A-Za-z0-9._-]+") || name.length() > MOST_NAME) {
+        if (!name.matches("[A-Za-z0-9._-]+") || name.length() > Message.MOST_TEXT_BYTES) {
             throw new IllegalArgumentException(
-                    "name=" + name + " must consist of letters, digits, . _ and -, at most " + MOST_NAME);
+                    "name=" + name + " must consist of letters, digits, . _ and -, at most 32");
         }
         return name;
     }
@@ -196,11 +196,11 @@ public final class LenderConnection implements AutoCloseable {
             }
             final Answer answer = request(MessageType.LEASE, bytes, wantedBytes, "");
             if (answer.is(MessageType.LEASED)) {
-                lease = leaseOf(answer);
+                lease = leaseOf(answer, bytes);
             } else if (isInTheWay) {
                 endAhead();
             } else {
-                throw refusalOf(answer, bytes);
+                throw answer.refusalOf(bytes, name, mostBytes());
             }
         }
         askAhead(bytes);
@@ -237,16 +237,14 @@ public final class LenderConnection implements AutoCloseable {
         return request(type, a, 0, ticket);
     }
 
-    DeviceOutOfMemoryException refusalOf(final Answer answer, final long bytes) {
-        return answer.refusalOf(bytes, name, mostBytes());
-    }
-
-    Lease leaseOf(final Answer answer) {
+    /** Of that size, or of any if it is 0. */
+    Lease leaseOf(final Answer answer, final long bytes) {
         final Lease lease = new Lease(answer.last().a(), answer.last().b(), answer.descriptor());
-        if (lease.descriptor() == Linux.NONE) {
+        final boolean isWhole = lease.bytes() > 0 && (bytes == 0 || lease.bytes() == bytes);
+        if (!isWhole || lease.descriptor() == Linux.NONE) {
+            answer.closeDescriptor(linux);
             giveBack(lease.number());
-            throw DeviceOutOfMemoryException.ofDevice(
-                    lease.bytes(), 0, "a lease came without its descriptor: this process has none left (EMFILE)");
+            throw DeviceOutOfMemoryException.ofDevice(bytes, 0, isWhole ? NO_DESCRIPTOR : "wrong size from the lender");
         }
         return lease;
     }

@@ -5,6 +5,7 @@ import io.outboard.service.session.Wire;
 import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,9 +48,13 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
             wire.hello("top", true);
             wire.send(Message.of(MessageType.LIST, 1));
             final List<Client> clients = new ArrayList<>();
-            Message message = wire.receive().message();
+            Message message = wire.answer();
             while (message.type() != MessageType.LISTED) {
-                final Message limits = wire.receive().message();
+                final Message limits = message.type() == MessageType.CLIENT ? wire.answer() : message;
+                if (limits.type() != MessageType.LIMITS || clients.size() == LenderBuilder.MOST_CLIENTS) {
+                    throw new ProtocolException("a lender must list clients and their limits, at most "
+                            + LenderBuilder.MOST_CLIENTS + ", and this one says " + limits);
+                }
                 clients.add(new Client(
                         (int) limits.c(),
                         message.text(),
@@ -58,7 +63,7 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
                         message.c(),
                         limits.a(),
                         limits.b()));
-                message = wire.receive().message();
+                message = wire.answer();
             }
             return new LenderStatus(message.text(), message.a(), message.b(), message.c(), clients);
         } finally {

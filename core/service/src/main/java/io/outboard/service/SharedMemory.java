@@ -61,9 +61,9 @@ public final class SharedMemory implements AutoCloseable {
         final long wholeBytes = (bytes + unitBytes - 1) & -unitBytes;
         final Answer answer = connection.shared(MessageType.SHARE, wholeBytes, "");
         if (!answer.is(MessageType.LEASED)) {
-            throw connection.refusalOf(answer, wholeBytes);
+            throw answer.refusalOf(wholeBytes, connection.name, connection.mostBytes());
         }
-        final Lease lease = connection.leaseOf(answer);
+        final Lease lease = connection.leaseOf(answer, wholeBytes);
         return map(linux, connection, onClose, lease, answer.last().text(), false);
     }
 
@@ -86,7 +86,7 @@ public final class SharedMemory implements AutoCloseable {
                                 ? ""
                                 : ": " + answer.last().text()));
             }
-            return map(linux, connection, onClose, connection.leaseOf(answer), ticket, isReadOnly);
+            return map(linux, connection, onClose, connection.leaseOf(answer, 0), ticket, isReadOnly);
         } catch (final DeviceOutOfMemoryException e) {
             throw new IOException(e.reason(), e);
         }

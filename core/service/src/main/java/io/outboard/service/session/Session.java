@@ -217,6 +217,9 @@ public final class Session implements Runnable {
 
     private void take(final Wire from, final Wire.Incoming incoming) throws IOException {
         final Message message = incoming.message();
+        if (!isLease(message)) {
+            from.closeDescriptor(incoming.descriptor());
+        }
         if (message.type() == MessageType.PRESS) {
             handler.pressed(message.a());
             return;
@@ -228,7 +231,7 @@ public final class Session implements Runnable {
                 refund(from, incoming);
                 return;
             }
-            if (!answer.add(message, incoming.descriptor())) {
+            if (!answer.add(message, isLease(message) ? incoming.descriptor() : Linux.NONE)) {
                 return;
             }
             awaited.remove(message.request());
@@ -240,10 +243,8 @@ public final class Session implements Runnable {
     }
 
     private void refund(final Wire from, final Wire.Incoming incoming) throws IOException {
-        if (incoming.descriptor() != Linux.NONE) {
-            linux.close(incoming.descriptor());
-        }
         if (isLease(incoming.message())) {
+            from.closeDescriptor(incoming.descriptor());
             from.send(Message.of(MessageType.RETURN, 0, incoming.message().a()));
         }
     }
