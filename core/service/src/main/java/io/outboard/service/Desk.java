@@ -1,0 +1,399 @@
+package io.outboard.service;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import io.outboard.service.wire.Refusal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the lender does with messages: it keeps the {@link Ledger}, asks {@link Admission}, has memory made and sends it. Confined to the
+ * lender's thread, but for what makes memory, which takes its time elsewhere.
+ *
+ * <p>What the ledger has room for and the device hasn't yet, since it takes a moment to get back what a dead client had mapped, is tried
+ * again until the request's deadline. Nobody else waits for that.
+ */
+final class Desk implements Admission.Outcome {
+
+    /** Memory that isn't back yet is tried so often: it costs the device some microseconds, and was back 0.5 s after a client's death. */
+    private static final long RETRY_NANOS = 5_000_000;
+
+    /** More must be a mistake. */
+    private static final int MOST_REQUESTS = 1024;
+
+    private static final int MOST_HOLDERS = 8;
+    private static final long MOST_DEADLINE_MILLIS = 600_000;
+    private static final long MILLI_NANOS = 1_000_000;
+
+    /** To be tried again. */
+    private record Retry(LeaseRequest request, long lease, long atNanos) {}
+
+    private final LendingDevice device;
+    private final Ledger ledger;
+    private final Admission admission;
+    private final Spares spares;
+    private final Makers makers;
+    private final int user;
+    private final LongSupplier clock;
+    private final Consumer<LenderEvent> events;
+    private final Map<Account, Peer> peers = new HashMap<>();
+    private final List<Retry> retries = new ArrayList<>();
+
+    /** Until then clients of another lender may come and state what they hold; what is asked for meanwhile waits. */
+    private final long settledNanos;
+
+    private final List<LeaseRequest> early = new ArrayList<>();
+
+    Desk(
+            final LenderBuilder builder,
+            final Makers makers,
+            final int user,
+            final long settleNanos,
+            final LongSupplier clock) {
+        device = builder.device;
+        ledger = new Ledger(device.limitBytes(), builder.quotas);
+        admission = new Admission(ledger, this);
+        spares = new Spares(builder.spares);
+        events = builder.events;
+        this.makers = makers;
+        this.user = user;
+        this.clock = clock;
+        settledNanos = clock.getAsLong() + settleNanos;
+    }
+
+    long now() {
+        return clock.getAsLong();
+    }
+
+    void tell(final LenderEvent.Kind kind, final @Nullable Account account, final long bytes, final String detail) {
+        final String client = account == null ? "" : account.name;
+        final int pid = account == null ? 0 : account.pid;
+        try {
+            events.accept(new LenderEvent(kind, client, pid, bytes, detail));
+        } catch (final RuntimeException e) {
+            System.getLogger("io.outboard.service").log(System.Logger.Level.WARNING, "an event was lost", e);
+        }
+    }
+
+    // Time
+
+    /** When {@link #time} must be called; {@code Long.MAX_VALUE} if it needn't. */
+    long nextNanos() {
+        long next = admission.nextNanos(now());
+        for (final Retry retry : retries) {
+            next = Math.min(next, retry.atNanos);
+        }
+        return early.isEmpty() ? next : Math.min(next, settledNanos);
+    }
+
+    void time() {
+        final long now = now();
+        if (!early.isEmpty() && now >= settledNanos) {
+            final List<LeaseRequest> late = List.copyOf(early);
+            early.clear();
+            late.forEach(request -> admission.ask(request, now));
+        }
+        for (final Retry retry : List.copyOf(retries)) {
+            if (now >= retry.atNanos) {
+                retries.remove(retry);
+                create(retry.request, retry.lease);
+            }
+        }
+        admission.serve(now);
+    }
+
+    // What clients say
+
+    void take(final Peer peer, final Message message) {
+        final Account account = peer.account;
+        if (message.type() == MessageType.HELLO) {
+            hello(peer, message);
+        } else if (message.type() == MessageType.LIST && peer.isKnown()) {
+            list(peer, message.request());
+        } else if (account == null) {
+            peer.doom("it must say who it is, and said " + message.type());
+        } else {
+            take(peer, account, message);
+        }
+    }
+
+    private void take(final Peer peer, final Account account, final Message message) {
+        switch (message.type()) {
+            case HELD -> held(peer, account, message.a(), message.b());
+            case LEASE -> lease(peer, account, message);
+            case RETURN -> giveBack(peer, account, message);
+            case USAGE -> account.usedBytes = Math.max(Account.UNKNOWN, message.a());
+            case EASED -> {
+                tell(LenderEvent.Kind.EASED, account, account.leasedBytes, "");
+                admission.eased(account, now());
+            }
+            default -> peer.doom("a client doesn't say " + message.type());
+        }
+    }
+
+    private void hello(final Peer peer, final Message message) {
+        if (peer.isKnown()) {
+            peer.doom("it said who it is twice");
+        } else if (message.a() != Message.VERSION) {
+            turnAway(peer, message, Refusal.VERSION, "version " + Message.VERSION);
+        } else if (peer.who.uid() != user) {
+            turnAway(peer, message, Refusal.PEER, "user " + peer.who.uid() + ", not " + user);
+        } else if (!message.text().matches("[A-Za-z0-9._-]+")) {
+            turnAway(peer, message, Refusal.WRONG, "name: letters, digits, . _ -");
+        } else {
+            welcome(peer, message);
+        }
+    }
+
+    private void turnAway(final Peer peer, final Message message, final Refusal why, final String detail) {
+        peer.send(new Message(MessageType.REFUSED, message.request(), why.code(), 0, 0, detail));
+        tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "pid " + peer.who.pid() + ": " + why.sentence() + ": " + detail);
+        peer.doom("it was turned away");
+    }
+
+    private void welcome(final Peer peer, final Message message) {
+        final String name = message.text();
+        if (message.b() == Message.OBSERVER) {
+            peer.isObserver = true;
+        } else {
+            final Account account = ledger.open(name, peer.who.pid());
+            peer.account = account;
+            peers.put(account, peer);
+            tell(LenderEvent.Kind.CONNECTED, account, 0, "");
+        }
+        peer.send(new Message(
+                MessageType.WELCOME,
+                message.request(),
+                device.unitBytes(),
+                ledger.guaranteedBytes(name),
+                ledger.mostBytes(name),
+                device.name()));
+    }
+
+    private void held(final Peer peer, final Account account, final long lease, final long bytes) {
+        if (lease <= 0 || lease == Long.MAX_VALUE || !isWhole(bytes) || !ledger.hold(account, lease, bytes)) {
+            peer.doom("it holds lease " + lease + " of " + bytes + " bytes, which can't be");
+        } else {
+            tell(LenderEvent.Kind.HELD, account, bytes, "");
+        }
+    }
+
+    private boolean isWhole(final long bytes) {
+        return bytes > 0 && bytes % device.unitBytes() == 0;
+    }
+
+    private void lease(final Peer peer, final Account account, final Message message) {
+        final long bytes = message.a();
+        final long deadlineMillis = Math.min(message.b(), MOST_DEADLINE_MILLIS);
+        final long deadline = now() + Math.max(0, deadlineMillis) * MILLI_NANOS;
+        final LeaseRequest request = new LeaseRequest(account, message.request(), bytes, deadline, deadlineMillis > 0);
+        if (!isWhole(bytes)) {
+            refuse(request, Refusal.WRONG, "bytes: a multiple of " + device.unitBytes());
+        } else if (admission.requestsOf(account).size() + early.size() >= MOST_REQUESTS) {
+            peer.doom("it waits for " + MOST_REQUESTS + " leases");
+        } else {
+            spares.asked(bytes);
+            if (now() < settledNanos) {
+                early.add(request);
+            } else {
+                admission.ask(request, now());
+            }
+        }
+    }
+
+    private void giveBack(final Peer peer, final Account account, final Message message) {
+        final long bytes = ledger.giveBack(account, message.a());
+        if (bytes == 0) {
+            peer.doom("it gave lease " + message.a() + " back, which it hasn't");
+            return;
+        }
+        tell(LenderEvent.Kind.RETURNED, account, bytes, "");
+        peer.send(Message.of(MessageType.RETURNED, message.request(), message.a()));
+        admission.serve(now());
+    }
+
+    // What becomes of requests
+
+    @Override
+    public void make(final LeaseRequest request, final long lease) {
+        final LendingDevice.Memory spare = spares.take(request.bytes());
+        if (spare != null) {
+            made(request, lease, spare);
+        } else {
+            if (ledger.lentBytes() + spares.bytes() > ledger.limitBytes()) {
+                spares.drop();
+            }
+            create(request, lease);
+        }
+    }
+
+    private void create(final LeaseRequest request, final long lease) {
+        makers.make(
+                device,
+                request.bytes(),
+                memory -> made(request, lease, memory),
+                failure -> failed(request, lease, failure));
+    }
+
+    private void made(final LeaseRequest request, final long lease, final LendingDevice.Memory memory) {
+        final Peer peer = peers.get(request.account());
+        if (peer == null) {
+            memory.close();
+            return;
+        }
+        tell(LenderEvent.Kind.LEASED, request.account(), request.bytes(), "");
+        peer.send(Message.of(MessageType.LEASED, request.number(), lease, request.bytes()), memory);
+        makeSpare();
+    }
+
+    private void failed(final LeaseRequest request, final long lease, final Exception failure) {
+        if (!peers.containsKey(request.account())) {
+            return;
+        }
+        final boolean isFull = failure instanceof DeviceOutOfMemoryException;
+        if (isFull && spares.drop()) {
+            create(request, lease);
+        } else if (isFull && now() + RETRY_NANOS < request.deadlineNanos()) {
+            retries.add(new Retry(request, lease, now() + RETRY_NANOS));
+        } else {
+            ledger.giveBack(request.account(), lease);
+            refuse(request, isFull ? Refusal.FULL : Refusal.FAILED, String.valueOf(failure.getMessage()));
+            admission.serve(now());
+        }
+    }
+
+    private void makeSpare() {
+        final long bytes = spares.next(ledger.limitBytes() - ledger.lentBytes());
+        if (bytes > 0) {
+            makers.make(
+                    device,
+                    bytes,
+                    memory -> {
+                        spares.came(memory);
+                        if (ledger.lentBytes() + spares.bytes() > ledger.limitBytes()) {
+                            spares.drop();
+                        }
+                        makeSpare();
+                    },
+                    failure -> spares.came(null));
+        }
+    }
+
+    @Override
+    public void press(final Account account, final long bytes) {
+        tell(LenderEvent.Kind.PRESSED, account, bytes, "");
+        Objects.requireNonNull(peers.get(account)).send(Message.of(MessageType.PRESS, 0, bytes));
+    }
+
+    @Override
+    public void refuse(final LeaseRequest request, final Refusal why) {
+        refuse(request, why, "");
+    }
+
+    private void refuse(final LeaseRequest request, final Refusal why, final String detail) {
+        final Account account = request.account();
+        final Peer peer = peers.get(account);
+        if (peer == null) {
+            return;
+        }
+        tell(LenderEvent.Kind.REFUSED, account, request.bytes(), why.sentence());
+        if (why == Refusal.FULL) {
+            ledger.holders().stream()
+                    .limit(MOST_HOLDERS)
+                    .forEach(holder -> peer.send(new Message(
+                            MessageType.HOLDER,
+                            request.number(),
+                            holder.leasedBytes,
+                            holder.pid,
+                            ledger.guaranteedBytes(holder.name),
+                            holder.name)));
+        }
+        peer.send(new Message(
+                MessageType.REFUSED,
+                request.number(),
+                why.code(),
+                Math.max(0, ledger.roomBytes(account.name)),
+                ledger.limitBytes(),
+                detail));
+    }
+
+    // Ends
+
+    void left(final Peer peer) {
+        final Account account = peer.account;
+        if (account != null) {
+            peers.remove(account);
+            early.removeIf(request -> request.account() == account);
+            retries.removeIf(retry -> retry.request.account() == account);
+            final long bytes = ledger.close(account);
+            tell(LenderEvent.Kind.DISCONNECTED, account, bytes, String.valueOf(peer.doom()));
+            admission.ended(account, now());
+        } else if (!peer.isKnown() && !"it was turned away".equals(peer.doom())) {
+            tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "pid " + peer.who.pid() + ": " + peer.doom());
+        }
+    }
+
+    /** All connections are closed. */
+    void ended() {
+        makers.end();
+        spares.drop();
+        tell(LenderEvent.Kind.ENDED, null, 0, "");
+    }
+
+    // Who looks
+
+    private void list(final Peer peer, final int request) {
+        final LenderStatus status = status();
+        for (final LenderStatus.Client client : status.clients()) {
+            peer.send(new Message(
+                    MessageType.CLIENT,
+                    request,
+                    client.leasedBytes(),
+                    client.usedBytes(),
+                    client.waitingBytes(),
+                    client.name()));
+            peer.send(new Message(
+                    MessageType.LIMITS, request, client.guaranteedBytes(), client.mostBytes(), client.pid(), ""));
+        }
+        peer.send(new Message(
+                MessageType.LISTED,
+                request,
+                status.limitBytes(),
+                status.lentBytes(),
+                status.spareBytes(),
+                status.device()));
+    }
+
+    LenderStatus status() {
+        final Collection<Account> accounts = ledger.accounts();
+        return new LenderStatus(
+                device.name(),
+                ledger.limitBytes(),
+                ledger.lentBytes(),
+                spares.bytes(),
+                accounts.stream().map(this::statusOf).toList());
+    }
+
+    private LenderStatus.Client statusOf(final Account account) {
+        final long earlyBytes = early.stream()
+                .filter(request -> request.account() == account)
+                .mapToLong(LeaseRequest::bytes)
+                .sum();
+        return new LenderStatus.Client(
+                account.pid,
+                account.name,
+                account.leasedBytes,
+                account.usedBytes,
+                admission.waitingBytes(account) + earlyBytes,
+                ledger.guaranteedBytes(account.name),
+                ledger.mostBytes(account.name));
+    }
+}

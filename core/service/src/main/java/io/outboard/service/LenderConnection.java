@@ -1,0 +1,429 @@
+package io.outboard.service;
+
+import io.outboard.core.ByteSize;
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.MemoryUser;
+import io.outboard.service.linux.Linux;
+import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import io.outboard.service.wire.Refusal;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's connection to a {@link Lender}: it asks for leases and gives them back. How their memory is mapped, and when that may be
+ * unmapped, is the caller's to know.
+ *
+ * <p>What is leased stays leased while this process and the connection live. If the lender ends, leases stay as they are, new ones are
+ * refused, and as soon as there is a lender at the path again it is told what is held. In steady growth a lease is asked for before it is
+ * needed; it goes back when it isn't.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: a thread that waits, and one more for a moment when the lender wants memory back;
+ * a lease costs two messages each way, and what the device needs to make memory.
+ */
+public final class LenderConnection implements AutoCloseable {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.service");
+
+    /** What a lender may take to answer beyond the time that a request may wait. */
+    private static final long GRACE_NANOS = 10_000_000_000L;
+
+    private static final int MOST_NAME = 32;
+
+    private final Linux linux;
+    private final Path socket;
+    private final String name;
+    private final Session session;
+    private final List<MemoryUser> users = new CopyOnWriteArrayList<>();
+
+    /** Guarded by the monitor, which may be held while the session's is taken. */
+    private final Ahead ahead = new Ahead();
+
+    private long deadlineMillis = 5_000;
+
+    /** Of the session's thread. */
+    private long toldUsedBytes = -1;
+
+    private LenderConnection(final Linux linux, final Path socket, final String name) throws IOException {
+        this.linux = linux;
+        this.socket = socket;
+        this.name = name;
+        session = Session.open(linux, socket, name, new Session.Handler() {
+            @Override
+            public void pressed(final long bytes) {
+                LenderConnection.this.pressed(bytes);
+            }
+
+            @Override
+            public void tick() {
+                LenderConnection.this.tick();
+            }
+        });
+    }
+
+    /**
+     * Connects to a lender.
+     *
+     * @param socket the lender's path
+     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of them
+     * @return a connection, to be closed
+     * @throws IllegalArgumentException if an argument is none
+     * @throws IOException if there is no lender, it is another user's, speaks another version or turns this client away; or if this isn't
+     *     Linux, or the JDK older than 22
+     */
+    public static LenderConnection connect(final Path socket, final String name) throws IOException {
+        final LenderConnection connection =
+                new LenderConnection(LinuxCalls.find(), SocketFile.checked(socket), checkedName(name));
+        connection.session.start();
+        return connection;
+    }
+
+    static String checkedName(final String name) {
+        if (!name.matches("[A-Za-z0-9._-]+") || name.length() > MOST_NAME) {
+            throw new IllegalArgumentException(
+                    "name=" + name + " must consist of letters, digits, . _ and -, at most " + MOST_NAME);
+        }
+        return name;
+    }
+
+    /**
+     * Asks a lender what its ledger says, without becoming a client.
+     *
+     * @param socket the lender's path
+     * @return the answer
+     * @throws IOException as {@link #connect} does
+     */
+    public static LenderStatus status(final Path socket) throws IOException {
+        final Path path = SocketFile.checked(socket);
+        final Wire wire = Wire.open(LinuxCalls.find(), path);
+        try {
+            wire.hello("top", true);
+            wire.send(Message.of(MessageType.LIST, 1));
+            final List<LenderStatus.Client> clients = new ArrayList<>();
+            Message message = wire.receive().message();
+            while (message.type() != MessageType.LISTED) {
+                final Message limits = wire.receive().message();
+                clients.add(new LenderStatus.Client(
+                        (int) limits.c(),
+                        message.text(),
+                        message.a(),
+                        message.b(),
+                        message.c(),
+                        limits.a(),
+                        limits.b()));
+                message = wire.receive().message();
+            }
+            return new LenderStatus(message.text(), message.a(), message.b(), message.c(), clients);
+        } finally {
+            wire.close();
+        }
+    }
+
+    /**
+     * Which device the memory is of.
+     *
+     * @return its name, see {@link LendingDevice#name}
+     */
+    public String device() {
+        return session.welcome().text();
+    }
+
+    /**
+     * What leases are multiples of.
+     *
+     * @return bytes, a power of two
+     */
+    public long unitBytes() {
+        return session.welcome().a();
+    }
+
+    /**
+     * What is guaranteed to this client's name.
+     *
+     * @return bytes
+     */
+    public long guaranteedBytes() {
+        return session.welcome().b();
+    }
+
+    /**
+     * What this client's name may have at most.
+     *
+     * @return bytes
+     */
+    public long mostBytes() {
+        return session.welcome().c();
+    }
+
+    /**
+     * What this connection holds, with what it has ahead of need.
+     *
+     * @return bytes
+     */
+    public long leasedBytes() {
+        return session.heldBytes();
+    }
+
+    /**
+     * How long a lease may wait for others to give back, and for what a dead client's memory takes to come back; 5 s by default.
+     *
+     * @param time {@code 0 <= time}; 0 means that others aren't asked
+     * @throws IllegalArgumentException if it is negative
+     */
+    public synchronized void deadline(final Duration time) {
+        if (time.isNegative()) {
+            throw new IllegalArgumentException("time=" + time + " must be >= 0");
+        }
+        deadlineMillis = time.toMillis();
+    }
+
+    // Leases
+
+    /**
+     * Takes a lease. Its memory is zero.
+     *
+     * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
+     * @return the lease, whose descriptor is the caller's to {@linkplain #closeDescriptor close}
+     * @throws IllegalArgumentException if {@code bytes} isn't such a size
+     * @throws IllegalStateException if this connection is closed
+     * @throws DeviceOutOfMemoryException if there is none, for a reason that it names: the device is full, and who holds it; the quota; no
+     *     lender; no descriptor left in this process. Nothing is leased
+     */
+    public Lease lease(final long bytes) {
+        if (bytes <= 0 || bytes % unitBytes() != 0) {
+            throw new IllegalArgumentException("bytes=" + bytes + " must be > 0 and a multiple of " + unitBytes());
+        }
+        Lease lease;
+        synchronized (this) {
+            lease = ahead.take(bytes);
+        }
+        if (lease == null) {
+            lease = request(bytes);
+        }
+        askAhead(bytes);
+        return lease;
+    }
+
+    private Lease request(final long bytes) {
+        final Answer answer = new Answer();
+        final long millis;
+        synchronized (this) {
+            millis = deadlineMillis;
+        }
+        try {
+            final int request = session.ask(answer, MessageType.LEASE, bytes, millis);
+            try {
+                answer.await(TimeUnit.MILLISECONDS.toNanos(millis) + GRACE_NANOS);
+            } finally {
+                // If the lender answers nevertheless, the memory goes back.
+                session.forget(request);
+            }
+        } catch (final LenderGoneException e) {
+            if (!answer.isWhole()) {
+                throw DeviceOutOfMemoryException.ofDevice(
+                        bytes, 0, "lender gone, socket " + socket + ": " + e.getMessage());
+            }
+        }
+        if (answer.is(MessageType.REFUSED)) {
+            throw refusalOf(answer, bytes);
+        }
+        return leaseOf(answer);
+    }
+
+    private Lease leaseOf(final Answer answer) {
+        final Lease lease = new Lease(answer.last().a(), answer.last().b(), answer.descriptor());
+        if (lease.descriptor() == Linux.NONE) {
+            giveBack(lease.number());
+            throw DeviceOutOfMemoryException.ofDevice(
+                    lease.bytes(), 0, "a lease came without its descriptor: this process has none left (EMFILE)");
+        }
+        return lease;
+    }
+
+    private DeviceOutOfMemoryException refusalOf(final Answer answer, final long bytes) {
+        final Message refused = answer.last();
+        final Refusal why = Refusal.of(refused.a());
+        final StringBuilder reason = new StringBuilder("lender: ").append(why.sentence());
+        if (!refused.text().isEmpty()) {
+            reason.append(": ").append(refused.text());
+        }
+        if (why == Refusal.QUOTA) {
+            reason.append(": ").append(name).append(" may have ").append(ByteSize.exact(mostBytes()));
+        }
+        if (!answer.before().isEmpty()) {
+            reason.append("; held by ")
+                    .append(answer.before().stream()
+                            .map(holder -> holder.text() + " (pid " + holder.b() + ") " + ByteSize.exact(holder.a()))
+                            .collect(Collectors.joining(", ")));
+        }
+        return DeviceOutOfMemoryException.ofDevice(bytes, refused.b(), refused.c(), reason.toString());
+    }
+
+    /**
+     * Gives leases back, whose memory this process has unmapped. Waits until the lender has them off its ledger; without a lender they are
+     * held no longer.
+     *
+     * @param numbers of leases; what isn't held is passed over
+     */
+    public void giveBack(final long... numbers) {
+        Answer last = null;
+        for (final long number : numbers) {
+            if (session.drop(number)) {
+                last = sendBack(number);
+            }
+        }
+        if (last != null) {
+            try {
+                last.await(GRACE_NANOS);
+            } catch (final LenderGoneException e) {
+                // The next one is told of what is held then.
+            }
+        }
+        dropAhead();
+    }
+
+    /** What will answer; null if there is no lender, and so nothing to tell. */
+    private @Nullable Answer sendBack(final long number) {
+        final Answer answer = new Answer();
+        try {
+            session.ask(answer, MessageType.RETURN, number, 0);
+            return answer;
+        } catch (final LenderGoneException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Closes the descriptor of a lease, which the caller has mapped, or given up.
+     *
+     * @param lease what {@link #lease} answered; once
+     */
+    public void closeDescriptor(final Lease lease) {
+        linux.close(lease.descriptor());
+    }
+
+    // Ahead of need
+
+    private void askAhead(final long bytes) {
+        synchronized (this) {
+            if (!ahead.wants(bytes, System.nanoTime())) {
+                return;
+            }
+        }
+        final Answer answer = new Answer() {
+            @Override
+            void complete() {
+                cameAhead(is(MessageType.LEASED) ? new Lease(last().a(), last().b(), descriptor()) : null);
+            }
+
+            @Override
+            void fail(final LenderGoneException failure) {
+                cameAhead(null);
+            }
+        };
+        try {
+            session.ask(answer, MessageType.LEASE, bytes, 0);
+        } catch (final LenderGoneException e) {
+            cameAhead(null);
+        }
+    }
+
+    private synchronized void cameAhead(final @Nullable Lease lease) {
+        drop(ahead.came(lease, System.nanoTime()));
+    }
+
+    private synchronized void dropAhead() {
+        drop(ahead.stop());
+    }
+
+    /** The monitor is held. */
+    private void drop(final @Nullable Lease lease) {
+        if (lease != null) {
+            if (lease.descriptor() != Linux.NONE) {
+                closeDescriptor(lease);
+            }
+            if (session.drop(lease.number())) {
+                sendBack(lease.number());
+            }
+        }
+    }
+
+    // Those who use the memory
+
+    /**
+     * Adds one that uses what is leased: it is asked to give back when the lender needs memory, and how much it uses. It is called by
+     * threads of this connection.
+     *
+     * @param user whom
+     */
+    public void addUser(final MemoryUser user) {
+        users.add(Objects.requireNonNull(user, "user"));
+    }
+
+    /**
+     * The opposite. Nothing happens if it isn't there.
+     *
+     * @param user whom
+     */
+    public void removeUser(final MemoryUser user) {
+        users.remove(user);
+    }
+
+    private void pressed(final long bytes) {
+        final long before = leasedBytes();
+        dropAhead();
+        final long left = bytes - (before - leasedBytes());
+        final Thread thread = new Thread(null, () -> ease(left), "outboard-pressed", 0, false);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void ease(final long bytes) {
+        try {
+            if (bytes > 0) {
+                users.forEach(user -> user.giveBack(bytes));
+            }
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            LOGGER.log(System.Logger.Level.WARNING, "memory that others need could not be given back", e);
+        }
+        try {
+            session.say(Message.of(MessageType.EASED, 0));
+        } catch (final LenderGoneException | IllegalStateException e) {
+            // Then nobody waits for it.
+        }
+    }
+
+    private void tick() {
+        synchronized (this) {
+            drop(ahead.stale(System.nanoTime()));
+        }
+        if (!users.isEmpty()) {
+            final long usedBytes =
+                    users.stream().mapToLong(MemoryUser::usedBytes).sum();
+            if (usedBytes != toldUsedBytes) {
+                try {
+                    session.say(Message.of(MessageType.USAGE, 0, usedBytes));
+                    toldUsedBytes = usedBytes;
+                } catch (final LenderGoneException | IllegalStateException e) {
+                    toldUsedBytes = -1;
+                }
+            }
+        }
+    }
+
+    /** Ends the connection; what it holds goes off the lender's ledger. What is mapped stays so. Idempotent. */
+    @Override
+    public void close() {
+        dropAhead();
+        session.close();
+    }
+}

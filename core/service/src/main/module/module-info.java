@@ -1,0 +1,7 @@
+/** Device memory lent by one process to others, in leases that each divides by a pool of its own. */
+module io.outboard.service {
+    requires transitive io.outboard.core;
+    requires static org.jspecify;
+
+    exports io.outboard.service;
+}
