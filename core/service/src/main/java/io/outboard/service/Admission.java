@@ -149,10 +149,11 @@ final class Admission {
     }
 
     private void press(final LeaseRequest request, final long nowNanos) {
-        final long missingBytes = request.bytes() - ledger.roomBytes(request.account().name);
-        if (missingBytes <= 0 || !request.waits()) {
+        final long roomBytes = ledger.roomBytes(request.account().name);
+        if (request.bytes() <= roomBytes || !request.waits()) {
             return;
         }
+        final long missingBytes = request.wantedBytes() - roomBytes;
         for (final Account account : ledger.accounts()) {
             final long bytes = Math.min(missingBytes, Math.min(account.leasedBytes, ledger.excessBytes(account.name)));
             final boolean rests = account.isExhausted && nowNanos - account.askAgainAtNanos < 0;

@@ -26,6 +26,15 @@ final class Ahead {
     private @Nullable Lease ready;
     private long readyNanos;
 
+    /** Of the one that is there, in bytes; 0 if none is. */
+    long bytes() {
+        return ready == null ? 0 : ready.bytes();
+    }
+
+    boolean isComing() {
+        return isComing;
+    }
+
     /** One of that size that is there; or null. */
     @Nullable
     Lease take(final long bytes) {

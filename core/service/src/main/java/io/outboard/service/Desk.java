@@ -117,7 +117,7 @@ final class Desk implements Admission.Outcome {
         if (message.type() == MessageType.HELLO) {
             hello(peer, message);
         } else if (message.type() == MessageType.LIST && peer.isKnown()) {
-            list(peer, message.request());
+            status().messages(message.request()).forEach(peer::send);
         } else if (account == null) {
             peer.doom("it must say who it is, and said " + message.type());
         } else {
@@ -192,9 +192,11 @@ final class Desk implements Admission.Outcome {
 
     private void lease(final Peer peer, final Account account, final Message message) {
         final long bytes = message.a();
+        final long wantedBytes = Math.max(bytes, Math.min(message.c(), ledger.limitBytes()));
         final long deadlineMillis = Math.min(message.b(), MOST_DEADLINE_MILLIS);
         final long deadline = now() + Math.max(0, deadlineMillis) * MILLI_NANOS;
-        final LeaseRequest request = new LeaseRequest(account, message.request(), bytes, deadline, deadlineMillis > 0);
+        final LeaseRequest request =
+                new LeaseRequest(account, message.request(), bytes, wantedBytes, deadline, deadlineMillis > 0);
         if (!isWhole(bytes)) {
             refuse(request, Refusal.WRONG, "bytes: a multiple of " + device.unitBytes());
         } else if (admission.requestsOf(account).size() + early.size() >= MOST_REQUESTS) {
@@ -349,28 +351,6 @@ final class Desk implements Admission.Outcome {
     }
 
     // Who looks
-
-    private void list(final Peer peer, final int request) {
-        final LenderStatus status = status();
-        for (final LenderStatus.Client client : status.clients()) {
-            peer.send(new Message(
-                    MessageType.CLIENT,
-                    request,
-                    client.leasedBytes(),
-                    client.usedBytes(),
-                    client.waitingBytes(),
-                    client.name()));
-            peer.send(new Message(
-                    MessageType.LIMITS, request, client.guaranteedBytes(), client.mostBytes(), client.pid(), ""));
-        }
-        peer.send(new Message(
-                MessageType.LISTED,
-                request,
-                status.limitBytes(),
-                status.lentBytes(),
-                status.spareBytes(),
-                status.device()));
-    }
 
     LenderStatus status() {
         final Collection<Account> accounts = ledger.accounts();

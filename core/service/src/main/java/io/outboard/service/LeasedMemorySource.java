@@ -153,7 +153,7 @@ public final class LeasedMemorySource implements MemorySource {
                 return 0;
             }
         }
-        return Math.max(0, connection.mostBytes() - connection.leasedBytes());
+        return connection.quotaLeftBytes();
     }
 
     @Override

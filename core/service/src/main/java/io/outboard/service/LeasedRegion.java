@@ -93,7 +93,7 @@ final class LeasedRegion implements GrowableRegion {
         try {
             while (done < bytes) {
                 final long nextBytes = Math.min(pieceBytes, bytes - done);
-                add(address + done, nextBytes);
+                add(address + done, nextBytes, bytes - done);
                 done += nextBytes;
             }
         } finally {
@@ -108,8 +108,8 @@ final class LeasedRegion implements GrowableRegion {
         }
     }
 
-    private void add(final long address, final long bytes) {
-        final Lease lease = connection.lease(bytes);
+    private void add(final long address, final long bytes, final long wantedBytes) {
+        final Lease lease = connection.lease(bytes, wantedBytes);
         boolean done = false;
         try {
             linux.map(address, bytes, lease.descriptor());

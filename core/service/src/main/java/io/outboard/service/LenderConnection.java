@@ -1,22 +1,19 @@
 package io.outboard.service;
 
-import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
 import io.outboard.service.linux.Linux;
 import io.outboard.service.linux.LinuxCalls;
-import io.outboard.service.wire.Message;
+import io.outboard.service.session.Answer;
+import io.outboard.service.session.LenderGoneException;
+import io.outboard.service.session.Session;
+import io.outboard.service.session.Users;
 import io.outboard.service.wire.MessageType;
-import io.outboard.service.wire.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LenderConnection implements AutoCloseable {
 
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.service");
-
     /** What a lender may take to answer beyond the time that a request may wait. */
     private static final long GRACE_NANOS = 10_000_000_000L;
 
@@ -43,15 +38,12 @@ public final class LenderConnection implements AutoCloseable {
     private final Path socket;
     private final String name;
     private final Session session;
-    private final List<MemoryUser> users = new CopyOnWriteArrayList<>();
+    private final Users users = new Users();
 
     /** Guarded by the monitor, which may be held while the session's is taken. */
     private final Ahead ahead = new Ahead();
 
     private long deadlineMillis = 5_000;
-
-    /** Of the session's thread. */
-    private long toldUsedBytes = -1;
 
     private LenderConnection(final Linux linux, final Path socket, final String name) throws IOException {
         this.linux = linux;
@@ -93,39 +85,6 @@ public final class LenderConnection implements AutoCloseable {
                     "name=" + name + " must consist of letters, digits, . _ and -, at most " + MOST_NAME);
         }
         return name;
-    }
-
-    /**
-     * Asks a lender what its ledger says, without becoming a client.
-     *
-     * @param socket the lender's path
-     * @return the answer
-     * @throws IOException as {@link #connect} does
-     */
-    public static LenderStatus status(final Path socket) throws IOException {
-        final Path path = SocketFile.checked(socket);
-        final Wire wire = Wire.open(LinuxCalls.find(), path);
-        try {
-            wire.hello("top", true);
-            wire.send(Message.of(MessageType.LIST, 1));
-            final List<LenderStatus.Client> clients = new ArrayList<>();
-            Message message = wire.receive().message();
-            while (message.type() != MessageType.LISTED) {
-                final Message limits = wire.receive().message();
-                clients.add(new LenderStatus.Client(
-                        (int) limits.c(),
-                        message.text(),
-                        message.a(),
-                        message.b(),
-                        message.c(),
-                        limits.a(),
-                        limits.b()));
-                message = wire.receive().message();
-            }
-            return new LenderStatus(message.text(), message.a(), message.b(), message.c(), clients);
-        } finally {
-            wire.close();
-        }
     }
 
     /**
@@ -174,6 +133,16 @@ public final class LenderConnection implements AutoCloseable {
     }
 
     /**
+     * What the quota leaves to this connection, also where others of the name have it, or others have it now and may be made to give
+     * back.
+     *
+     * @return bytes
+     */
+    public synchronized long quotaLeftBytes() {
+        return Math.max(0, mostBytes() - leasedBytes() + ahead.bytes());
+    }
+
+    /**
      * How long a lease may wait for others to give back, and for what a dead client's memory takes to come back; 5 s by default.
      *
      * @param time {@code 0 <= time}; 0 means that others aren't asked
@@ -199,28 +168,52 @@ public final class LenderConnection implements AutoCloseable {
      *     lender; no descriptor left in this process. Nothing is leased
      */
     public Lease lease(final long bytes) {
+        return lease(bytes, bytes);
+    }
+
+    /**
+     * As {@link #lease(long)}, the first of several: others are made to give back for all of them at once.
+     *
+     * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
+     * @param wantedBytes how much this one and those that follow are together, in bytes; counts as {@code bytes} if it is less
+     * @return the lease
+     * @throws RuntimeException as {@link #lease(long)}
+     */
+    public Lease lease(final long bytes, final long wantedBytes) {
         if (bytes <= 0 || bytes % unitBytes() != 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be > 0 and a multiple of " + unitBytes());
         }
-        Lease lease;
-        synchronized (this) {
-            lease = ahead.take(bytes);
-        }
-        if (lease == null) {
-            lease = request(bytes);
+        Lease lease = null;
+        while (lease == null) {
+            final boolean isInTheWay;
+            synchronized (this) {
+                lease = ahead.take(bytes);
+                isInTheWay = ahead.bytes() > 0 || ahead.isComing();
+            }
+            if (lease != null) {
+                break;
+            }
+            final Answer answer = request(bytes, wantedBytes);
+            if (answer.is(MessageType.LEASED)) {
+                lease = leaseOf(answer);
+            } else if (isInTheWay) {
+                endAhead();
+            } else {
+                throw answer.refusalOf(bytes, name, mostBytes());
+            }
         }
         askAhead(bytes);
         return lease;
     }
 
-    private Lease request(final long bytes) {
+    private Answer request(final long bytes, final long wantedBytes) {
         final Answer answer = new Answer();
         final long millis;
         synchronized (this) {
             millis = deadlineMillis;
         }
         try {
-            final int request = session.ask(answer, MessageType.LEASE, bytes, millis);
+            final int request = session.ask(answer, MessageType.LEASE, bytes, millis, wantedBytes);
             try {
                 answer.await(TimeUnit.MILLISECONDS.toNanos(millis) + GRACE_NANOS);
             } finally {
@@ -233,10 +226,7 @@ public final class LenderConnection implements AutoCloseable {
                         bytes, 0, "lender gone, socket " + socket + ": " + e.getMessage());
             }
         }
-        if (answer.is(MessageType.REFUSED)) {
-            throw refusalOf(answer, bytes);
-        }
-        return leaseOf(answer);
+        return answer;
     }
 
     private Lease leaseOf(final Answer answer) {
@@ -247,25 +237,6 @@ public final class LenderConnection implements AutoCloseable {
                     lease.bytes(), 0, "a lease came without its descriptor: this process has none left (EMFILE)");
         }
         return lease;
-    }
-
-    private DeviceOutOfMemoryException refusalOf(final Answer answer, final long bytes) {
-        final Message refused = answer.last();
-        final Refusal why = Refusal.of(refused.a());
-        final StringBuilder reason = new StringBuilder("lender: ").append(why.sentence());
-        if (!refused.text().isEmpty()) {
-            reason.append(": ").append(refused.text());
-        }
-        if (why == Refusal.QUOTA) {
-            reason.append(": ").append(name).append(" may have ").append(ByteSize.exact(mostBytes()));
-        }
-        if (!answer.before().isEmpty()) {
-            reason.append("; held by ")
-                    .append(answer.before().stream()
-                            .map(holder -> holder.text() + " (pid " + holder.b() + ") " + ByteSize.exact(holder.a()))
-                            .collect(Collectors.joining(", ")));
-        }
-        return DeviceOutOfMemoryException.ofDevice(bytes, refused.b(), refused.c(), reason.toString());
     }
 
     /**
@@ -295,7 +266,7 @@ public final class LenderConnection implements AutoCloseable {
     private @Nullable Answer sendBack(final long number) {
         final Answer answer = new Answer();
         try {
-            session.ask(answer, MessageType.RETURN, number, 0);
+            session.ask(answer, MessageType.RETURN, number, 0, 0);
             return answer;
         } catch (final LenderGoneException e) {
             return null;
@@ -321,17 +292,17 @@ public final class LenderConnection implements AutoCloseable {
         }
         final Answer answer = new Answer() {
             @Override
-            void complete() {
+            public void complete() {
                 cameAhead(is(MessageType.LEASED) ? new Lease(last().a(), last().b(), descriptor()) : null);
             }
 
             @Override
-            void fail(final LenderGoneException failure) {
+            public void fail(final LenderGoneException failure) {
                 cameAhead(null);
             }
         };
         try {
-            session.ask(answer, MessageType.LEASE, bytes, 0);
+            session.ask(answer, MessageType.LEASE, bytes, 0, bytes);
         } catch (final LenderGoneException e) {
             cameAhead(null);
         }
@@ -339,6 +310,23 @@ public final class LenderConnection implements AutoCloseable {
 
     private synchronized void cameAhead(final @Nullable Lease lease) {
         drop(ahead.came(lease, System.nanoTime()));
+        notifyAll();
+    }
+
+    /** What is ahead of need is needed now, for something else: it goes back, and this waits if it is on its way. */
+    private synchronized void endAhead() {
+        dropAhead();
+        boolean interrupted = false;
+        while (ahead.isComing()) {
+            try {
+                wait();
+            } catch (final InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private synchronized void dropAhead() {
@@ -381,43 +369,14 @@ public final class LenderConnection implements AutoCloseable {
     private void pressed(final long bytes) {
         final long before = leasedBytes();
         dropAhead();
-        final long left = bytes - (before - leasedBytes());
-        final Thread thread = new Thread(null, () -> ease(left), "outboard-pressed", 0, false);
-        thread.setDaemon(true);
-        thread.start();
-    }
-
-    private void ease(final long bytes) {
-        try {
-            if (bytes > 0) {
-                users.forEach(user -> user.giveBack(bytes));
-            }
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            LOGGER.log(System.Logger.Level.WARNING, "memory that others need could not be given back", e);
-        }
-        try {
-            session.say(Message.of(MessageType.EASED, 0));
-        } catch (final LenderGoneException | IllegalStateException e) {
-            // Then nobody waits for it.
-        }
+        users.press(bytes - (before - leasedBytes()), session);
     }
 
     private void tick() {
         synchronized (this) {
             drop(ahead.stale(System.nanoTime()));
         }
-        if (!users.isEmpty()) {
-            final long usedBytes =
-                    users.stream().mapToLong(MemoryUser::usedBytes).sum();
-            if (usedBytes != toldUsedBytes) {
-                try {
-                    session.say(Message.of(MessageType.USAGE, 0, usedBytes));
-                    toldUsedBytes = usedBytes;
-                } catch (final LenderGoneException | IllegalStateException e) {
-                    toldUsedBytes = -1;
-                }
-            }
-        }
+        users.tell(session);
     }
 
     /** Ends the connection; what it holds goes off the lender's ledger. What is mapped stays so. Idempotent. */

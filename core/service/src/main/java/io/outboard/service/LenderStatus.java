@@ -1,5 +1,12 @@
 package io.outboard.service;
 
+import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.session.Wire;
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -24,6 +31,56 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
      */
     public LenderStatus {
         clients = List.copyOf(clients);
+    }
+
+    /**
+     * Asks a lender, without becoming a client.
+     *
+     * @param socket the lender's path
+     * @return the answer
+     * @throws IOException as {@link LenderConnection#connect} does
+     */
+    public static LenderStatus of(final Path socket) throws IOException {
+        final Wire wire = Wire.open(LinuxCalls.find(), SocketFile.checked(socket));
+        try {
+            wire.hello("top", true);
+            wire.send(Message.of(MessageType.LIST, 1));
+            final List<Client> clients = new ArrayList<>();
+            Message message = wire.receive().message();
+            while (message.type() != MessageType.LISTED) {
+                final Message limits = wire.receive().message();
+                clients.add(new Client(
+                        (int) limits.c(),
+                        message.text(),
+                        message.a(),
+                        message.b(),
+                        message.c(),
+                        limits.a(),
+                        limits.b()));
+                message = wire.receive().message();
+            }
+            return new LenderStatus(message.text(), message.a(), message.b(), message.c(), clients);
+        } finally {
+            wire.close();
+        }
+    }
+
+    /** As it is sent. */
+    List<Message> messages(final int request) {
+        final List<Message> messages = new ArrayList<>();
+        for (final Client client : clients) {
+            messages.add(new Message(
+                    MessageType.CLIENT,
+                    request,
+                    client.leasedBytes(),
+                    client.usedBytes(),
+                    client.waitingBytes(),
+                    client.name()));
+            messages.add(new Message(
+                    MessageType.LIMITS, request, client.guaranteedBytes(), client.mostBytes(), client.pid(), ""));
+        }
+        messages.add(new Message(MessageType.LISTED, request, limitBytes, lentBytes, spareBytes, device));
+        return messages;
     }
 
     /**

@@ -36,7 +36,7 @@ class AdmissionTest {
     private final Account sure = ledger.open("sure", 3);
 
     private void ask(final Account account, final int number, final long bytes, final long now) {
-        admission.ask(new LeaseRequest(account, number, bytes, now + FAR, true), now);
+        admission.ask(new LeaseRequest(account, number, bytes, bytes, now + FAR, true), now);
     }
 
     private List<String> said() {
@@ -133,9 +133,19 @@ class AdmissionTest {
     }
 
     @Test
+    void shouldPressForAllThatWillBeAskedFor() {
+        ledger.lend(a, 70);
+
+        admission.ask(new LeaseRequest(b, 1, 5, 40, FAR, true), 0);
+        admission.ask(new LeaseRequest(b, 2, 10, 40, FAR, true), 0);
+
+        assertEquals(List.of("make 1", "press a 35"), said());
+    }
+
+    @Test
     void shouldRefuseAtTheDeadline() {
         ledger.lend(a, 80);
-        admission.ask(new LeaseRequest(b, 1, 30, 100, true), 0);
+        admission.ask(new LeaseRequest(b, 1, 30, 30, 100, true), 0);
         assertEquals(100, admission.nextNanos(1));
 
         admission.serve(100);
@@ -147,7 +157,7 @@ class AdmissionTest {
     void shouldNeitherPressNorWaitForWhatIsNotNeeded() {
         ledger.lend(a, 80);
 
-        admission.ask(new LeaseRequest(b, 1, 30, 0, false), 0);
+        admission.ask(new LeaseRequest(b, 1, 30, 30, 0, false), 0);
 
         assertEquals(List.of("refuse 1 FULL"), said());
     }

@@ -67,7 +67,7 @@ class LeasedMemoryTest {
             assertEquals("ok", client.ask("allocate " + 5 * UNIT));
             assertEquals("ok", client.ask("check"));
 
-            final LenderStatus status = LenderConnection.status(lender.socket());
+            final LenderStatus status = LenderStatus.of(lender.socket());
             assertEquals(client.pid(), status.clients().get(0).pid());
             assertTrue(status.lentBytes() >= 5 * UNIT, status::toString);
 

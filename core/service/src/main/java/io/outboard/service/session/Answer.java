@@ -1,17 +1,21 @@
-package io.outboard.service;
+package io.outboard.service.session;
 
+import io.outboard.core.ByteSize;
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.service.linux.Linux;
 import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
+import io.outboard.service.wire.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /** What the lender answers to one request: messages, of which the last ends it, and a descriptor that came with that. */
-class Answer {
+public class Answer {
 
     private final CompletableFuture<Answer> whole = new CompletableFuture<>();
     private final List<Message> messages = new ArrayList<>();
@@ -19,7 +23,7 @@ class Answer {
     private volatile boolean isWhole;
 
     /** Called by one thread, that which reads. True if that was the last. */
-    boolean add(final Message message, final int with) {
+    public boolean add(final Message message, final int with) {
         messages.add(message);
         descriptor = with;
         isWhole = message.type() != MessageType.HOLDER;
@@ -27,17 +31,17 @@ class Answer {
     }
 
     /** Whether the last message is there. */
-    boolean isWhole() {
+    public boolean isWhole() {
         return isWhole;
     }
 
     /** It is complete: who waits for it goes on. */
-    void complete() {
+    public void complete() {
         whole.complete(this);
     }
 
     /** There won't be any. */
-    void fail(final LenderGoneException failure) {
+    public void fail(final LenderGoneException failure) {
         whole.completeExceptionally(failure);
     }
 
@@ -46,7 +50,7 @@ class Answer {
      *
      * @throws LenderGoneException if it doesn't come within that time, or the connection ends first
      */
-    void await(final long nanos) throws LenderGoneException {
+    public void await(final long nanos) throws LenderGoneException {
         final long end = System.nanoTime() + nanos;
         boolean interrupted = false;
         try {
@@ -70,21 +74,37 @@ class Answer {
         }
     }
 
-    /** All but the last. */
-    List<Message> before() {
-        return messages.subList(0, messages.size() - 1);
+    /** What to throw where the last one refuses a lease of that size to a name that may have so much. */
+    public DeviceOutOfMemoryException refusalOf(final long bytes, final String name, final long mostBytes) {
+        final Message refused = last();
+        final Refusal why = Refusal.of(refused.a());
+        final StringBuilder reason = new StringBuilder("lender: ").append(why.sentence());
+        if (!refused.text().isEmpty()) {
+            reason.append(": ").append(refused.text());
+        }
+        if (why == Refusal.QUOTA) {
+            reason.append(": ").append(name).append(" may have ").append(ByteSize.exact(mostBytes));
+        }
+        final List<Message> holders = messages.subList(0, messages.size() - 1);
+        if (!holders.isEmpty()) {
+            reason.append("; held by ")
+                    .append(holders.stream()
+                            .map(holder -> holder.text() + " (pid " + holder.b() + ") " + ByteSize.exact(holder.a()))
+                            .collect(Collectors.joining(", ")));
+        }
+        return DeviceOutOfMemoryException.ofDevice(bytes, refused.b(), refused.c(), reason.toString());
     }
 
-    Message last() {
+    public Message last() {
         return messages.get(messages.size() - 1);
     }
 
-    boolean is(final MessageType type) {
+    public boolean is(final MessageType type) {
         return last().type() == type;
     }
 
     /** What came with the last. */
-    int descriptor() {
+    public int descriptor() {
         return descriptor;
     }
 }
