@@ -4,6 +4,10 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
 import io.outboard.service.linux.Linux;
 import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.session.Answer;
+import io.outboard.service.session.LenderGoneException;
+import io.outboard.service.session.Session;
+import io.outboard.service.session.Users;
 import io.outboard.service.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -288,12 +292,12 @@ public final class LenderConnection implements AutoCloseable {
         }
         final Answer answer = new Answer() {
             @Override
-            void complete() {
+            public void complete() {
                 cameAhead(is(MessageType.LEASED) ? new Lease(last().a(), last().b(), descriptor()) : null);
             }
 
             @Override
-            void fail(final LenderGoneException failure) {
+            public void fail(final LenderGoneException failure) {
                 cameAhead(null);
             }
         };

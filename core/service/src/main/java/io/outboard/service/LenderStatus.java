@@ -1,6 +1,7 @@
 package io.outboard.service;
 
 import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.session.Wire;
 import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import java.io.IOException;

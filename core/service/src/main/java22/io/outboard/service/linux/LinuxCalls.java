@@ -8,13 +8,8 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
@@ -86,34 +81,31 @@ public final class LinuxCalls implements Linux {
     private static final long UCRED_BYTES = 12;
     private static final long UCRED_UID = 4;
 
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final StructLayout STATE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
-
-    private static final MethodHandle SOCKET = function("socket", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle BIND = function("bind", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle LISTEN = function("listen", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle ACCEPT = function("accept4", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
-    private static final MethodHandle CONNECT = function("connect", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle SOCKET = ForeignCall.function("socket", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle BIND = ForeignCall.function("bind", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle LISTEN = ForeignCall.function("listen", JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle ACCEPT =
+            ForeignCall.function("accept4", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
+    private static final MethodHandle CONNECT = ForeignCall.function("connect", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle GETSOCKOPT =
-            function("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
-    private static final MethodHandle SENDMSG = function("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle RECVMSG = function("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle SHUTDOWN = function("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle CLOSE = function("close", JAVA_INT, JAVA_INT);
-    private static final MethodHandle POLL = function("poll", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle EVENTFD = function("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle READ = function("read", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
-    private static final MethodHandle WRITE = function("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
-    private static final MethodHandle MEMFD_CREATE = function("memfd_create", JAVA_INT, ADDRESS, JAVA_INT);
+            ForeignCall.function("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    private static final MethodHandle SENDMSG = ForeignCall.function("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle RECVMSG = ForeignCall.function("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle SHUTDOWN = ForeignCall.function("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle CLOSE = ForeignCall.function("close", JAVA_INT, JAVA_INT);
+    private static final MethodHandle POLL = ForeignCall.function("poll", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle EVENTFD = ForeignCall.function("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle READ = ForeignCall.function("read", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+    private static final MethodHandle WRITE = ForeignCall.function("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+    private static final MethodHandle MEMFD_CREATE = ForeignCall.function("memfd_create", JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle FALLOCATE =
-            function("fallocate", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
+            ForeignCall.function("fallocate", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle MMAP =
-            function("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
+            ForeignCall.function("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
     private static final MethodHandle MREMAP =
-            function("mremap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle MUNMAP = function("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle GETEUID = function("geteuid", JAVA_INT);
+            ForeignCall.function("mremap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
+    private static final MethodHandle MUNMAP = ForeignCall.function("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle GETEUID = ForeignCall.function("geteuid", JAVA_INT);
 
     private static final LinuxCalls CALLS = new LinuxCalls();
 
@@ -132,86 +124,36 @@ public final class LinuxCalls implements Linux {
         return CALLS;
     }
 
-    @SuppressWarnings("restricted")
-    private static MethodHandle function(
-            final String name, final MemoryLayout result, final MemoryLayout... parameters) {
-        return LINKER.downcallHandle(
-                LINKER.defaultLookup().find(name).orElseThrow(),
-                FunctionDescriptor.of(result, parameters),
-                Linker.Option.captureCallState("errno"));
-    }
-
-    /** One call, or the same again; the segment takes its {@code errno}. */
-    private interface Call {
-        long make(Arena arena, MemorySegment state) throws Throwable;
-    }
-
-    /** The result, 0 or more. */
-    private static long call(final String name, final Call call) throws LinuxException {
-        final long result = attempt(call);
-        if (result < 0) {
-            throw new LinuxException(name, (int) -result);
-        }
-        return result;
-    }
-
-    /** The result, or the error's number below 0. */
-    private static long attempt(final Call call) {
-        try (Arena arena = Arena.ofConfined()) {
-            final MemorySegment state = arena.allocate(STATE);
-            while (true) {
-                final long result = call.make(arena, state);
-                if (result != -1) {
-                    return result;
-                }
-                final int number = (int) ERRNO.get(state, 0L);
-                if (number != LinuxException.EINTR) {
-                    return -number;
-                }
-            }
-        } catch (final Throwable e) {
-            throw unexpected(e);
-        }
-    }
-
-    /** A downcall itself throws nothing, but its signature must allow for everything. */
-    private static RuntimeException unexpected(final Throwable thrown) {
-        if (thrown instanceof final Error e) {
-            throw e;
-        }
-        return thrown instanceof final RuntimeException e ? e : new IllegalStateException(thrown);
-    }
-
     @Override
     public int socket(final boolean waits) throws LinuxException {
         final int type = SOCK_SEQPACKET | SOCK_CLOEXEC | (waits ? 0 : SOCK_NONBLOCK);
-        return (int) call("socket", (arena, state) -> (int) SOCKET.invokeExact(state, AF_UNIX, type, 0));
+        return (int) ForeignCall.call("socket", (arena, state) -> (int) SOCKET.invokeExact(state, AF_UNIX, type, 0));
     }
 
     @Override
     public void bind(final int socket, final Path path) throws LinuxException {
-        call("bind " + path, (arena, state) ->
+        ForeignCall.call("bind " + path, (arena, state) ->
                 (int) BIND.invokeExact(state, socket, address(path, arena), (int) SOCKADDR_BYTES));
     }
 
     @Override
     public void listen(final int socket) throws LinuxException {
-        call("listen", (arena, state) -> (int) LISTEN.invokeExact(state, socket, BACKLOG));
+        ForeignCall.call("listen", (arena, state) -> (int) LISTEN.invokeExact(state, socket, BACKLOG));
     }
 
     @Override
     public int accept(final int socket) throws LinuxException {
-        final long accepted = attempt((arena, state) -> (int) ACCEPT.invokeExact(
+        final long accepted = ForeignCall.attempt((arena, state) -> (int) ACCEPT.invokeExact(
                 state, socket, MemorySegment.NULL, MemorySegment.NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (accepted == -LinuxException.EAGAIN) {
             return NONE;
         }
-        return (int) call("accept", (arena, state) -> accepted);
+        return (int) ForeignCall.call("accept", (arena, state) -> accepted);
     }
 
     @Override
     public void connect(final int socket, final Path path) throws LinuxException {
-        call("connect " + path, (arena, state) ->
+        ForeignCall.call("connect " + path, (arena, state) ->
                 (int) CONNECT.invokeExact(state, socket, address(path, arena), (int) SOCKADDR_BYTES));
     }
 
@@ -227,7 +169,7 @@ public final class LinuxCalls implements Linux {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment credentials = arena.allocate(UCRED_BYTES, Integer.BYTES);
             final MemorySegment length = arena.allocateFrom(JAVA_INT, (int) UCRED_BYTES);
-            call("getsockopt", (own, state) ->
+            ForeignCall.call("getsockopt", (own, state) ->
                     (int) GETSOCKOPT.invokeExact(state, socket, SOL_SOCKET, SO_PEERCRED, credentials, length));
             return new Peer(credentials.get(JAVA_INT, 0), credentials.get(JAVA_INT, UCRED_UID));
         }
@@ -235,7 +177,7 @@ public final class LinuxCalls implements Linux {
 
     @Override
     public boolean send(final int socket, final byte[] message, final int descriptor) throws LinuxException {
-        final long sent = attempt((arena, state) -> {
+        final long sent = ForeignCall.attempt((arena, state) -> {
             final MemorySegment header = header(arena, message.length, descriptor != NONE);
             MemorySegment.copy(message, 0, bytesOf(header, message.length), JAVA_BYTE, 0, message.length);
             if (descriptor != NONE) {
@@ -250,7 +192,7 @@ public final class LinuxCalls implements Linux {
         if (sent == -LinuxException.EAGAIN) {
             return false;
         }
-        call("sendmsg", (arena, state) -> sent);
+        ForeignCall.call("sendmsg", (arena, state) -> sent);
         return true;
     }
 
@@ -260,7 +202,7 @@ public final class LinuxCalls implements Linux {
         if (takes) {
             descriptor[0] = NONE;
         }
-        final long received = attempt((arena, state) -> {
+        final long received = ForeignCall.attempt((arena, state) -> {
             final MemorySegment header = header(arena, message.length, takes);
             final long length = (long) RECVMSG.invokeExact(state, socket, header, MSG_CMSG_CLOEXEC);
             if (length >= 0) {
@@ -274,7 +216,9 @@ public final class LinuxCalls implements Linux {
             }
             return length;
         });
-        return received == -LinuxException.EAGAIN ? NOTHING : (int) call("recvmsg", (arena, state) -> received);
+        return received == -LinuxException.EAGAIN
+                ? NOTHING
+                : (int) ForeignCall.call("recvmsg", (arena, state) -> received);
     }
 
     /** A msghdr for one message, with room for a descriptor or without, all of it in the arena. */
@@ -305,16 +249,16 @@ public final class LinuxCalls implements Linux {
 
     @Override
     public void shutdown(final int socket) {
-        attempt((arena, state) -> (int) SHUTDOWN.invokeExact(state, socket, SHUT_RDWR));
+        ForeignCall.attempt((arena, state) -> (int) SHUTDOWN.invokeExact(state, socket, SHUT_RDWR));
     }
 
     @Override
     public void close(final int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             // Closed even if a signal interrupts it: by then another thread may have been given the number.
-            final int ignored = (int) CLOSE.invokeExact(arena.allocate(STATE), descriptor);
+            final int ignored = (int) CLOSE.invokeExact(arena.allocate(ForeignCall.STATE), descriptor);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw ForeignCall.unexpected(e);
         }
     }
 
@@ -327,7 +271,7 @@ public final class LinuxCalls implements Linux {
                 all.set(JAVA_INT, i * POLLFD_BYTES, descriptors[i]);
                 all.set(JAVA_SHORT, i * POLLFD_BYTES + POLLFD_EVENTS, events[i]);
             }
-            call("poll", (own, state) -> (int) POLL.invokeExact(state, all, (long) count, millis));
+            ForeignCall.call("poll", (own, state) -> (int) POLL.invokeExact(state, all, (long) count, millis));
             for (int i = 0; i < count; i++) {
                 events[i] = all.get(JAVA_SHORT, i * POLLFD_BYTES + POLLFD_REVENTS);
             }
@@ -336,28 +280,30 @@ public final class LinuxCalls implements Linux {
 
     @Override
     public int event() throws LinuxException {
-        return (int) call("eventfd", (arena, state) -> (int) EVENTFD.invokeExact(state, 0, EFD_CLOEXEC | EFD_NONBLOCK));
+        return (int) ForeignCall.call(
+                "eventfd", (arena, state) -> (int) EVENTFD.invokeExact(state, 0, EFD_CLOEXEC | EFD_NONBLOCK));
     }
 
     @Override
     public void signal(final int event) {
-        attempt((arena, state) ->
+        ForeignCall.attempt((arena, state) ->
                 (long) WRITE.invokeExact(state, event, arena.allocateFrom(JAVA_LONG, 1), (long) Long.BYTES));
     }
 
     @Override
     public void clear(final int event) {
-        attempt((arena, state) -> (long) READ.invokeExact(state, event, arena.allocate(JAVA_LONG), (long) Long.BYTES));
+        ForeignCall.attempt(
+                (arena, state) -> (long) READ.invokeExact(state, event, arena.allocate(JAVA_LONG), (long) Long.BYTES));
     }
 
     @Override
     public int memory(final long bytes) throws LinuxException {
-        final int file = (int) call("memfd_create", (arena, state) ->
+        final int file = (int) ForeignCall.call("memfd_create", (arena, state) ->
                 (int) MEMFD_CREATE.invokeExact(state, arena.allocateFrom("outboard-lease"), MFD_CLOEXEC));
         boolean done = false;
         try {
             // Sets the length as well.
-            call("fallocate", (arena, state) -> (int) FALLOCATE.invokeExact(state, file, 0, 0L, bytes));
+            ForeignCall.call("fallocate", (arena, state) -> (int) FALLOCATE.invokeExact(state, file, 0, 0L, bytes));
             done = true;
             return file;
         } finally {
@@ -380,7 +326,8 @@ public final class LinuxCalls implements Linux {
     /** Of a shared mapping, {@code mremap} of 0 bytes makes another one, and leaves the first. */
     @Override
     public void mapAgain(final long from, final long to, final long bytes) throws LinuxException {
-        call("mremap", (arena, state) -> (long) MREMAP.invokeExact(state, from, 0L, bytes, MREMAP_MAYMOVE_FIXED, to));
+        ForeignCall.call("mremap", (arena, state) ->
+                (long) MREMAP.invokeExact(state, from, 0L, bytes, MREMAP_MAYMOVE_FIXED, to));
     }
 
     @Override
@@ -390,12 +337,13 @@ public final class LinuxCalls implements Linux {
 
     private static long map(final long address, final long bytes, final int access, final int flags, final int file)
             throws LinuxException {
-        return call("mmap", (arena, state) -> (long) MMAP.invokeExact(state, address, bytes, access, flags, file, 0L));
+        return ForeignCall.call(
+                "mmap", (arena, state) -> (long) MMAP.invokeExact(state, address, bytes, access, flags, file, 0L));
     }
 
     @Override
     public void free(final long address, final long bytes) throws LinuxException {
-        call("munmap", (arena, state) -> (int) MUNMAP.invokeExact(state, address, bytes));
+        ForeignCall.call("munmap", (arena, state) -> (int) MUNMAP.invokeExact(state, address, bytes));
     }
 
     @Override
@@ -406,6 +354,6 @@ public final class LinuxCalls implements Linux {
 
     @Override
     public int user() {
-        return (int) attempt((arena, state) -> (int) GETEUID.invokeExact(state));
+        return (int) ForeignCall.attempt((arena, state) -> (int) GETEUID.invokeExact(state));
     }
 }

@@ -1,4 +1,4 @@
-package io.outboard.service;
+package io.outboard.service.session;
 
 import io.outboard.core.MemoryUser;
 import io.outboard.service.wire.Message;
@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Who uses what a connection has leased: asked to give back in a thread of its own, and how much is in use. */
-final class Users {
+public final class Users {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.service");
 
@@ -16,16 +16,16 @@ final class Users {
     /** Of the session's thread. */
     private long toldBytes = -1;
 
-    void add(final MemoryUser user) {
+    public void add(final MemoryUser user) {
         users.add(user);
     }
 
-    void remove(final MemoryUser user) {
+    public void remove(final MemoryUser user) {
         users.remove(user);
     }
 
     /** Has so much given back if it is more than 0, which may take as long as the device works; then the lender is told. */
-    void press(final long bytes, final Session session) {
+    public void press(final long bytes, final Session session) {
         final Thread thread = new Thread(null, () -> ease(bytes, session), "outboard-pressed", 0, false);
         thread.setDaemon(true);
         thread.start();
@@ -47,7 +47,7 @@ final class Users {
     }
 
     /** Tells the lender how much is in use, if that has changed. */
-    void tell(final Session session) {
+    public void tell(final Session session) {
         if (users.isEmpty()) {
             return;
         }

@@ -1,4 +1,4 @@
-package io.outboard.service;
+package io.outboard.service.session;
 
 import io.outboard.service.linux.Linux;
 import io.outboard.service.wire.Message;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Its thread reads, and calls the {@link Handler}; nobody else's does, and nothing is called while the monitor is held. Safe for any
  * number of threads.
  */
-final class Session implements Runnable {
+public final class Session implements Runnable {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.service");
 
@@ -34,7 +34,7 @@ final class Session implements Runnable {
     private static final int MOST_PAUSE_MILLIS = 200;
 
     /** Called by the session's thread: it mustn't wait for an answer. */
-    interface Handler {
+    public interface Handler {
 
         /** The lender wants so much back. */
         void pressed(long bytes);
@@ -83,7 +83,7 @@ final class Session implements Runnable {
     }
 
     /** Connects. The thread begins with {@link #start}. */
-    static Session open(final Linux linux, final Path socket, final String name, final Handler handler)
+    public static Session open(final Linux linux, final Path socket, final String name, final Handler handler)
             throws IOException {
         final Wire wire = Wire.open(linux, socket);
         boolean done = false;
@@ -98,17 +98,17 @@ final class Session implements Runnable {
         }
     }
 
-    void start() {
+    public void start() {
         thread.setDaemon(true);
         thread.setContextClassLoader(null);
         thread.start();
     }
 
-    synchronized Message welcome() {
+    public synchronized Message welcome() {
         return welcome;
     }
 
-    synchronized long heldBytes() {
+    public synchronized long heldBytes() {
         return held.values().stream().mapToLong(Long::longValue).sum();
     }
 
@@ -120,7 +120,7 @@ final class Session implements Runnable {
      * @throws LenderGoneException if there is nobody to say it to
      * @throws IllegalStateException if the session is closed
      */
-    synchronized int ask(final Answer answer, final MessageType type, final long a, final long b, final long c)
+    public synchronized int ask(final Answer answer, final MessageType type, final long a, final long b, final long c)
             throws LenderGoneException {
         lastRequest = lastRequest == Integer.MAX_VALUE ? 1 : lastRequest + 1;
         awaited.put(lastRequest, answer);
@@ -137,7 +137,7 @@ final class Session implements Runnable {
     }
 
     /** Says something. */
-    synchronized void say(final Message message) throws LenderGoneException {
+    public synchronized void say(final Message message) throws LenderGoneException {
         if (closed) {
             throw new IllegalStateException("the connection to the lender is closed");
         }
@@ -155,17 +155,17 @@ final class Session implements Runnable {
     }
 
     /** Nobody waits for the answer any more; a lease that comes then goes back. */
-    synchronized void forget(final int request) {
+    public synchronized void forget(final int request) {
         awaited.remove(request);
     }
 
     /** A lease isn't held any more; false if it wasn't. */
-    synchronized boolean drop(final long lease) {
+    public synchronized boolean drop(final long lease) {
         return held.remove(lease) != null;
     }
 
     /** Ends the connection, and all leases with it. Idempotent. */
-    void close() {
+    public void close() {
         synchronized (this) {
             closed = true;
             held.clear();

@@ -1,4 +1,4 @@
-package io.outboard.service;
+package io.outboard.service.session;
 
 import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 /** What the lender answers to one request: messages, of which the last ends it, and a descriptor that came with that. */
-class Answer {
+public class Answer {
 
     private final CompletableFuture<Answer> whole = new CompletableFuture<>();
     private final List<Message> messages = new ArrayList<>();
@@ -23,7 +23,7 @@ class Answer {
     private volatile boolean isWhole;
 
     /** Called by one thread, that which reads. True if that was the last. */
-    boolean add(final Message message, final int with) {
+    public boolean add(final Message message, final int with) {
         messages.add(message);
         descriptor = with;
         isWhole = message.type() != MessageType.HOLDER;
@@ -31,17 +31,17 @@ class Answer {
     }
 
     /** Whether the last message is there. */
-    boolean isWhole() {
+    public boolean isWhole() {
         return isWhole;
     }
 
     /** It is complete: who waits for it goes on. */
-    void complete() {
+    public void complete() {
         whole.complete(this);
     }
 
     /** There won't be any. */
-    void fail(final LenderGoneException failure) {
+    public void fail(final LenderGoneException failure) {
         whole.completeExceptionally(failure);
     }
 
@@ -50,7 +50,7 @@ class Answer {
      *
      * @throws LenderGoneException if it doesn't come within that time, or the connection ends first
      */
-    void await(final long nanos) throws LenderGoneException {
+    public void await(final long nanos) throws LenderGoneException {
         final long end = System.nanoTime() + nanos;
         boolean interrupted = false;
         try {
@@ -75,7 +75,7 @@ class Answer {
     }
 
     /** What to throw where the last one refuses a lease of that size to a name that may have so much. */
-    DeviceOutOfMemoryException refusalOf(final long bytes, final String name, final long mostBytes) {
+    public DeviceOutOfMemoryException refusalOf(final long bytes, final String name, final long mostBytes) {
         final Message refused = last();
         final Refusal why = Refusal.of(refused.a());
         final StringBuilder reason = new StringBuilder("lender: ").append(why.sentence());
@@ -95,16 +95,16 @@ class Answer {
         return DeviceOutOfMemoryException.ofDevice(bytes, refused.b(), refused.c(), reason.toString());
     }
 
-    Message last() {
+    public Message last() {
         return messages.get(messages.size() - 1);
     }
 
-    boolean is(final MessageType type) {
+    public boolean is(final MessageType type) {
         return last().type() == type;
     }
 
     /** What came with the last. */
-    int descriptor() {
+    public int descriptor() {
         return descriptor;
     }
 }

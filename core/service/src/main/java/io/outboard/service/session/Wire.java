@@ -1,4 +1,4 @@
-package io.outboard.service;
+package io.outboard.service.session;
 
 import io.outboard.service.linux.Linux;
 import io.outboard.service.linux.LinuxException;
@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * A client's end of a connection: it sends without waiting for long, and one thread reads. The socket's number is another's as soon as it
  * is closed, so who sends and who closes hold the monitor.
  */
-final class Wire {
+public final class Wire {
 
     /** A lender reads at once; one that doesn't for so long is as good as gone. */
     private static final int SEND_MILLIS = 5_000;
@@ -30,10 +30,10 @@ final class Wire {
     }
 
     /** What came, with the descriptor or {@link Linux#NONE}. */
-    record Incoming(Message message, int descriptor) {}
+    public record Incoming(Message message, int descriptor) {}
 
     /** Connects, and checks that the lender is this user's, too. */
-    static Wire open(final Linux linux, final Path path) throws IOException {
+    public static Wire open(final Linux linux, final Path path) throws IOException {
         final Wire wire = new Wire(linux, linux.socket(true));
         boolean done = false;
         try {
@@ -55,7 +55,7 @@ final class Wire {
     }
 
     /** Says who this is; the lender's welcome. */
-    Message hello(final String name, final boolean observes) throws IOException {
+    public Message hello(final String name, final boolean observes) throws IOException {
         send(new Message(MessageType.HELLO, 0, Message.VERSION, observes ? Message.OBSERVER : 0, 0, name));
         final short[] events = {Linux.READABLE};
         linux.poll(new int[] {socket}, events, 1, HELLO_MILLIS);
@@ -69,7 +69,7 @@ final class Wire {
         return answer;
     }
 
-    synchronized void send(final Message message) throws IOException {
+    public synchronized void send(final Message message) throws IOException {
         final byte[] bytes = message.toBytes();
         final long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SEND_MILLIS);
         while (true) {
@@ -89,14 +89,14 @@ final class Wire {
     }
 
     /** Whether something can be read, or the connection has ended, within that time. The one that reads. */
-    boolean await(final int millis) throws IOException {
+    public boolean await(final int millis) throws IOException {
         final short[] events = {Linux.READABLE};
         linux.poll(new int[] {socket}, events, 1, millis);
         return events[0] != 0;
     }
 
     /** The next message; waits for it. The one that reads. */
-    Incoming receive() throws IOException {
+    public Incoming receive() throws IOException {
         final byte[] bytes = new byte[Message.BYTES + 1];
         final int[] descriptor = new int[1];
         int length;
@@ -120,21 +120,21 @@ final class Wire {
         }
     }
 
-    void closeDescriptor(final int descriptor) {
+    public void closeDescriptor(final int descriptor) {
         if (descriptor != Linux.NONE) {
             linux.close(descriptor);
         }
     }
 
     /** Wakes the one that reads, which closes. */
-    synchronized void shutdown() {
+    public synchronized void shutdown() {
         if (!closed) {
             linux.shutdown(socket);
         }
     }
 
     /** The one that reads. Idempotent. */
-    synchronized void close() {
+    public synchronized void close() {
         if (!closed) {
             closed = true;
             linux.close(socket);
