@@ -223,7 +223,7 @@ class LenderGpuTest {
         final List<ChildJvm> both = clients(socket(), "small", "large");
         final ChildJvm small = both.get(0);
         final ChildJvm large = both.get(1);
-        final long largeBytes = (status().limitBytes() - 384 * MIB) / PIECE * PIECE;
+        final long largeBytes = (status().limitBytes() - PIECE) / PIECE * PIECE;
         succeed(large, "take " + largeBytes + " " + PIECE);
         succeed(large, "fill 3");
 

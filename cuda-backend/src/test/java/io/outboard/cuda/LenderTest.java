@@ -69,13 +69,17 @@ class LenderTest {
 
     @BeforeEach
     void start() {
+        lender = started();
+    }
+
+    private Lender started() {
         try {
-            final LendingDevice files = LendingDevice.memory(LIMIT);
-            lender = Lender.of(new Named(files, LeasedMemory.nameOf(shared, 0)))
+            return Lender.of(new Named(LendingDevice.memory(LIMIT), LeasedMemory.nameOf(shared, 0)))
                     .quota("small", new Quota(0, 4 * MIB))
                     .start(folder.resolve("gpu0"));
         } catch (final IOException e) {
-            Assumptions.abort("skipped, needs Linux, JDK 22 or newer, and the service in its jar: " + e.getMessage());
+            return Assumptions.abort(
+                    "skipped, needs Linux, JDK 22 or newer, and the service in its jar: " + e.getMessage());
         }
     }
 
