@@ -36,6 +36,7 @@ final class Comparison {
     private final PrintWriter out;
     private final PrintWriter err;
     private @Nullable Path placements;
+    private boolean byHandle;
     private final List<RuntimeException> problems = new ArrayList<>();
 
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
@@ -66,6 +67,10 @@ final class Comparison {
 
     void writePlacementsTo(final Path file) {
         placements = file;
+    }
+
+    void nameBlocksByHandle() {
+        byHandle = true;
     }
 
     /** Measures and prints; returns the exit code. */
@@ -173,6 +178,7 @@ final class Comparison {
                 .measure(
                         region.address(),
                         region.sizeBytes(),
+                        byHandle,
                         source == null
                                 ? NO_DEVICE
                                 : String.valueOf(source.device().ordinal()),

@@ -1,10 +1,13 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.DidYouMean;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.tail.TailComparison;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import java.io.IOException;
+import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -38,8 +41,19 @@ final class MallocLargeCommand implements Callable<Integer> {
                             + " repeated; no GPU is used.")
     private boolean tail;
 
+    @Option(
+            names = "--by",
+            paramLabel = "address|handle",
+            defaultValue = "address",
+            completionCandidates = Names.class,
+            description =
+                    "What names a strategy's blocks. tlsf, tlsf-frugal, segregated-fit and the buddies have handles, which needn't"
+                            + " be looked up; for the others an address is one. Default: ${DEFAULT-VALUE}.")
+    private String by = "address";
+
     @Override
     public Integer call() throws Exception {
+        final boolean byHandle = byHandle();
         options.check();
         if (tail) {
             return measureTail();
@@ -48,12 +62,26 @@ final class MallocLargeCommand implements Callable<Integer> {
             new SmallestBySeed(profile, options, spec.commandLine().getOut()).run();
             return 0;
         }
-        return new Comparison(
-                        profile.trace(),
-                        options,
-                        spec.commandLine().getOut(),
-                        spec.commandLine().getErr())
-                .run();
+        final Comparison comparison = new Comparison(
+                profile.trace(),
+                options,
+                spec.commandLine().getOut(),
+                spec.commandLine().getErr());
+        if (byHandle) {
+            comparison.nameBlocksByHandle();
+        }
+        return comparison.run();
+    }
+
+    private boolean byHandle() {
+        if (!Names.ALL.contains(by)) {
+            throw new WrongUseException("--by=" + by + " must be address or handle" + DidYouMean.of(by, Names.ALL));
+        }
+        final boolean byHandle = by.equals("handle");
+        if (byHandle && (tail || profile.seeds(options.smallestRegion()) > 1)) {
+            throw new WrongUseException("--by=handle must not be given with --tail or --seeds, which go by address");
+        }
+        return byHandle;
     }
 
     private int measureTail() throws IOException {
@@ -82,5 +110,16 @@ final class MallocLargeCommand implements Callable<Integer> {
                         options.output(),
                         spec.commandLine().getOut(),
                         spec.commandLine().getErr());
+    }
+
+    /** For the shell. */
+    static final class Names implements Iterable<String> {
+
+        private static final List<String> ALL = List.of("address", "handle");
+
+        @Override
+        public Iterator<String> iterator() {
+            return ALL.iterator();
+        }
     }
 }

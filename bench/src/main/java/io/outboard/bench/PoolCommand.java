@@ -175,7 +175,7 @@ final class PoolCommand implements Callable<Integer> {
         progress.stage(strategy);
         // Addresses only, also where there is a device: the strategy doesn't touch it.
         findings.add(Isolated.open(strategy, trace, maxBlocks)
-                .measure(VirtualMemorySource.region(1).address(), strategyBytes, "none", null, progress));
+                .measure(VirtualMemorySource.region(1).address(), strategyBytes, false, "none", null, progress));
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
             findings.add(Isolated.openPool(strategy, trace, maxBlocks)

@@ -57,6 +57,7 @@ public interface StrategyBench {
      *
      * @param regionAddress first address of the region
      * @param regionBytes size of the region
+     * @param byHandle whether blocks are named by handles, not by their addresses
      * @param device number of the GPU that the region lies on, or {@code none}
      * @param deviceUsedBytes asks the device how much is in use; null without one
      * @param progress hears of each pass, and of {@link io.outboard.bench.measure.Passes#operations}
@@ -66,6 +67,7 @@ public interface StrategyBench {
     Measurement measure(
             long regionAddress,
             long regionBytes,
+            boolean byHandle,
             String device,
             @Nullable LongSupplier deviceUsedBytes,
             Progress progress);

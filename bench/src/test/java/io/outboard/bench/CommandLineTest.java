@@ -274,6 +274,40 @@ class CommandLineTest {
     }
 
     @Test
+    void shouldMeasureBlocksByHandleInTheSamePlaces() {
+        final Outcome byHandle =
+                Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--by", "handle", "--format", "json");
+        final Outcome byAddress = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
+
+        assertEquals(0, byHandle.exitCode(), byHandle.err());
+        assertTrue(byHandle.out().contains("\"strategy\":\"tlsf by handle\""), byHandle.out());
+        assertTrue(byAddress.out().contains("\"strategy\":\"tlsf\""), byAddress.out());
+        for (final String figure : List.of("peakExtentBytes", "externalFragmentation", "gcBytesPerOp", "failures")) {
+            final Pattern pattern = Pattern.compile("\"" + figure + "\":[^,]+");
+            assertEquals(first(pattern, byAddress.out()), first(pattern, byHandle.out()));
+        }
+    }
+
+    private static String first(final Pattern pattern, final String text) {
+        final Matcher matcher = pattern.matcher(text);
+        assertTrue(matcher.find(), text);
+        return matcher.group();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--by=handel,                                              --by=handel must be address or handle",
+        "--by=handle --tail,                                       --by=handle must not be given with --tail or --seeds",
+        "--by=handle --seeds=2 --region=smallest --profile=large,  --by=handle must not be given with --tail or --seeds"
+    })
+    void shouldRefuseWhatCannotBeMeasuredByHandle(final String arguments, final String message) {
+        final Outcome outcome = Outcome.of(("malloc-large " + arguments).split(" "));
+
+        assertEquals(2, outcome.exitCode());
+        assertTrue(outcome.err().contains(message), outcome.err());
+    }
+
+    @Test
     void shouldPrintALineForTheTailAndOneForNothing() throws IOException {
         final Path out = folder.resolve("tail");
 

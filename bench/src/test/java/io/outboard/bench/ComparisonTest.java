@@ -226,10 +226,11 @@ class ComparisonTest {
         public Measurement measure(
                 final long regionAddress,
                 final long regionBytes,
+                final boolean byHandle,
                 final String device,
                 final @Nullable LongSupplier deviceUsedBytes,
                 final Progress progress) {
-            return isolated.measure(regionAddress, regionBytes, device, deviceUsedBytes, progress);
+            return isolated.measure(regionAddress, regionBytes, byHandle, device, deviceUsedBytes, progress);
         }
 
         @Override

@@ -118,14 +118,14 @@ class IsolationTest {
     void shouldNameARegionThatTheStrategyCannotDivide() {
         final StrategyBench bench = Isolated.open("tlsf", trace, MAX_BLOCKS);
 
-        final WrongUseException thrown =
-                assertThrows(WrongUseException.class, () -> bench.measure(ADDRESS, 1, "none", null, new Progress(1)));
+        final WrongUseException thrown = assertThrows(
+                WrongUseException.class, () -> bench.measure(ADDRESS, 1, false, "none", null, new Progress(1)));
 
         assertTrue(String.valueOf(thrown.getMessage()).startsWith("--region=1 must suit tlsf:"));
     }
 
     private Measurement measure(final StrategyBench bench) {
-        return bench.measure(ADDRESS, REGION_BYTES, "none", null, new Progress(1));
+        return bench.measure(ADDRESS, REGION_BYTES, false, "none", null, new Progress(1));
     }
 
     private ClassLoader loaderOf(final String strategy) {

@@ -2,7 +2,7 @@ package io.outboard.core;
 
 /**
  * An address at which no block in use starts was given to {@link Strategy#free} or its kin: never allocated, freed or
- * retired already, or inside a block. The message says which, and the call changed nothing.
+ * retired already, or inside a block; or a handle that names none. The message says which, and the call changed nothing.
  */
 public final class InvalidAddressException extends IllegalArgumentException {
 
@@ -43,7 +43,7 @@ public final class InvalidAddressException extends IllegalArgumentException {
     }
 
     /**
-     * The address that was given.
+     * The address that was given, or the one that a handle has in it.
      *
      * @return absolute device address
      */

@@ -56,6 +56,15 @@ public interface MemorySource extends AutoCloseable {
     long availableBytes();
 
     /**
+     * What bounds {@link #availableBytes}, for the message of an exception.
+     *
+     * @return a clause that says that there is less than is missing
+     */
+    default String scarcity() {
+        return "the device reports less as free than is missing";
+    }
+
+    /**
      * Adds one that can give memory back when others need it; a pool adds itself. A source whose device isn't shared, or that doesn't hear
      * of others' needs, does nothing.
      *

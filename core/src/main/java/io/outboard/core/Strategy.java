@@ -10,6 +10,12 @@ package io.outboard.core;
  * addresses, always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose
  * size isn't a multiple of the granule loses the bytes after the last whole one.
  *
+ * <p>What names a block is its address, or instead a <em>handle</em>, which {@link #allocateByHandle} answers: a number that
+ * needn't be looked up, for callers that can keep one and call what is named after handles. It is checked as an address is: a call
+ * by handle or by address that names no block in use, or one that is named in the other way, is refused, and nothing
+ * changes. Neither tells a block from another one that took its place after it was freed. A strategy without handles of
+ * its own takes the address for one: there both names are the same, and do the same.
+ *
  * <p>Thread-safety: confined to one thread. Garbage: none after construction, but what tables leave behind that grow
  * because {@link StrategyOptions#firstBlocks} says so, and no operation makes garbage otherwise. Cost: stated by each
  * strategy. When nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
@@ -169,6 +175,87 @@ public interface Strategy {
      * @throws InvalidAddressException if no block in use starts at {@code address}
      */
     long sizeOf(long address);
+
+    // Blocks by handle
+
+    /**
+     * Takes a block, as {@link #allocate(long)} does, that is named by a handle. Aligned: {@link #nameByHandle}.
+     *
+     * @param sizeBytes as for {@link #allocate(long)}, with what that throws
+     * @return the handle, not negative, or {@link #NO_SPACE} when nothing fits
+     */
+    default long allocateByHandle(final long sizeBytes) {
+        return allocate(sizeBytes);
+    }
+
+    /**
+     * {@link #free} by handle.
+     *
+     * @param handle of a block in use, void from now on
+     * @throws InvalidAddressException if it names none; nothing changes
+     */
+    default void freeByHandle(final long handle) {
+        free(handle);
+    }
+
+    /**
+     * {@link #retire} by handle. {@link #restore} puts such a block in use under its address.
+     *
+     * @param handle of a block in use, void from now on
+     * @return as {@link #retire}
+     * @throws InvalidAddressException if it names none; nothing changes
+     */
+    default long retireByHandle(final long handle) {
+        return retire(handle);
+    }
+
+    /**
+     * Where a block is that a handle names.
+     *
+     * @param handle of a block in use
+     * @return absolute device address
+     * @throws InvalidAddressException if it names none
+     */
+    default long addressOf(final long handle) {
+        sizeOf(handle);
+        return handle;
+    }
+
+    /**
+     * {@link #sizeOf} by handle.
+     *
+     * @param handle of a block in use
+     * @return bytes, a multiple of the granule
+     * @throws InvalidAddressException if it names none
+     */
+    default long sizeByHandle(final long handle) {
+        return sizeOf(handle);
+    }
+
+    /**
+     * Names a block by a handle that was named by its address so far. O(1).
+     *
+     * @param address start of a block in use
+     * @return the handle, not negative
+     * @throws InvalidAddressException if no block in use that its address names starts there; nothing changes
+     */
+    default long nameByHandle(final long address) {
+        return addressOf(address);
+    }
+
+    /**
+     * Names a block by its address that was named by a handle so far: for what takes an address alone, such as {@link #trim}. {@link
+     * #nameByHandle} gives the same handle again. O(1).
+     *
+     * @param handle of a block in use, void from now on
+     * @return absolute device address
+     * @throws InvalidAddressException if it names none; nothing changes
+     */
+    default long nameByAddress(final long handle) {
+        return addressOf(handle);
+    }
+
+    // The whole
 
     /**
      * The region that this strategy divides.

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * <p>Where a strategy puts a block is its own choice, so these tests first fill a region to know what lies where.
  */
-public abstract class StrategyContractTest extends StrategyRetireContract {
+public abstract class StrategyContractTest extends StrategyHandleContract {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 

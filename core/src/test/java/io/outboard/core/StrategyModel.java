@@ -34,6 +34,12 @@ final class StrategyModel {
     private final boolean canRetireFree;
     private final TreeMap<Long, Long> live = new TreeMap<>();
 
+    /** Of the blocks in use, those that a handle names: address, and handle. */
+    private final TreeMap<Long, Long> handles = new TreeMap<>();
+
+    /** Every handle that there ever was. */
+    private final List<Long> everyHandle = new ArrayList<>();
+
     /** Of the live blocks, those that are retired: address, and what names them. */
     private final TreeMap<Long, Long> retired = new TreeMap<>();
 
@@ -69,6 +75,8 @@ final class StrategyModel {
             case ALLOCATE -> allocate(operation.sizeBytes(wholeBytes, granuleBytes), 1, false);
             case ALLOCATE_ALIGNED ->
                 allocate(operation.sizeBytes(wholeBytes, granuleBytes), operation.alignmentBytes(granuleBytes), true);
+            case ALLOCATE_BY_HANDLE -> allocateByHandle(operation.sizeBytes(wholeBytes, granuleBytes));
+            case NAME -> nameOtherwise(operation.pick());
             case FREE -> free(operation.pick());
             case TRIM -> trim(operation);
             case EXTEND -> extend(operation);
@@ -77,6 +85,7 @@ final class StrategyModel {
             case RESTORE -> restore(operation.pick());
             case RETIRE_FREE -> retireFree(operation);
             case WRONG_ADDRESS -> callWithWrongAddress(operation);
+            case WRONG_HANDLE -> callWithWrongHandle(operation);
             case WRONG_SIZE -> callWithWrongSize(operation);
         }
     }
@@ -117,6 +126,10 @@ final class StrategyModel {
             assertTrue(strategy.largestFreeBlockBytes() <= largestBytes, "largestFreeBlockBytes");
         }
         assertEquals(live.size(), strategy.liveBlocks(), "liveBlocks");
+        handles.forEach((address, handle) -> {
+            assertEquals(address, strategy.addressOf(handle), "addressOf");
+            assertEquals(live.get(address), strategy.sizeByHandle(handle), "sizeByHandle");
+        });
         retired.forEach((address, handle) -> {
             assertEquals(address, strategy.retiredAddress(handle), "retiredAddress");
             assertEquals(live.get(address), strategy.retiredBytes(handle), "retiredBytes");
@@ -141,8 +154,70 @@ final class StrategyModel {
 
     private void allocate(final long sizeBytes, final long alignmentBytes, final boolean aligned) {
         final long largestBytes = strategy.largestFreeBlockBytes();
-        final long roundedBytes = blockBytes(sizeBytes);
         final long address = aligned ? strategy.allocate(sizeBytes, alignmentBytes) : strategy.allocate(sizeBytes);
+        if (checkPlace(address, sizeBytes, alignmentBytes, aligned, largestBytes)) {
+            final long roundedBytes = blockBytes(sizeBytes);
+            assertEquals(roundedBytes, strategy.sizeOf(address), "sizeOf");
+            live.put(address, roundedBytes);
+        }
+    }
+
+    private void allocateByHandle(final long sizeBytes) {
+        final long largestBytes = strategy.largestFreeBlockBytes();
+        final long handle = strategy.allocateByHandle(sizeBytes);
+        final long address = handle == Strategy.NO_SPACE ? Strategy.NO_SPACE : strategy.addressOf(handle);
+        if (checkPlace(address, sizeBytes, 1, false, largestBytes)) {
+            final long roundedBytes = blockBytes(sizeBytes);
+            assertEquals(roundedBytes, strategy.sizeByHandle(handle), "sizeByHandle");
+            live.put(address, roundedBytes);
+            named(address, handle);
+        }
+    }
+
+    private void named(final long address, final long handle) {
+        assertTrue(handle >= 0, () -> "handle=" + handle);
+        assertFalse(handles.containsValue(handle), () -> "handle=" + handle + " names another block");
+        handles.put(address, handle);
+        everyHandle.add(handle);
+    }
+
+    private void nameOtherwise(final int pick) {
+        if (anyInUse()) {
+            final long address = addressInUse(pick);
+            final Long handle = handles.remove(address);
+            if (handle == null) {
+                named(address, strategy.nameByHandle(address));
+            } else {
+                assertEquals(address, strategy.nameByAddress(handle), "nameByAddress");
+            }
+        }
+    }
+
+    /** For calls that take an address alone. */
+    private void withAddress(final long address, final LongConsumer call) {
+        final Long handle = handles.get(address);
+        if (handle == null) {
+            call.accept(address);
+            return;
+        }
+        strategy.nameByAddress(handle);
+        call.accept(address);
+        assertEquals(handle, strategy.nameByHandle(address), "the handle, after a change of size");
+    }
+
+    private long sizeOf(final long address) {
+        final Long handle = handles.get(address);
+        return handle == null ? strategy.sizeOf(address) : strategy.sizeByHandle(handle);
+    }
+
+    /** Whether there was space. */
+    private boolean checkPlace(
+            final long address,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final boolean aligned,
+            final long largestBytes) {
+        final long roundedBytes = blockBytes(sizeBytes);
         final List<Block> free = expectedBlocks().stream().filter(Block::free).toList();
         final List<Block> fitting = free.stream()
                 .filter(block -> fits(block, roundedBytes, alignmentBytes))
@@ -150,7 +225,7 @@ final class StrategyModel {
         if (address == Strategy.NO_SPACE) {
             final boolean mayRefuse = coalesces ? fitting.isEmpty() : aligned || roundedBytes > largestBytes;
             assertTrue(mayRefuse || free.size() > SEARCHED_BLOCKS, () -> "no space, though it fits " + fitting);
-            return;
+            return false;
         }
         assertEquals(0, address & (granuleBytes - 1), "bits of the address below the granule");
         assertEquals(0, address & (alignmentBytes - 1), "bits of the address below the alignment");
@@ -159,8 +234,7 @@ final class StrategyModel {
                         .anyMatch(block -> address >= block.address()
                                 && address + roundedBytes <= block.address() + block.sizeBytes()),
                 () -> "0x" + Long.toHexString(address) + " lies in none of the free blocks " + fitting);
-        assertEquals(roundedBytes, strategy.sizeOf(address), "sizeOf");
-        live.put(address, roundedBytes);
+        return true;
     }
 
     private static boolean fits(final Block block, final long sizeBytes, final long alignmentBytes) {
@@ -171,7 +245,12 @@ final class StrategyModel {
     private void free(final int pick) {
         if (anyInUse()) {
             final long address = addressInUse(pick);
-            strategy.free(address);
+            final Long named = handles.remove(address);
+            if (named == null) {
+                strategy.free(address);
+            } else {
+                strategy.freeByHandle(named);
+            }
             live.remove(address);
         }
     }
@@ -179,7 +258,8 @@ final class StrategyModel {
     private void retire(final int pick) {
         if (anyInUse()) {
             final long address = addressInUse(pick);
-            final long handle = strategy.retire(address);
+            final Long named = handles.remove(address);
+            final long handle = named == null ? strategy.retire(address) : strategy.retireByHandle(named);
             assertTrue(handle >= 0 && handle < 1L << 48, () -> "handle=" + handle);
             assertFalse(retired.containsValue(handle), () -> "handle=" + handle + " names another block");
             retired.put(address, handle);
@@ -273,9 +353,9 @@ final class StrategyModel {
     private void trim(final Operation operation) {
         if (anyInUse()) {
             final long address = addressInUse(operation.pick());
-            final long sizeBytes = strategy.sizeOf(address);
+            final long sizeBytes = sizeOf(address);
             final long newSizeBytes = 1 + (operation.sizeBytes(sizeBytes, granuleBytes) - 1) % sizeBytes;
-            strategy.trim(address, newSizeBytes);
+            withAddress(address, named -> strategy.trim(named, newSizeBytes));
             changeSize(address, newSizeBytes, sizeBytes);
         }
     }
@@ -283,14 +363,16 @@ final class StrategyModel {
     private void extend(final Operation operation) {
         if (anyInUse()) {
             final long address = addressInUse(operation.pick());
-            final long sizeBytes = strategy.sizeOf(address);
+            final long sizeBytes = sizeOf(address);
             final long end = address + sizeBytes;
             final Long next = live.ceilingKey(end);
             final long roomBytes = (next == null ? regionAddress + wholeBytes : next) - end;
             final long moreBytes =
                     operation.slack() % 4 == 0 ? roomBytes : operation.sizeBytes(roomBytes, granuleBytes);
             final long newSizeBytes = sizeBytes + moreBytes;
-            final boolean granted = strategy.extend(address, newSizeBytes);
+            final boolean[] answer = new boolean[1];
+            withAddress(address, named -> answer[0] = strategy.extend(named, newSizeBytes));
+            final boolean granted = answer[0];
             if (granted || coalesces) {
                 assertEquals(
                         blockBytes(newSizeBytes) <= sizeBytes + roomBytes,
@@ -305,7 +387,7 @@ final class StrategyModel {
 
     /** A strategy that keeps free neighbours apart may be unable to give back what a trim cuts off. */
     private void changeSize(final long address, final long newSizeBytes, final long mostBytes) {
-        final long sizeBytes = strategy.sizeOf(address);
+        final long sizeBytes = sizeOf(address);
         if (coalesces) {
             assertEquals(blockBytes(newSizeBytes), sizeBytes, "sizeOf");
         } else {
@@ -319,7 +401,7 @@ final class StrategyModel {
         final Block block = blocks.get(operation.pick() % blocks.size());
         final long offsetBytes = (operation.slack() * 0x9E3779B97F4AL) % block.sizeBytes();
         final long[] wrong = {
-            retired.containsKey(block.address()) && operation.pick() % 2 == 0
+            (retired.containsKey(block.address()) || handles.containsKey(block.address())) && operation.pick() % 2 == 0
                     ? block.address()
                     : block.address() + (block.free() ? offsetBytes & -granuleBytes : Math.max(1, offsetBytes)),
             regionAddress + wholeBytes,
@@ -329,7 +411,7 @@ final class StrategyModel {
             Strategy.NO_SPACE
         };
         final long address = wrong[operation.slack() % wrong.length];
-        if (live.containsKey(address) && !retired.containsKey(address)) {
+        if (names(address)) {
             return;
         }
         final List<LongConsumer> calls = List.of(
@@ -343,12 +425,42 @@ final class StrategyModel {
         }
     }
 
+    /** Whether an address is the name of a block in use: not if a handle is that, unless both are the same. */
+    private boolean names(final long address) {
+        return live.containsKey(address)
+                && !retired.containsKey(address)
+                && handles.getOrDefault(address, address) == address;
+    }
+
+    /** One that there was, of which a bit may differ, or the place of a block with any record. */
+    private void callWithWrongHandle(final Operation operation) {
+        final List<Block> blocks = expectedBlocks();
+        final long granule = (blocks.get(operation.pick() % blocks.size()).address() - regionAddress) / granuleBytes;
+        final long madeUp = (long) operation.sizeFraction() << 32 | granule;
+        final long old = everyHandle.isEmpty() ? madeUp : everyHandle.get(operation.pick() % everyHandle.size());
+        final long[] wrong = {madeUp, old, old, old ^ 1L << operation.slack() % Long.SIZE, ~old};
+        final long handle = wrong[operation.slack() / Long.SIZE % wrong.length];
+        if (handles.containsValue(handle) || names(handle)) {
+            return;
+        }
+        final List<LongConsumer> calls = List.of(
+                strategy::freeByHandle,
+                strategy::retireByHandle,
+                strategy::addressOf,
+                strategy::sizeByHandle,
+                strategy::nameByAddress);
+        for (final LongConsumer call : calls) {
+            assertThrows(InvalidAddressException.class, () -> call.accept(handle));
+        }
+    }
+
     private void callWithWrongSize(final Operation operation) {
         assertThrows(IllegalArgumentException.class, () -> strategy.allocate(-operation.slack()));
+        assertThrows(IllegalArgumentException.class, () -> strategy.allocateByHandle(-operation.slack()));
         assertThrows(IllegalArgumentException.class, () -> strategy.allocate(granuleBytes, 3L * granuleBytes));
         if (anyInUse()) {
             final long address = addressInUse(operation.pick());
-            final long sizeBytes = strategy.sizeOf(address);
+            final long sizeBytes = sizeOf(address);
             assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, sizeBytes + 1));
             assertThrows(IllegalArgumentException.class, () -> strategy.trim(address, -operation.slack()));
             if (blockBytes(sizeBytes - granuleBytes) < sizeBytes) {
@@ -395,6 +507,8 @@ final class StrategyModel {
     enum Kind {
         ALLOCATE,
         ALLOCATE_ALIGNED,
+        ALLOCATE_BY_HANDLE,
+        NAME,
         FREE,
         TRIM,
         EXTEND,
@@ -403,6 +517,7 @@ final class StrategyModel {
         RESTORE,
         RETIRE_FREE,
         WRONG_ADDRESS,
+        WRONG_HANDLE,
         WRONG_SIZE
     }
 

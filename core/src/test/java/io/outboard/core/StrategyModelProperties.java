@@ -126,7 +126,9 @@ public abstract class StrategyModelProperties {
 
     static Arbitrary<List<Operation>> anyOperations() {
         final Arbitrary<Kind> kinds = Arbitraries.frequency(
-                Tuple.of(8, Kind.ALLOCATE),
+                Tuple.of(6, Kind.ALLOCATE),
+                Tuple.of(4, Kind.ALLOCATE_BY_HANDLE),
+                Tuple.of(2, Kind.NAME),
                 Tuple.of(4, Kind.ALLOCATE_ALIGNED),
                 Tuple.of(7, Kind.FREE),
                 Tuple.of(3, Kind.TRIM),
@@ -136,6 +138,7 @@ public abstract class StrategyModelProperties {
                 Tuple.of(2, Kind.RESTORE),
                 Tuple.of(2, Kind.RETIRE_FREE),
                 Tuple.of(1, Kind.WRONG_ADDRESS),
+                Tuple.of(1, Kind.WRONG_HANDLE),
                 Tuple.of(1, Kind.WRONG_SIZE));
         // Alignments are small as a rule: a large one makes most requests fail.
         final Arbitrary<Integer> alignments =

@@ -242,6 +242,17 @@ abstract class BlockRecords {
         unused = block;
     }
 
+    /** A block's number among the records, from 0 up: the same as long as it lives, also when the table grows. */
+    final int number(final int block) {
+        return (block - firstRecord) / RECORD_INTS;
+    }
+
+    /** The record of a number from 0 to 2^32 - 1, whatever it is used for; {@link #NONE} if there are fewer. */
+    final int numbered(final long number) {
+        final long block = firstRecord + RECORD_INTS * number;
+        return block < end ? (int) block : NONE;
+    }
+
     /** Where a block starts: granules from the start of the region, unsigned. */
     final int start(final int block) {
         return get(block + START);

@@ -15,6 +15,14 @@ import java.util.function.IntFunction;
  * stops to grow a table: a slot that comes into use is marked, and takes its blocks over from the slot that had them so
  * far when it is asked for the first time (the splits of linear hashing, Litwin 1980, in the order of use).
  *
+ * <p>A block in use that is <em>held</em> isn't in the hash table: a handle names it, which says where its record is. Record and
+ * start must both be right, and the record be that of a held block. So a handle outlives its block by as much as an address
+ * does: until a block that is held has the same start again, and the same record besides.
+ *
+ * <pre>
+ *   handle    [ 0 | number of the record: 26 bits | start: 32 bits ]
+ * </pre>
+ *
  * <p>A slot that is {@link #NEW} still has its blocks where they were when half as many were in use. Slots grow with the
  * records. How long {@link #makeRoomFor} took then, in milliseconds, to double full tables of so many blocks (JDK 25, G1, two
  * shared cores, 2026-11-22, medians of 40 to 400 tables, and of five JVMs for the first time in each). That was before the
@@ -44,7 +52,12 @@ class BlockTable extends BlockRecords {
      */
     private static final long SPREAD = 0x9E3779B900000001L | Integer.toUnsignedLong(new SplittableRandom().nextInt());
 
+    /** Instead of the next in a chain: the block is held. No other record has it, in use or not. */
+    private static final int HELD = -1;
+
     private int entered;
+
+    private int held;
 
     /**
      * Slots in use, a power of two, less one. 64 at first are 1 ns slower on the profile {@code paper}, 2048 aren't faster
@@ -180,6 +193,37 @@ class BlockTable extends BlockRecords {
     /** Blocks in the hash table. */
     final int entered() {
         return entered;
+    }
+
+    // Blocks by handle
+
+    /** Holds a block in use that isn't in the hash table, and answers its handle. */
+    final long hold(final int block) {
+        put(block + CHAIN, HELD);
+        held++;
+        return (long) number(block) << 32 | Integer.toUnsignedLong(start(block));
+    }
+
+    /** The held block that a handle names, or {@link #NONE}; any long. */
+    final int heldAs(final long handle) {
+        // The fence is never held, so a number that no record has needs no branch of its own.
+        final int block = numbered(handle >>> 32);
+        return isHeld(block) && start(block) == (int) handle ? block : NONE;
+    }
+
+    final boolean isHeld(final int block) {
+        return get(block + CHAIN) == HELD;
+    }
+
+    /** A block is held no more. */
+    final void letGo(final int block) {
+        put(block + CHAIN, NONE);
+        held--;
+    }
+
+    /** Blocks that are held. */
+    final int held() {
+        return held;
     }
 
     /**

@@ -3,6 +3,7 @@ package io.outboard.tlsf;
 import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
+import io.outboard.core.spi.Arguments;
 
 /**
  * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that
@@ -12,6 +13,7 @@ abstract class SegregatedStrategy extends TableStrategy {
 
     private final FreeLists table;
     private final long firstGranule;
+    private final int granuleLog2;
 
     /** Nobody reads it, but what is computed for nothing isn't loaded. */
     @SuppressWarnings("unused")
@@ -21,6 +23,7 @@ abstract class SegregatedStrategy extends TableStrategy {
         super(region, options);
         this.table = table;
         firstGranule = region.address() / options.granuleBytes();
+        granuleLog2 = Long.numberOfTrailingZeros(options.granuleBytes());
         final int whole = table.create(0, (int) granules());
         table.insertAfter(whole, BlockTable.NONE);
         table.insertFree(whole);
@@ -35,6 +38,22 @@ abstract class SegregatedStrategy extends TableStrategy {
     protected final long place(final long size) {
         final int block = find(size);
         return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
+    }
+
+    @Override
+    public final long allocateByHandle(final long sizeBytes) {
+        if (sizeBytes <= 0 || sizeBytes > bytes(granules())) {
+            Arguments.checkSize(sizeBytes);
+            return NO_SPACE;
+        }
+        final long size = ((sizeBytes - 1) >>> granuleLog2) + 1;
+        final int block = find(size);
+        if (block == BlockTable.NONE) {
+            return NO_SPACE;
+        }
+        cutFront(block, table.start(block), (int) size);
+        addFree(-size);
+        return table.hold(block);
     }
 
     private int find(final long size) {
@@ -207,6 +226,12 @@ abstract class SegregatedStrategy extends TableStrategy {
     /** Takes the first granules of a free block that has enough; what is left over stays free. */
     private long takeFront(final int block, final int size) {
         final int start = table.start(block);
+        cutFront(block, start, size);
+        return enter(block, start);
+    }
+
+    /** As {@link #takeFront}, but the block is in no list nor in the hash table. */
+    private void cutFront(final int block, final int start, final int size) {
         final int rest = table.size(block) - size;
         if (table.isFull() && rest != 0) {
             checkRoomFor(1);
@@ -218,7 +243,6 @@ abstract class SegregatedStrategy extends TableStrategy {
             table.setRange(block, start, size);
             table.insertFree(tail);
         }
-        return enter(block, start);
     }
 
     /** As {@link #cut}, for a block that is to be in use; not from the block's start on. */

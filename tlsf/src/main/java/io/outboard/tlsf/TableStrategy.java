@@ -2,13 +2,15 @@ package io.outboard.tlsf;
 
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
+import io.outboard.core.ByteSize;
+import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
 
 /**
- * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset. A retired
- * block is one that isn't in the hash table, and is named by its record.
+ * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset, or by a handle. A
+ * retired block is one that is in use in neither way, and is named by its record.
  */
 abstract class TableStrategy extends AbstractStrategy {
 
@@ -36,6 +38,94 @@ abstract class TableStrategy extends AbstractStrategy {
         retiredBlocks++;
         return block;
     }
+
+    // Blocks by handle
+
+    @Override
+    public long allocateByHandle(final long sizeBytes) {
+        final long address = allocate(sizeBytes);
+        return address == NO_SPACE ? NO_SPACE : nameByHandle(address);
+    }
+
+    @Override
+    public final void freeByHandle(final long handle) {
+        final int block = held(handle);
+        addFree(size(block));
+        table().letGo(block);
+        makeFree(block);
+    }
+
+    @Override
+    public final long retireByHandle(final long handle) {
+        final int block = held(handle);
+        table().letGo(block);
+        return retired(block);
+    }
+
+    @Override
+    public final long addressOf(final long handle) {
+        return address(start(held(handle)));
+    }
+
+    @Override
+    public final long sizeByHandle(final long handle) {
+        return bytes(size(held(handle)));
+    }
+
+    @Override
+    public final long nameByHandle(final long address) {
+        final int block = table().remove(startOf(address));
+        if (block == BlockTable.NONE) {
+            throw invalid(address);
+        }
+        return table().hold(block);
+    }
+
+    @Override
+    public final long nameByAddress(final long handle) {
+        final int block = held(handle);
+        table().letGo(block);
+        table().enter(block);
+        return address(start(block));
+    }
+
+    private int held(final long handle) {
+        final int block = table().heldAs(handle);
+        if (block == BlockTable.NONE) {
+            throw invalidHandle(handle);
+        }
+        return block;
+    }
+
+    private InvalidAddressException invalidHandle(final long handle) {
+        final long address = address(handle & 0xFFFF_FFFFL);
+        return new InvalidAddressException(
+                address,
+                "handle=0x" + Long.toHexString(handle) + " must name a block in use: record " + (handle >>> 32)
+                        + " has none by handle at 0x" + Long.toHexString(address)
+                        + ", so it was freed already, is named by its address, or was never allocated");
+    }
+
+    /** {@inheritDoc} A held block isn't in the hash table, but its memory is taken, which else means that it is retired. */
+    @Override
+    protected final InvalidAddressException invalid(final long address) {
+        final long offset = address - address(0);
+        for (int block = table().after(BlockTable.NONE); block != BlockTable.NONE; block = table().after(block)) {
+            if (table().isHeld(block)
+                    && offset >= bytes(start(block))
+                    && offset - bytes(start(block)) < bytes(size(block))) {
+                return new InvalidAddressException(
+                        address,
+                        "address=0x" + Long.toHexString(address)
+                                + " must be the start of a block in use: it lies in the block [0x"
+                                + Long.toHexString(address(start(block))) + ", " + ByteSize.exact(bytes(size(block)))
+                                + "], which is named by a handle");
+            }
+        }
+        return super.invalid(address);
+    }
+
+    // Retired blocks
 
     @Override
     protected final long endRetired(final long retired) {
@@ -87,6 +177,7 @@ abstract class TableStrategy extends AbstractStrategy {
         assert block == retired
                         && retiredBlocks > 0
                         && !table().isFree(block)
+                        && !table().isHeld(block)
                         && table().find(table().start(block)) != block
                 : "retired=" + retired + " must name a retired block";
         return block;
@@ -97,7 +188,7 @@ abstract class TableStrategy extends AbstractStrategy {
 
     @Override
     public final int liveBlocks() {
-        return table().entered() + retiredBlocks;
+        return table().entered() + table().held() + retiredBlocks;
     }
 
     @Override

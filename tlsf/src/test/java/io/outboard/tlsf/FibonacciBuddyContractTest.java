@@ -21,4 +21,9 @@ class FibonacciBuddyContractTest extends StrategyContractTest {
     protected boolean coalesces() {
         return false;
     }
+
+    @Override
+    protected boolean hasHandles() {
+        return true;
+    }
 }

@@ -11,4 +11,9 @@ class FrugalTlsfContractTest extends StrategyContractTest {
     protected Strategy create(final Region region, final StrategyOptions options) {
         return new FrugalTlsfStrategy(region, options);
     }
+
+    @Override
+    protected boolean hasHandles() {
+        return true;
+    }
 }

@@ -11,4 +11,9 @@ class SegregatedFitContractTest extends StrategyContractTest {
     protected Strategy create(final Region region, final StrategyOptions options) {
         return new SegregatedFitStrategy(region, options);
     }
+
+    @Override
+    protected boolean hasHandles() {
+        return true;
+    }
 }

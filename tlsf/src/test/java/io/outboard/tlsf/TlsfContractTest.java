@@ -11,4 +11,9 @@ class TlsfContractTest extends StrategyContractTest {
     protected Strategy create(final Region region, final StrategyOptions options) {
         return new TlsfStrategy(region, options);
     }
+
+    @Override
+    protected boolean hasHandles() {
+        return true;
+    }
 }

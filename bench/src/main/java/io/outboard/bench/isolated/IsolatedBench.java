@@ -61,17 +61,19 @@ public final class IsolatedBench implements StrategyBench {
     public Measurement measure(
             final long regionAddress,
             final long regionBytes,
+            final boolean byHandle,
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
             final Progress progress) {
         final Strategy strategy = create(regionAddress, regionBytes);
-        final StrategyTarget target = new StrategyTarget(strategy, trace.slots());
+        final BlockTarget target =
+                byHandle ? HandleTarget.over(strategy, trace.slots()) : StrategyTarget.over(strategy, trace.slots());
         final StrategyMemory memory = new StrategyMemory(strategy, target, trace);
         memory.run(deviceUsedBytes, progress);
         final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
         return new Measurement(
                 trace,
-                provider.name(),
+                byHandle ? provider.name() + " by handle" : provider.name(),
                 device,
                 "IMMEDIATE",
                 times.nsPerOp(),

@@ -59,7 +59,7 @@ public final class IsolatedTail implements TailBench {
         final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(maxBlocks);
         final StrategyProvider provider = Strategies.named(strategy);
         try {
-            return new StrategyTarget(provider.create(VirtualMemorySource.region(regionBytes), options), slots);
+            return StrategyTarget.over(provider.create(VirtualMemorySource.region(regionBytes), options), slots);
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException("--region=" + regionBytes + " must suit " + strategy + ": " + e.getMessage());
         }

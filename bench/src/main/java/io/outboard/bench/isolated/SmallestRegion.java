@@ -139,7 +139,7 @@ final class SmallestRegion {
 
     private boolean serves(final long regionBytes) {
         final Strategy strategy = create(regionBytes);
-        return strategy != null && Replay.isServed(new StrategyTarget(strategy, trace.slots()), trace.operations());
+        return strategy != null && Replay.isServed(StrategyTarget.over(strategy, trace.slots()), trace.operations());
     }
 
     /** Null if the strategy can't divide such a region: so it doesn't serve. */
@@ -169,7 +169,7 @@ final class SmallestRegion {
         if (strategy == null) {
             return leastBytes;
         }
-        final Target target = new StrategyTarget(strategy, trace.slots());
+        final Target target = StrategyTarget.over(strategy, trace.slots());
         final long freeBytes = strategy.freeBytes();
         long least = freeBytes;
         for (final long operation : trace.operations()) {

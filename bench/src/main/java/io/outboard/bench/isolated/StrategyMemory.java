@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 final class StrategyMemory extends MemoryPass {
 
     private final Strategy strategy;
-    private final StrategyTarget target;
+    private final BlockTarget target;
     private final long[] requested;
     private long peakExtentBytes;
     private double externalFragmentation = Double.NaN;
     private double internalFragmentation = Double.NaN;
 
-    StrategyMemory(final Strategy strategy, final StrategyTarget target, final Trace trace) {
+    StrategyMemory(final Strategy strategy, final BlockTarget target, final Trace trace) {
         super(target, trace);
         this.strategy = strategy;
         this.target = target;
@@ -38,10 +38,11 @@ final class StrategyMemory extends MemoryPass {
     @Override
     void allocated(final int slot, final long bytes) {
         requested[slot] = bytes;
-        final long address = target.address(slot);
         peakExtentBytes = Math.max(
                 peakExtentBytes,
-                address + strategy.sizeOf(address) - strategy.region().address());
+                target.address(slot)
+                        + target.sizeBytes(slot)
+                        - strategy.region().address());
     }
 
     @Override
@@ -56,7 +57,7 @@ final class StrategyMemory extends MemoryPass {
         long blocks = 0;
         for (int slot = 0; slot < requested.length; slot++) {
             if (requested[slot] != 0) {
-                final long size = strategy.sizeOf(target.address(slot));
+                final long size = target.sizeBytes(slot);
                 sum += (double) (size - requested[slot]) / size;
                 blocks++;
             }

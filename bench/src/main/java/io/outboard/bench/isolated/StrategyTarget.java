@@ -2,35 +2,36 @@ package io.outboard.bench.isolated;
 
 import io.outboard.core.Strategy;
 
-/** A bare strategy. */
-final class StrategyTarget extends Target {
+/** A bare strategy whose blocks are named by their addresses. */
+final class StrategyTarget extends BlockTarget {
 
-    private final Strategy strategy;
-    private final long[] addresses;
+    private StrategyTarget(final Strategy strategy, final int slots) {
+        super(strategy, slots);
+    }
 
-    StrategyTarget(final Strategy strategy, final int slots) {
-        this.strategy = strategy;
-        this.addresses = new long[slots];
+    static BlockTarget over(final Strategy strategy, final int slots) {
+        return new StrategyTarget(strategy, slots);
     }
 
     @Override
     boolean allocate(final int slot, final long sizeBytes) {
         final long address = strategy.allocate(sizeBytes);
-        addresses[slot] = address;
+        names[slot] = address;
         return address != Strategy.NO_SPACE;
     }
 
     @Override
-    boolean wasServed(final int slot) {
-        return addresses[slot] != Strategy.NO_SPACE;
+    void free(final int slot) {
+        strategy.free(names[slot]);
     }
 
     @Override
-    void free(final int slot) {
-        strategy.free(addresses[slot]);
+    long address(final int slot) {
+        return names[slot];
     }
 
-    long address(final int slot) {
-        return addresses[slot];
+    @Override
+    long sizeBytes(final int slot) {
+        return strategy.sizeOf(names[slot]);
     }
 }

@@ -104,7 +104,7 @@ class SmallestRegionTest {
 
     private boolean serves(final StrategyProvider provider, final Trace trace, final long bytes) {
         return Replay.isServed(
-                new StrategyTarget(provider.create(VirtualMemorySource.region(bytes), options), trace.slots()),
+                StrategyTarget.over(provider.create(VirtualMemorySource.region(bytes), options), trace.slots()),
                 trace.operations());
     }
 

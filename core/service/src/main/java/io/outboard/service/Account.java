@@ -15,6 +15,9 @@ final class Account {
     /** By the lease's number, which is this connection's own. */
     final Map<Long, Long> leases = new TreeMap<>();
 
+    /** Those that others may have, too, by number; on the ledger with {@link #leases} if they are counted to this one. */
+    final Map<Long, Shares.Share> shares = new TreeMap<>();
+
     long leasedBytes;
     long usedBytes = UNKNOWN;
 

@@ -33,6 +33,26 @@ final class Admission {
     /** A device is waited for ten times a second at most, for others that find it full. */
     static final long PAUSE_NANOS = 100_000_000;
 
+    /**
+     * A lease that a client waits for.
+     *
+     * @param account whose
+     * @param number the client's own, by which it knows the answer
+     * @param bytes how much
+     * @param wantedBytes how much it and those that follow are, in bytes: so much is to come back at once
+     * @param deadlineNanos until when it may wait, by the lender's clock
+     * @param waits false if it is to be refused rather than to make others give back
+     * @param isShared whether others are to open it
+     */
+    record LeaseRequest(
+            Account account,
+            int number,
+            long bytes,
+            long wantedBytes,
+            long deadlineNanos,
+            boolean waits,
+            boolean isShared) {}
+
     /** What comes of it. Called in the middle of a decision: it must not call back. */
     interface Outcome {
 

@@ -1,11 +1,11 @@
 package io.outboard.service;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.service.Admission.LeaseRequest;
 import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import io.outboard.service.wire.Refusal;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +40,7 @@ final class Desk implements Admission.Outcome {
     private final Ledger ledger;
     private final Admission admission;
     private final Spares spares;
+    private final Shares shares;
     private final Makers makers;
     private final int user;
     private final LongSupplier clock;
@@ -54,6 +55,7 @@ final class Desk implements Admission.Outcome {
 
     Desk(
             final LenderBuilder builder,
+            final Consumer<LenderEvent> events,
             final Makers makers,
             final int user,
             final long settleNanos,
@@ -62,7 +64,8 @@ final class Desk implements Admission.Outcome {
         ledger = new Ledger(device.limitBytes(), builder.quotas);
         admission = new Admission(ledger, this);
         spares = new Spares(builder.spares);
-        events = builder.events;
+        shares = new Shares(ledger);
+        this.events = events;
         this.makers = makers;
         this.user = user;
         this.clock = clock;
@@ -127,8 +130,13 @@ final class Desk implements Admission.Outcome {
 
     private void take(final Peer peer, final Account account, final Message message) {
         switch (message.type()) {
-            case HELD -> held(peer, account, message.a(), message.b());
-            case LEASE -> lease(peer, account, message);
+            case HELD -> held(peer, account, message);
+            case LEASE, SHARE -> lease(peer, account, message);
+            case OPEN -> {
+                if (shares.open(peer, account, message)) {
+                    tell(LenderEvent.Kind.OPENED, account, 0, "");
+                }
+            }
             case RETURN -> giveBack(peer, account, message);
             case USAGE -> account.usedBytes = Math.max(Account.UNKNOWN, message.a());
             case EASED -> {
@@ -178,8 +186,13 @@ final class Desk implements Admission.Outcome {
                 device.name()));
     }
 
-    private void held(final Peer peer, final Account account, final long lease, final long bytes) {
-        if (lease <= 0 || lease == Long.MAX_VALUE || !isWhole(bytes) || !ledger.hold(account, lease, bytes)) {
+    private void held(final Peer peer, final Account account, final Message message) {
+        final long lease = message.a();
+        final long bytes = message.b();
+        if (lease <= 0
+                || lease == Long.MAX_VALUE
+                || !isWhole(bytes)
+                || !shares.hold(account, lease, bytes, message.text())) {
             peer.doom("it holds lease " + lease + " of " + bytes + " bytes, which can't be");
         } else {
             tell(LenderEvent.Kind.HELD, account, bytes, "");
@@ -192,11 +205,12 @@ final class Desk implements Admission.Outcome {
 
     private void lease(final Peer peer, final Account account, final Message message) {
         final long bytes = message.a();
+        final boolean isShared = message.type() == MessageType.SHARE;
         final long wantedBytes = Math.max(bytes, Math.min(message.c(), ledger.limitBytes()));
         final long deadlineMillis = Math.min(message.b(), MOST_DEADLINE_MILLIS);
         final long deadline = now() + Math.max(0, deadlineMillis) * MILLI_NANOS;
-        final LeaseRequest request =
-                new LeaseRequest(account, message.request(), bytes, wantedBytes, deadline, deadlineMillis > 0);
+        final LeaseRequest request = new LeaseRequest(
+                account, message.request(), bytes, wantedBytes, deadline, deadlineMillis > 0, isShared);
         if (!isWhole(bytes)) {
             refuse(request, Refusal.WRONG, "bytes: a multiple of " + device.unitBytes());
         } else if (admission.requestsOf(account).size() + early.size() >= MOST_REQUESTS) {
@@ -212,7 +226,7 @@ final class Desk implements Admission.Outcome {
     }
 
     private void giveBack(final Peer peer, final Account account, final Message message) {
-        final long bytes = ledger.giveBack(account, message.a());
+        final long bytes = shares.giveBack(account, message.a());
         if (bytes == 0) {
             peer.doom("it gave lease " + message.a() + " back, which it hasn't");
             return;
@@ -226,7 +240,8 @@ final class Desk implements Admission.Outcome {
 
     @Override
     public void make(final LeaseRequest request, final long lease) {
-        final LendingDevice.Memory spare = spares.take(request.bytes());
+        // Whether there can be one more share is known when it is made, and then not in the middle of a decision.
+        final LendingDevice.Memory spare = request.isShared() ? null : spares.take(request.bytes());
         if (spare != null) {
             made(request, lease, spare);
         } else {
@@ -251,8 +266,25 @@ final class Desk implements Admission.Outcome {
             memory.close();
             return;
         }
-        tell(LenderEvent.Kind.LEASED, request.account(), request.bytes(), "");
-        peer.send(Message.of(MessageType.LEASED, request.number(), lease, request.bytes()), memory);
+        if (request.isShared() && shares.isFull()) {
+            memory.close();
+            ledger.giveBack(request.account(), lease);
+            refuse(request, Refusal.WRONG, "shared leases: " + Shares.MOST + " at most");
+            admission.serve(now());
+            return;
+        }
+        final Shares.Share share =
+                request.isShared() ? shares.add(request.account(), lease, request.bytes(), memory) : null;
+        tell(LenderEvent.Kind.LEASED, request.account(), request.bytes(), share == null ? "" : "shared");
+        peer.send(
+                new Message(
+                        MessageType.LEASED,
+                        request.number(),
+                        lease,
+                        request.bytes(),
+                        0,
+                        share == null ? "" : share.ticket()),
+                share == null ? memory : share.forSending());
         makeSpare();
     }
 
@@ -335,7 +367,9 @@ final class Desk implements Admission.Outcome {
             peers.remove(account);
             early.removeIf(request -> request.account() == account);
             retries.removeIf(retry -> retry.request.account() == account);
-            final long bytes = ledger.close(account);
+            final long bytes = account.leasedBytes;
+            shares.leave(account);
+            ledger.close(account);
             tell(LenderEvent.Kind.DISCONNECTED, account, bytes, String.valueOf(peer.doom()));
             admission.ended(account, now());
         } else if (!peer.isKnown() && !"it was turned away".equals(peer.doom())) {
@@ -353,27 +387,14 @@ final class Desk implements Admission.Outcome {
     // Who looks
 
     LenderStatus status() {
-        final Collection<Account> accounts = ledger.accounts();
-        return new LenderStatus(
-                device.name(),
-                ledger.limitBytes(),
-                ledger.lentBytes(),
-                spares.bytes(),
-                accounts.stream().map(this::statusOf).toList());
+        return LenderStatus.of(device.name(), ledger, spares, this::waitingBytes);
     }
 
-    private LenderStatus.Client statusOf(final Account account) {
-        final long earlyBytes = early.stream()
-                .filter(request -> request.account() == account)
-                .mapToLong(LeaseRequest::bytes)
-                .sum();
-        return new LenderStatus.Client(
-                account.pid,
-                account.name,
-                account.leasedBytes,
-                account.usedBytes,
-                admission.waitingBytes(account) + earlyBytes,
-                ledger.guaranteedBytes(account.name),
-                ledger.mostBytes(account.name));
+    private long waitingBytes(final Account account) {
+        return admission.waitingBytes(account)
+                + early.stream()
+                        .filter(request -> request.account() == account)
+                        .mapToLong(LeaseRequest::bytes)
+                        .sum();
     }
 }

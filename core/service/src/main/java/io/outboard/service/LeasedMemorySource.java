@@ -36,6 +36,7 @@ public final class LeasedMemorySource implements MemorySource {
     /** Those that don't grow: all is leased from the start. */
     private final Map<Region, LeasedRegion> out = new HashMap<>();
 
+    private final Set<SharedMemory> shared = new HashSet<>();
     private boolean closed;
 
     private LeasedMemorySource(final LenderConnection connection, final Linux linux) {
@@ -141,6 +142,47 @@ public final class LeasedMemorySource implements MemorySource {
         return reserved.map(region -> region);
     }
 
+    /**
+     * Makes memory that other clients of the lender can have, too, without a copy: those that are told its ticket. It is a lease of its
+     * own, not a pool's, and zero. It is counted to this client, then to the next one that still has it.
+     *
+     * @param bytes how much, {@code 0 < bytes}; rounded up to a multiple of {@link LenderConnection#unitBytes}
+     * @return the memory, to be closed; {@link #close} closes it as well
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     * @throws IllegalStateException if this source is closed
+     * @throws DeviceOutOfMemoryException as {@link LenderConnection#lease(long)}, or if the lender has as many shared leases as it may.
+     *     Nothing is leased
+     */
+    public synchronized SharedMemory share(final long bytes) {
+        checkOpen();
+        return added(SharedMemory.make(linux, connection, this::forget, bytes));
+    }
+
+    /**
+     * Maps memory that another client of the lender shares.
+     *
+     * @param ticket the other's {@link SharedMemory#ticket}
+     * @param isReadOnly whether this process is to read only; its lender gives it a descriptor then that can't be mapped otherwise
+     * @return the memory, to be closed; {@link #close} closes it as well
+     * @throws IllegalArgumentException if {@code ticket} doesn't consist of 32 hexadecimal digits
+     * @throws IllegalStateException if this source is closed
+     * @throws IOException if no shared lease has the ticket: all have closed it, say, or the lender has been started anew since it was
+     *     made; or if there is no lender, or no descriptor left. Nothing is opened
+     */
+    public synchronized SharedMemory open(final String ticket, final boolean isReadOnly) throws IOException {
+        checkOpen();
+        return added(SharedMemory.open(linux, connection, this::forget, ticket, isReadOnly));
+    }
+
+    private SharedMemory added(final SharedMemory memory) {
+        shared.add(memory);
+        return memory;
+    }
+
+    private synchronized void forget(final SharedMemory memory) {
+        shared.remove(memory);
+    }
+
     private synchronized void forget(final LeasedRegion region) {
         growables.remove(region);
     }
@@ -181,12 +223,15 @@ public final class LeasedMemorySource implements MemorySource {
     @Override
     public void close() {
         final Set<LeasedRegion> left;
+        final Set<SharedMemory> leftShared;
         synchronized (this) {
             closed = true;
             left = Set.copyOf(growables);
+            leftShared = Set.copyOf(shared);
             out.clear();
         }
         left.forEach(LeasedRegion::close);
+        leftShared.forEach(SharedMemory::close);
         connection.close();
     }
 

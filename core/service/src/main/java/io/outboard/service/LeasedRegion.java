@@ -112,7 +112,7 @@ final class LeasedRegion implements GrowableRegion {
         final Lease lease = connection.lease(bytes, wantedBytes);
         boolean done = false;
         try {
-            linux.map(address, bytes, lease.descriptor());
+            linux.map(address, bytes, lease.descriptor(), false);
             pieces.add(address, bytes, lease.number());
             done = true;
         } catch (final LinuxException e) {

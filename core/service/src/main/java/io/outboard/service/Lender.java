@@ -4,6 +4,7 @@ import io.outboard.service.linux.Linux;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -16,7 +17,7 @@ import java.util.function.LongSupplier;
  * <p>Who may have how much {@link Quota}s say. Where there is no room, those with more than is guaranteed to them are asked to give back.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: one thread, which waits for nobody, and a few in which memory is made; some
- * hundred bytes of host memory for a lease. A lender that ends takes nothing from its clients: another one at the same path is told what
+ * hundred bytes of host memory for a lease. It is seen by JMX, as {@link LenderMXBean}, and by JFR, as {@code io.outboard.LenderActivity}. A lender that ends takes nothing from its clients: another one at the same path is told what
  * they hold.
  */
 public final class Lender implements AutoCloseable {
@@ -35,11 +36,17 @@ public final class Lender implements AutoCloseable {
         final LongSupplier clock = () -> System.nanoTime() - startNanos;
         final int user = builder.user == Linux.NONE ? linux.user() : builder.user;
         final Makers makers = new Makers(this::post);
-        desk = new Desk(builder, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
-        serving = new Serving(linux, file, desk, builder.clients);
+        final LenderManagement management = new LenderManagement(socket, this::status);
+        final Consumer<LenderEvent> events = event -> {
+            management.took(event);
+            builder.events.accept(event);
+        };
+        desk = new Desk(builder, events, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
+        serving = new Serving(linux, file, desk, builder.clients, management::unregister);
         thread = new Thread(serving, "outboard-lender");
         thread.setDaemon(true);
         desk.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);
+        management.register();
         thread.start();
     }
 

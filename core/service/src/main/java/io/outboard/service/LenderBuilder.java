@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 public final class LenderBuilder {
 
     private static final int MOST_SPARES = 64;
-    private static final int MOST_CLIENTS = 16_384;
+    static final int MOST_CLIENTS = 16_384;
     private static final Duration MOST_SETTLING = Duration.ofMinutes(1);
 
     final LendingDevice device;

@@ -8,6 +8,7 @@ import io.outboard.service.session.Answer;
 import io.outboard.service.session.LenderGoneException;
 import io.outboard.service.session.Session;
 import io.outboard.service.session.Users;
+import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -32,11 +33,11 @@ public final class LenderConnection implements AutoCloseable {
     /** What a lender may take to answer beyond the time that a request may wait. */
     private static final long GRACE_NANOS = 10_000_000_000L;
 
-    private static final int MOST_NAME = 32;
+    private static final String NO_DESCRIPTOR = "no descriptor came: this process has none left (EMFILE)";
 
     private final Linux linux;
     private final Path socket;
-    private final String name;
+    final String name;
     private final Session session;
     private final Users users = new Users();
 
@@ -80,9 +81,9 @@ public final class LenderConnection implements AutoCloseable {
     }
 
     static String checkedName(final String name) {
-        if (!name.matches("[A-Za-z0-9._-]+") || name.length() > MOST_NAME) {
+        if (!name.matches("[A-Za-z0-9._-]+") || name.length() > Message.MOST_TEXT_BYTES) {
             throw new IllegalArgumentException(
-                    "name=" + name + " must consist of letters, digits, . _ and -, at most " + MOST_NAME);
+                    "name=" + name + " must consist of letters, digits, . _ and -, at most 32");
         }
         return name;
     }
@@ -193,9 +194,9 @@ public final class LenderConnection implements AutoCloseable {
             if (lease != null) {
                 break;
             }
-            final Answer answer = request(bytes, wantedBytes);
+            final Answer answer = request(MessageType.LEASE, bytes, wantedBytes, "");
             if (answer.is(MessageType.LEASED)) {
-                lease = leaseOf(answer);
+                lease = leaseOf(answer, bytes);
             } else if (isInTheWay) {
                 endAhead();
             } else {
@@ -206,14 +207,14 @@ public final class LenderConnection implements AutoCloseable {
         return lease;
     }
 
-    private Answer request(final long bytes, final long wantedBytes) {
+    private Answer request(final MessageType type, final long a, final long c, final String text) {
         final Answer answer = new Answer();
         final long millis;
         synchronized (this) {
-            millis = deadlineMillis;
+            millis = type == MessageType.OPEN ? 0 : deadlineMillis;
         }
         try {
-            final int request = session.ask(answer, MessageType.LEASE, bytes, millis, wantedBytes);
+            final int request = session.ask(answer, new Message(type, 0, a, millis, c, text));
             try {
                 answer.await(TimeUnit.MILLISECONDS.toNanos(millis) + GRACE_NANOS);
             } finally {
@@ -223,18 +224,27 @@ public final class LenderConnection implements AutoCloseable {
         } catch (final LenderGoneException e) {
             if (!answer.isWhole()) {
                 throw DeviceOutOfMemoryException.ofDevice(
-                        bytes, 0, "lender gone, socket " + socket + ": " + e.getMessage());
+                        type == MessageType.OPEN ? 0 : a, 0, "lender gone, socket " + socket + ": " + e.getMessage());
             }
         }
         return answer;
     }
 
-    private Lease leaseOf(final Answer answer) {
+    /** Asks for a lease that others may open, or for one that another client shares. */
+    Answer shared(final MessageType type, final long a, final String ticket) {
+        // What is ahead of need is in the way of a quota that is used up.
+        endAhead();
+        return request(type, a, 0, ticket);
+    }
+
+    /** Of that size, or of any if it is 0. */
+    Lease leaseOf(final Answer answer, final long bytes) {
         final Lease lease = new Lease(answer.last().a(), answer.last().b(), answer.descriptor());
-        if (lease.descriptor() == Linux.NONE) {
+        final boolean isWhole = lease.bytes() > 0 && (bytes == 0 || lease.bytes() == bytes);
+        if (!isWhole || lease.descriptor() == Linux.NONE) {
+            answer.closeDescriptor(linux);
             giveBack(lease.number());
-            throw DeviceOutOfMemoryException.ofDevice(
-                    lease.bytes(), 0, "a lease came without its descriptor: this process has none left (EMFILE)");
+            throw DeviceOutOfMemoryException.ofDevice(bytes, 0, isWhole ? NO_DESCRIPTOR : "wrong size from the lender");
         }
         return lease;
     }
@@ -266,7 +276,7 @@ public final class LenderConnection implements AutoCloseable {
     private @Nullable Answer sendBack(final long number) {
         final Answer answer = new Answer();
         try {
-            session.ask(answer, MessageType.RETURN, number, 0, 0);
+            session.ask(answer, Message.of(MessageType.RETURN, 0, number));
             return answer;
         } catch (final LenderGoneException e) {
             return null;
@@ -302,7 +312,7 @@ public final class LenderConnection implements AutoCloseable {
             }
         };
         try {
-            session.ask(answer, MessageType.LEASE, bytes, 0, bytes);
+            session.ask(answer, new Message(MessageType.LEASE, 0, bytes, 0, bytes, ""));
         } catch (final LenderGoneException e) {
             cameAhead(null);
         }

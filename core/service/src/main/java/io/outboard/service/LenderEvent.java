@@ -25,6 +25,8 @@ public record LenderEvent(Kind kind, String client, int pid, long bytes, String 
         HELD,
         /** A lease was sent. */
         LEASED,
+        /** A client opened a lease that another one shares. */
+        OPENED,
         /** A client gave a lease back. */
         RETURNED,
         /** A lease was refused. */

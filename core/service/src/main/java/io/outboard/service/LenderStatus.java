@@ -5,9 +5,11 @@ import io.outboard.service.session.Wire;
 import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /**
  * What a lender's ledger says, at one moment. Immutable.
@@ -46,9 +48,13 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
             wire.hello("top", true);
             wire.send(Message.of(MessageType.LIST, 1));
             final List<Client> clients = new ArrayList<>();
-            Message message = wire.receive().message();
+            Message message = wire.answer();
             while (message.type() != MessageType.LISTED) {
-                final Message limits = wire.receive().message();
+                final Message limits = message.type() == MessageType.CLIENT ? wire.answer() : message;
+                if (limits.type() != MessageType.LIMITS || clients.size() == LenderBuilder.MOST_CLIENTS) {
+                    throw new ProtocolException("a lender must list clients and their limits, at most "
+                            + LenderBuilder.MOST_CLIENTS + ", and this one says " + limits);
+                }
                 clients.add(new Client(
                         (int) limits.c(),
                         message.text(),
@@ -57,12 +63,29 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
                         message.c(),
                         limits.a(),
                         limits.b()));
-                message = wire.receive().message();
+                message = wire.answer();
             }
             return new LenderStatus(message.text(), message.a(), message.b(), message.c(), clients);
         } finally {
             wire.close();
         }
+    }
+
+    /** What the lender's own says. */
+    static LenderStatus of(
+            final String device, final Ledger ledger, final Spares spares, final ToLongFunction<Account> waitingBytes) {
+        final List<Client> clients = new ArrayList<>();
+        for (final Account account : ledger.accounts()) {
+            clients.add(new Client(
+                    account.pid,
+                    account.name,
+                    account.leasedBytes,
+                    account.usedBytes,
+                    waitingBytes.applyAsLong(account),
+                    ledger.guaranteedBytes(account.name),
+                    ledger.mostBytes(account.name)));
+        }
+        return new LenderStatus(device, ledger.limitBytes(), ledger.lentBytes(), spares.bytes(), clients);
     }
 
     /** As it is sent. */

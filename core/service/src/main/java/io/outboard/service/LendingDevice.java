@@ -2,6 +2,7 @@ package io.outboard.service;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link Lender} lends memory of: for each lease memory of its own, behind a file descriptor, which another process maps.
@@ -71,6 +72,17 @@ public interface LendingDevice extends AutoCloseable {
          * @return a descriptor of this process, valid until {@link #close}
          */
         int descriptor();
+
+        /**
+         * Another descriptor of the same memory, which can be mapped to be read only.
+         *
+         * @return memory to be closed once it is sent, or null if the device has no such descriptors: then clients that open a shared
+         *     lease read-only see to that themselves
+         * @throws IOException if it can't be had now
+         */
+        default @Nullable Memory readOnly() throws IOException {
+            return null;
+        }
 
         /** Closes the descriptor, and lets go of whatever else this process has of the memory. Idempotent. */
         @Override

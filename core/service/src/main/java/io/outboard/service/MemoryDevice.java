@@ -75,6 +75,11 @@ final class MemoryDevice implements LendingDevice {
         }
 
         @Override
+        public Memory readOnly() throws IOException {
+            return new FileMemory(linux, linux.openReadOnly(file));
+        }
+
+        @Override
         public synchronized void close() {
             if (!closed) {
                 closed = true;

@@ -33,6 +33,10 @@ final class Serving implements Runnable {
     private final List<Peer> peers = new ArrayList<>();
     private final Queue<Runnable> posted = new ConcurrentLinkedQueue<>();
     private final int event;
+
+    /** Called while nobody else can have the socket's path yet. */
+    private final Runnable onEnd;
+
     private volatile boolean ending;
 
     /** Closed where no descriptor is left, to be able to turn somebody away. */
@@ -40,11 +44,13 @@ final class Serving implements Runnable {
 
     private long restsUntilNanos;
 
-    Serving(final Linux linux, final SocketFile file, final Desk desk, final int mostPeers) throws IOException {
+    Serving(final Linux linux, final SocketFile file, final Desk desk, final int mostPeers, final Runnable onEnd)
+            throws IOException {
         this.linux = linux;
         this.file = file;
         this.desk = desk;
         this.mostPeers = mostPeers;
+        this.onEnd = onEnd;
         event = linux.event();
         reserve = linux.event();
     }
@@ -91,6 +97,11 @@ final class Serving implements Runnable {
         for (final Peer peer : List.copyOf(peers)) {
             peer.doom("the lender ends");
             close(peer);
+        }
+        try {
+            onEnd.run();
+        } catch (final IllegalStateException e) {
+            desk.tell(LenderEvent.Kind.FAILED, null, 0, e.toString());
         }
         try {
             file.close();

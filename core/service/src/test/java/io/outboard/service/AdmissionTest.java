@@ -2,6 +2,7 @@ package io.outboard.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.outboard.service.Admission.LeaseRequest;
 import io.outboard.service.wire.Refusal;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +37,7 @@ class AdmissionTest {
     private final Account sure = ledger.open("sure", 3);
 
     private void ask(final Account account, final int number, final long bytes, final long now) {
-        admission.ask(new LeaseRequest(account, number, bytes, bytes, now + FAR, true), now);
+        admission.ask(new LeaseRequest(account, number, bytes, bytes, now + FAR, true, false), now);
     }
 
     private List<String> said() {
@@ -136,8 +137,8 @@ class AdmissionTest {
     void shouldPressForAllThatWillBeAskedFor() {
         ledger.lend(a, 70);
 
-        admission.ask(new LeaseRequest(b, 1, 5, 40, FAR, true), 0);
-        admission.ask(new LeaseRequest(b, 2, 10, 40, FAR, true), 0);
+        admission.ask(new LeaseRequest(b, 1, 5, 40, FAR, true, false), 0);
+        admission.ask(new LeaseRequest(b, 2, 10, 40, FAR, true, false), 0);
 
         assertEquals(List.of("make 1", "press a 35"), said());
     }
@@ -145,7 +146,7 @@ class AdmissionTest {
     @Test
     void shouldRefuseAtTheDeadline() {
         ledger.lend(a, 80);
-        admission.ask(new LeaseRequest(b, 1, 30, 30, 100, true), 0);
+        admission.ask(new LeaseRequest(b, 1, 30, 30, 100, true, false), 0);
         assertEquals(100, admission.nextNanos(1));
 
         admission.serve(100);
@@ -157,7 +158,7 @@ class AdmissionTest {
     void shouldNeitherPressNorWaitForWhatIsNotNeeded() {
         ledger.lend(a, 80);
 
-        admission.ask(new LeaseRequest(b, 1, 30, 30, 0, false), 0);
+        admission.ask(new LeaseRequest(b, 1, 30, 30, 0, false, false), 0);
 
         assertEquals(List.of("refuse 1 FULL"), said());
     }

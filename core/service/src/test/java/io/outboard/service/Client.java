@@ -16,7 +16,7 @@ import java.util.Deque;
 /**
  * A client in a process of its own, with a pool whose blocks have its pattern in each of their words. Reads commands from standard input:
  * {@code allocate BYTES} (checks that what it is given is zero or its own), {@code free}, {@code check}, {@code trim}, {@code deadline
- * MILLIS}, {@code end}. Answers {@code ok}, or what is wrong.
+ * MILLIS}, {@code share BYTES} (answers the ticket), {@code open TICKET PATTERN}, {@code end}. Answers {@code ok}, or what is wrong.
  */
 final class Client {
 
@@ -68,6 +68,10 @@ final class Client {
                 case "leased" -> {
                     return String.valueOf(source.connection().leasedBytes());
                 }
+                case "share" -> {
+                    return share(Integer.parseInt(words[1]));
+                }
+                case "open" -> open(words[1], Long.parseLong(words[2]));
                 case "churn" -> churn(Integer.parseInt(words[1]));
                 default -> throw new IllegalArgumentException("command=" + words[0]);
             }
@@ -75,7 +79,7 @@ final class Client {
         } catch (final DeviceOutOfMemoryException e) {
             return "refused: " + e.getMessage()
                     + (e.getCause() == null ? "" : "; " + e.getCause().getMessage());
-        } catch (final IllegalStateException e) {
+        } catch (final IllegalStateException | IOException e) {
             return "wrong: " + e.getMessage();
         }
     }
@@ -91,6 +95,27 @@ final class Client {
             view.putLong(i, pattern);
         }
         blocks.add(block);
+    }
+
+    /** Memory with the pattern in each word; its ticket. */
+    private String share(final int bytes) {
+        final SharedMemory memory = source.share(bytes);
+        final ByteBuffer view = memory.view(0, bytes);
+        for (int i = 0; i < bytes; i += Long.BYTES) {
+            view.putLong(i, pattern);
+        }
+        return memory.ticket();
+    }
+
+    /** Of another, with its pattern; stays open. */
+    private void open(final String ticket, final long expected) throws IOException {
+        final SharedMemory memory = source.open(ticket, true);
+        final ByteBuffer view = memory.view(0, (int) memory.bytes());
+        for (int i = 0; i < memory.bytes(); i += Long.BYTES) {
+            if (view.getLong(i) != expected) {
+                throw new IllegalStateException("shared memory has " + view.getLong(i) + " at " + i);
+            }
+        }
     }
 
     private void check(final Block block) {

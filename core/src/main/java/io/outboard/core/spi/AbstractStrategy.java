@@ -164,11 +164,7 @@ public abstract class AbstractStrategy implements Strategy {
 
     // What it gets
 
-    /**
-     * Whole granules in the region.
-     *
-     * @return from 1 to 2^32 - 1
-     */
+    /** {@return whole granules in the region, from 1 to 2^32 - 1} */
     protected final long granules() {
         return regionBytes >>> granuleLog2;
     }
@@ -216,13 +212,21 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     /**
-     * Granules as bytes.
+     * {@return granules as bytes}
      *
      * @param size granules
-     * @return bytes
      */
     protected final long bytes(final long size) {
         return size << granuleLog2;
+    }
+
+    /**
+     * {@return what a call is refused with, not thrown}
+     *
+     * @param address which names no block in use
+     */
+    protected InvalidAddressException invalid(final long address) {
+        return InvalidAddressException.of(this, address);
     }
 
     // The contract
@@ -263,7 +267,7 @@ public abstract class AbstractStrategy implements Strategy {
     public final void free(final long address) {
         final long size = end(startOf(address));
         if (size == 0) {
-            throw InvalidAddressException.of(this, address);
+            throw invalid(address);
         }
         freeGranules += size;
     }
@@ -272,7 +276,7 @@ public abstract class AbstractStrategy implements Strategy {
     public final long retire(final long address) {
         final long retired = withdraw(startOf(address));
         if (retired == NO_BLOCK) {
-            throw InvalidAddressException.of(this, address);
+            throw invalid(address);
         }
         return retired;
     }
@@ -365,7 +369,7 @@ public abstract class AbstractStrategy implements Strategy {
     private long checkedSizeAt(final int start, final long address) {
         final long size = sizeAt(start);
         if (size == 0) {
-            throw InvalidAddressException.of(this, address);
+            throw invalid(address);
         }
         return size;
     }
@@ -381,7 +385,7 @@ public abstract class AbstractStrategy implements Strategy {
         // Rotating puts the bits below a granule on top: one test for both ends and for the granule.
         final long start = Long.rotateRight(address - regionAddress, granuleLog2);
         if (start >>> 32 != 0) {
-            throw InvalidAddressException.of(this, address);
+            throw invalid(address);
         }
         return (int) start;
     }

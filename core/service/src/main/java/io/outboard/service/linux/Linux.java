@@ -93,8 +93,11 @@ public interface Linux {
     /** Addresses that nobody else is given. To touch them is fatal. */
     long reserve(long bytes) throws LinuxException;
 
+    /** Another descriptor of a file that is memory only, through which it can't be written to. */
+    int openReadOnly(int file) throws LinuxException;
+
     /** Puts a file behind addresses that are reserved. */
-    void map(long address, long bytes, int file) throws LinuxException;
+    void map(long address, long bytes, int file, boolean isReadOnly) throws LinuxException;
 
     /** Puts what is mapped at some addresses behind others that are reserved, too. */
     void mapAgain(long from, long to, long bytes) throws LinuxException;

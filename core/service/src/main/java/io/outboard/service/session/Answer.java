@@ -103,6 +103,13 @@ public class Answer {
         return last().type() == type;
     }
 
+    /** What came isn't wanted. */
+    public void closeDescriptor(final Linux linux) {
+        if (descriptor != Linux.NONE) {
+            linux.close(descriptor);
+        }
+    }
+
     /** What came with the last. */
     public int descriptor() {
         return descriptor;

@@ -43,14 +43,17 @@ public final class Session implements Runnable {
         void tick();
     }
 
+    /** A lease; its ticket if it is shared; and whether another client has made it, to which it is counted. */
+    private record Held(long bytes, String ticket, boolean isOpened) {}
+
     private final Linux linux;
     private final Path socket;
     private final String name;
     private final Handler handler;
     private final Thread thread = new Thread(null, this, "outboard-lessee", 0, false);
 
-    /** Leases, by number; how much each is. Guarded by the monitor, as the others. */
-    private final Map<Long, Long> held = new TreeMap<>();
+    /** Leases, by number. Guarded by the monitor, as the others. */
+    private final Map<Long, Held> held = new TreeMap<>();
 
     private final Map<Integer, Answer> awaited = new HashMap<>();
     private int lastRequest;
@@ -108,25 +111,29 @@ public final class Session implements Runnable {
         return welcome;
     }
 
+    /** But for what others have made and share. */
     public synchronized long heldBytes() {
-        return held.values().stream().mapToLong(Long::longValue).sum();
+        return held.values().stream()
+                .filter(lease -> !lease.isOpened)
+                .mapToLong(Held::bytes)
+                .sum();
     }
 
     /**
      * Says something that is answered.
      *
      * @param answer what takes the answer
+     * @param message its number doesn't matter
      * @return the request's number
      * @throws LenderGoneException if there is nobody to say it to
      * @throws IllegalStateException if the session is closed
      */
-    public synchronized int ask(final Answer answer, final MessageType type, final long a, final long b, final long c)
-            throws LenderGoneException {
+    public synchronized int ask(final Answer answer, final Message message) throws LenderGoneException {
         lastRequest = lastRequest == Integer.MAX_VALUE ? 1 : lastRequest + 1;
         awaited.put(lastRequest, answer);
         boolean done = false;
         try {
-            say(new Message(type, lastRequest, a, b, c, ""));
+            say(new Message(message.type(), lastRequest, message.a(), message.b(), message.c(), message.text()));
             done = true;
         } finally {
             if (!done) {
@@ -210,6 +217,9 @@ public final class Session implements Runnable {
 
     private void take(final Wire from, final Wire.Incoming incoming) throws IOException {
         final Message message = incoming.message();
+        if (!isLease(message)) {
+            from.closeDescriptor(incoming.descriptor());
+        }
         if (message.type() == MessageType.PRESS) {
             handler.pressed(message.a());
             return;
@@ -221,24 +231,26 @@ public final class Session implements Runnable {
                 refund(from, incoming);
                 return;
             }
-            if (!answer.add(message, incoming.descriptor())) {
+            if (!answer.add(message, isLease(message) ? incoming.descriptor() : Linux.NONE)) {
                 return;
             }
             awaited.remove(message.request());
-            if (message.type() == MessageType.LEASED) {
-                held.put(message.a(), message.b());
+            if (isLease(message)) {
+                held.put(message.a(), new Held(message.b(), message.text(), message.type() == MessageType.OPENED));
             }
         }
         answer.complete();
     }
 
     private void refund(final Wire from, final Wire.Incoming incoming) throws IOException {
-        if (incoming.descriptor() != Linux.NONE) {
-            linux.close(incoming.descriptor());
-        }
-        if (incoming.message().type() == MessageType.LEASED) {
+        if (isLease(incoming.message())) {
+            from.closeDescriptor(incoming.descriptor());
             from.send(Message.of(MessageType.RETURN, 0, incoming.message().a()));
         }
+    }
+
+    private static boolean isLease(final Message message) {
+        return message.type() == MessageType.LEASED || message.type() == MessageType.OPENED;
     }
 
     private void lost(final Wire from, final String reason) {
@@ -300,8 +312,9 @@ public final class Session implements Runnable {
                 if (closed) {
                     return false;
                 }
-                for (final Map.Entry<Long, Long> lease : held.entrySet()) {
-                    next.send(Message.of(MessageType.HELD, 0, lease.getKey(), lease.getValue()));
+                for (final Map.Entry<Long, Held> each : held.entrySet()) {
+                    final Held lease = each.getValue();
+                    next.send(new Message(MessageType.HELD, 0, each.getKey(), lease.bytes, 0, lease.ticket));
                 }
                 welcome = said;
                 wire = next;

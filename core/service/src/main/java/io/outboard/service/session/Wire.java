@@ -6,6 +6,7 @@ import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import io.outboard.service.wire.Refusal;
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
@@ -18,7 +19,7 @@ public final class Wire {
     /** A lender reads at once; one that doesn't for so long is as good as gone. */
     private static final int SEND_MILLIS = 5_000;
 
-    private static final int HELLO_MILLIS = 10_000;
+    private static final int ANSWER_MILLIS = 10_000;
 
     private final Linux linux;
     private final int socket;
@@ -57,16 +58,28 @@ public final class Wire {
     /** Says who this is; the lender's welcome. */
     public Message hello(final String name, final boolean observes) throws IOException {
         send(new Message(MessageType.HELLO, 0, Message.VERSION, observes ? Message.OBSERVER : 0, 0, name));
-        final short[] events = {Linux.READABLE};
-        linux.poll(new int[] {socket}, events, 1, HELLO_MILLIS);
-        if (events[0] == 0) {
-            throw new IOException("the lender doesn't answer, after " + HELLO_MILLIS + " ms");
-        }
-        final Message answer = receive().message();
+        final Message answer = answer();
         if (answer.type() == MessageType.REFUSED) {
             throw new IOException("turned away: " + Refusal.of(answer.a()).sentence() + ": " + answer.text());
         }
+        if (answer.type() != MessageType.WELCOME
+                || answer.a() <= 0
+                || Long.bitCount(answer.a()) != 1
+                || answer.b() < 0
+                || answer.c() < 0) {
+            throw new ProtocolException("a lender must welcome with units and a quota, and this one says " + answer);
+        }
         return answer;
+    }
+
+    /** The next message, which must come soon, and without a descriptor. */
+    public Message answer() throws IOException {
+        if (!await(ANSWER_MILLIS)) {
+            throw new IOException("the lender doesn't answer, after " + ANSWER_MILLIS + " ms");
+        }
+        final Incoming incoming = receive();
+        closeDescriptor(incoming.descriptor());
+        return incoming.message();
     }
 
     public synchronized void send(final Message message) throws IOException {

@@ -31,6 +31,9 @@ public record Message(MessageType type, int request, long a, long b, long c, Str
     /** In {@code b} of {@link MessageType#HELLO}: asks about others, and leases nothing. */
     public static final long OBSERVER = 1;
 
+    /** In {@code a} of {@link MessageType#OPEN}: the descriptor is to be mapped to be read only. */
+    public static final long READ_ONLY = 1;
+
     private static final int A = 8;
     private static final int B = 16;
     private static final int C = 24;

@@ -12,6 +12,8 @@ public enum MessageType {
     EASED(5),
     USAGE(6),
     LIST(7),
+    SHARE(8),
+    OPEN(9),
 
     // What the lender says.
     WELCOME(65),
@@ -22,7 +24,8 @@ public enum MessageType {
     PRESS(70),
     CLIENT(71),
     LIMITS(72),
-    LISTED(73);
+    LISTED(73),
+    OPENED(74);
 
     private final int code;
 

@@ -21,7 +21,10 @@ public enum Refusal {
     CROWDED(6, "the lender has too many clients"),
 
     /** What was asked for isn't anything that can be; the text says which rule it breaks. */
-    WRONG(7, "the request is wrong");
+    WRONG(7, "the request is wrong"),
+
+    /** No shared lease has it: it never had, all have closed it, or another lender made it. */
+    TICKET(8, "no shared lease has this ticket");
 
     private final int code;
     private final String sentence;

@@ -48,8 +48,10 @@ public final class LinuxCalls implements Linux {
     private static final int EFD_CLOEXEC = 0x80000;
     private static final int EFD_NONBLOCK = 0x800;
     private static final int MFD_CLOEXEC = 1;
+    private static final int O_RDONLY_CLOEXEC = 0x80000;
 
     private static final int PROT_NONE = 0;
+    private static final int PROT_READ = 1;
     private static final int PROT_READ_WRITE = 3;
     private static final int MAP_SHARED = 1;
     private static final int MAP_PRIVATE = 2;
@@ -98,6 +100,7 @@ public final class LinuxCalls implements Linux {
     private static final MethodHandle READ = ForeignCall.function("read", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
     private static final MethodHandle WRITE = ForeignCall.function("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
     private static final MethodHandle MEMFD_CREATE = ForeignCall.function("memfd_create", JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle OPEN = ForeignCall.function("open", JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle FALLOCATE =
             ForeignCall.function("fallocate", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle MMAP =
@@ -319,8 +322,15 @@ public final class LinuxCalls implements Linux {
     }
 
     @Override
-    public void map(final long address, final long bytes, final int file) throws LinuxException {
-        map(address, bytes, PROT_READ_WRITE, MAP_SHARED | MAP_FIXED, file);
+    public int openReadOnly(final int file) throws LinuxException {
+        return (int) ForeignCall.call("open", (arena, state) ->
+                (int) OPEN.invokeExact(state, arena.allocateFrom("/proc/self/fd/" + file), O_RDONLY_CLOEXEC));
+    }
+
+    @Override
+    public void map(final long address, final long bytes, final int file, final boolean isReadOnly)
+            throws LinuxException {
+        map(address, bytes, isReadOnly ? PROT_READ : PROT_READ_WRITE, MAP_SHARED | MAP_FIXED, file);
     }
 
     /** Of a shared mapping, {@code mremap} of 0 bytes makes another one, and leaves the first. */

@@ -1,0 +1,26 @@
+package io.outboard.bench.isolated;
+
+import io.outboard.core.Strategy;
+
+/** A bare strategy. A slot keeps what names its block. */
+abstract class BlockTarget extends Target {
+
+    final Strategy strategy;
+    final long[] names;
+
+    BlockTarget(final Strategy strategy, final int slots) {
+        this.strategy = strategy;
+        this.names = new long[slots];
+    }
+
+    @Override
+    final boolean wasServed(final int slot) {
+        return names[slot] != Strategy.NO_SPACE;
+    }
+
+    /** Where the block of a slot is. */
+    abstract long address(int slot);
+
+    /** The size of the block of a slot. */
+    abstract long sizeBytes(int slot);
+}
