@@ -79,9 +79,12 @@ final class ExecutorMemory implements AutoCloseable {
         };
         final String device = LenderStatus.of(socket).device();
         if (device.equals(MemoryPool.DEVICE)) {
-            return MemoryPool.open(socket, options.name(), options.waiting(), customiser);
+            return MemoryPool.open(socket, options.name(), customiser);
         }
-        throw new IOException("it lends memory of " + device + " and not of GPU " + gpu);
+        if (device.startsWith(GpuPool.DEVICE)) {
+            return GpuPool.open(gpu, socket, options.name(), customiser);
+        }
+        throw new IOException("it lends memory of " + device + ", which isn't CUDA's, nor this machine's");
     }
 
     private static int gpuOf(final ExecutorOptions options, final Map<String, ResourceInformation> resources) {

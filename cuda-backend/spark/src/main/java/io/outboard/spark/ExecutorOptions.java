@@ -21,18 +21,16 @@ record ExecutorOptions(Map<String, String> values) {
     static final String SOCKET = "spark.outboard.socket";
     static final String NAME = "spark.outboard.name";
     static final String LIMIT = "spark.outboard.limit";
-    static final String WAIT = "spark.outboard.wait";
     static final String KEEP = "spark.outboard.keep";
     static final String GPU = "spark.outboard.gpu";
 
     /** As docs/spark.md lists them. */
-    static final List<String> ALL = List.of(SOCKET, NAME, LIMIT, WAIT, KEEP, GPU);
+    static final List<String> ALL = List.of(SOCKET, NAME, LIMIT, KEEP, GPU);
 
     /** In the socket's path it stands for the number of the executor's GPU. */
     static final String GPU_PLACE = "{gpu}";
 
     static final String DEFAULT_NAME = "spark";
-    static final String DEFAULT_WAIT = "5s";
     static final String DEFAULT_KEEP = "60s";
 
     private static final String PREFIX = "spark.outboard.";
@@ -69,7 +67,6 @@ record ExecutorOptions(Map<String, String> values) {
         options.socket(0);
         options.name();
         options.limitBytes();
-        options.waiting();
         options.kept();
         options.gpu();
         return options;
@@ -110,11 +107,6 @@ record ExecutorOptions(Map<String, String> values) {
             throw new IllegalArgumentException(LIMIT + "=" + limit + " must be > 0");
         }
         return bytes;
-    }
-
-    /** How long a lease may wait for others to give back. */
-    Duration waiting() {
-        return time(WAIT, DEFAULT_WAIT);
     }
 
     /** How long free memory is kept; zero means for ever. */

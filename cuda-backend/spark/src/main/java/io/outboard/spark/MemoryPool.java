@@ -7,7 +7,6 @@ import io.outboard.service.LeasedMemorySource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.function.Consumer;
 import jcuda.driver.CUdeviceptr;
 
@@ -25,13 +24,11 @@ final class MemoryPool implements LentPool {
         this.pool = pool;
     }
 
-    static MemoryPool open(
-            final Path socket, final String name, final Duration waiting, final Consumer<PoolBuilder> customiser)
+    static MemoryPool open(final Path socket, final String name, final Consumer<PoolBuilder> customiser)
             throws IOException {
         final LeasedMemorySource source = LeasedMemorySource.connect(socket, name);
         boolean done = false;
         try {
-            source.connection().deadline(waiting);
             final PoolBuilder builder = Pool.over(source);
             customiser.accept(builder);
             final MemoryPool opened = new MemoryPool(source, builder.build());

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.codahale.metrics.MetricRegistry;
 import java.nio.file.Path;
@@ -163,6 +164,34 @@ class ExecutorMemoryTest {
         final String message = String.valueOf(refused.getMessage());
         assertTrue(message.startsWith("spark.outboard.socket=" + socket + ": no lender on node7"), message);
         assertTrue(message.endsWith("./outboard serve --device 1 --socket " + socket), message);
+    }
+
+    @Test
+    void shouldTakeTheGpuOfTheExecutorsResources(@TempDir final Path folder) {
+        Leases.assume();
+
+        final IllegalStateException refused = assertThrows(
+                IllegalStateException.class,
+                () -> ExecutorMemory.open(
+                        ExecutorOptions.ofMap(Map.of("spark.outboard.socket", folder + "/gpu{gpu}")),
+                        Map.of("gpu", new ResourceInformation("gpu", new String[] {"3"})),
+                        "node7"));
+
+        final String message = String.valueOf(refused.getMessage());
+        assertTrue(message.endsWith("--device 3 --socket " + folder + "/gpu3"), message);
+    }
+
+    @Test
+    void shouldSayWhichJdkItNeeds() {
+        assumeTrue(Runtime.version().feature() < 22, "skipped, needs a JDK older than 22");
+
+        final IllegalStateException refused = assertThrows(
+                IllegalStateException.class,
+                () -> ExecutorMemory.open(
+                        ExecutorOptions.ofMap(Map.of("spark.outboard.socket", "/run/lender")), Map.of(), "node7"));
+
+        final String message = String.valueOf(refused.getMessage());
+        assertTrue(message.startsWith("leases need JDK 22 or newer, and this executor on node7 runs on "), message);
     }
 
     @Test

@@ -29,7 +29,6 @@ class ExecutorOptionsTest {
         assertEquals("/run/lender", options.socket(3));
         assertEquals("spark", options.name());
         assertEquals(ByteSize.MOST_BYTES, options.limitBytes());
-        assertEquals(Duration.ofSeconds(5), options.waiting());
         assertEquals(Duration.ofSeconds(60), options.kept());
         assertNull(options.gpu());
     }
@@ -40,7 +39,6 @@ class ExecutorOptionsTest {
                 .set("spark.outboard.socket", "/run/gpu{gpu}")
                 .set("spark.outboard.name", "batch")
                 .set("spark.outboard.limit", "3g")
-                .set("spark.outboard.wait", "250ms")
                 .set("spark.outboard.keep", "2m")
                 .set("spark.outboard.gpu", "1")
                 .set("spark.app.name", "another");
@@ -51,7 +49,6 @@ class ExecutorOptionsTest {
         assertEquals("/run/gpu1", options.socket(1));
         assertEquals("batch", options.name());
         assertEquals(3L << 30, options.limitBytes());
-        assertEquals(Duration.ofMillis(250), options.waiting());
         assertEquals(Duration.ofMinutes(2), options.kept());
         assertEquals(1, options.gpu());
     }
@@ -63,7 +60,7 @@ class ExecutorOptionsTest {
         "spark.outboard.name, abcdefghijklmnopqrstuvwxyz01234567, at most 32",
         "spark.outboard.limit, much, must be a size",
         "spark.outboard.limit, 0, must be > 0",
-        "spark.outboard.wait, 5, must be a time",
+        "spark.outboard.keep, 5, must be a time",
         "spark.outboard.keep, 25h, must be at most a day",
         "spark.outboard.gpu, a, must be the number of a GPU",
         "spark.outboard.limt, 1g, must be one of spark.outboard.socket"

@@ -37,7 +37,6 @@ class SparkPageTest {
 
         assertEquals(new TreeSet<>(ExecutorOptions.ALL), new TreeSet<>(listed.keySet()));
         assertEquals(ExecutorOptions.DEFAULT_NAME, listed.get(ExecutorOptions.NAME));
-        assertEquals(ExecutorOptions.DEFAULT_WAIT, listed.get(ExecutorOptions.WAIT));
         assertEquals(ExecutorOptions.DEFAULT_KEEP, listed.get(ExecutorOptions.KEEP));
     }
 
