@@ -2,6 +2,9 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.SharedMemoryCalls;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 import jcuda.driver.CUresult;
@@ -104,11 +107,24 @@ public final class FakeSharedMemory implements SharedMemoryCalls {
 
     @Override
     public synchronized int importDescriptor(final long[] handle, final int descriptor) {
+        if (descriptor < FIRST_DESCRIPTOR) {
+            return importFile(handle, descriptor);
+        }
         final int code = memory.enter("import", descriptors.containsKey(descriptor));
         if (code == CudaCalls.SUCCESS) {
             handle[0] = memory.adopt(sizeOf(descriptor));
         }
         return code;
+    }
+
+    /** A real descriptor, of a file that is memory, as if it were a GPU's. */
+    private int importFile(final long[] handle, final int descriptor) {
+        try {
+            handle[0] = memory.adopt(Files.size(Path.of("/proc/self/fd/" + descriptor)));
+            return memory.enter("import", true);
+        } catch (final IOException e) {
+            return memory.enter("import", false);
+        }
     }
 
     @Override

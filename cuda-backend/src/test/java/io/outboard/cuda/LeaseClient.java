@@ -114,7 +114,7 @@ final class LeaseClient {
             final LeaseClient client = new LeaseClient(source);
             System.out.println("ready");
             for (String line = in.readLine(); line != null; line = in.readLine()) {
-                System.out.println(client.answer(line.split(" ")));
+                System.out.println(client.answer(line.split(" ", -1)));
             }
             client.pool.close();
         }

@@ -35,8 +35,6 @@ class HalChoiceProperties {
     private static final long REGION_GRANULES = 4000;
     private static final StrategyOptions OPTIONS = new StrategyOptions(1, 4096);
     private static final Region MANY_GRANULES = new Region(BASE, 40_000);
-    /** Tables for any draw: a block has a granule at least, and an operation asks for room for two blocks beforehand. */
-    private static final StrategyOptions MANY_BLOCKS = new StrategyOptions(1, 40_002);
 
     /** Never too few: a block has a granule at least. */
     private static final StrategyOptions MANY_BLOCKS = new StrategyOptions(1, 40_000);
@@ -59,12 +57,6 @@ class HalChoiceProperties {
         final Run run = new Run(new HalBestFitStrategy(new Region(BASE, REGION_GRANULES), OPTIONS));
         operations.forEach(
                 operation -> run.apply(operation, fitting -> fitting.min(Comparator.comparing(Range::size))));
-    }
-
-    /** Sizes for which the three strategies need more than 4096 blocks, once too many for this test's tables. */
-    @Example
-    void shouldChooseAmongMoreBlocksThanSizesUsuallyMake() {
-        shouldChooseAmongManyChunks(112);
     }
 
     /** As above, but with so many free blocks that they fill several chunks, of which some hold nothing that fits. */

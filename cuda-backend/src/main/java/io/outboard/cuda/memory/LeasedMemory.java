@@ -217,7 +217,9 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
             }
             code = code == CudaCalls.SUCCESS ? next : code;
         }
-        leases.giveBack(Arrays.copyOf(released, releasedCount));
+        if (releasedCount > 0) {
+            leases.giveBack(Arrays.copyOf(released, releasedCount));
+        }
         return code;
     }
 
