@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,9 +34,6 @@ final class Desk implements Admission.Outcome {
     private static final long MOST_DEADLINE_MILLIS = 600_000;
     private static final long MILLI_NANOS = 1_000_000;
 
-    /** To be tried again. */
-    private record Retry(LeaseRequest request, long lease, long atNanos) {}
-
     private final LendingDevice device;
     private final Ledger ledger;
     private final Admission admission;
@@ -46,7 +44,6 @@ final class Desk implements Admission.Outcome {
     private final LongSupplier clock;
     private final Consumer<LenderEvent> events;
     private final Map<Account, Peer> peers = new HashMap<>();
-    private final List<Retry> retries = new ArrayList<>();
 
     /** Until then clients of another lender may come and state what they hold; what is asked for meanwhile waits. */
     private final long settledNanos;
@@ -90,10 +87,7 @@ final class Desk implements Admission.Outcome {
 
     /** When {@link #time} must be called; {@code Long.MAX_VALUE} if it needn't. */
     long nextNanos() {
-        long next = admission.nextNanos(now());
-        for (final Retry retry : retries) {
-            next = Math.min(next, retry.atNanos);
-        }
+        final long next = admission.nextNanos(now());
         return early.isEmpty() ? next : Math.min(next, settledNanos);
     }
 
@@ -103,12 +97,6 @@ final class Desk implements Admission.Outcome {
             final List<LeaseRequest> late = List.copyOf(early);
             early.clear();
             late.forEach(request -> admission.ask(request, now));
-        }
-        for (final Retry retry : List.copyOf(retries)) {
-            if (now >= retry.atNanos) {
-                retries.remove(retry);
-                create(retry.request, retry.lease);
-            }
         }
         admission.serve(now);
     }
@@ -133,6 +121,7 @@ final class Desk implements Admission.Outcome {
             case HELD -> held(peer, account, message);
             case LEASE, SHARE -> lease(peer, account, message);
             case OPEN -> {
+                account.hasAsked = true;
                 if (shares.open(peer, account, message)) {
                     tell(LenderEvent.Kind.OPENED, account, 0, "");
                 }
@@ -189,10 +178,7 @@ final class Desk implements Admission.Outcome {
     private void held(final Peer peer, final Account account, final Message message) {
         final long lease = message.a();
         final long bytes = message.b();
-        if (lease <= 0
-                || lease == Long.MAX_VALUE
-                || !isWhole(bytes)
-                || !shares.hold(account, lease, bytes, message.text())) {
+        if (!isWhole(bytes) || !account.mayState(lease, bytes) || !shares.hold(account, lease, bytes, message.text())) {
             peer.doom("it holds lease " + lease + " of " + bytes + " bytes, which can't be");
         } else {
             tell(LenderEvent.Kind.HELD, account, bytes, "");
@@ -204,6 +190,7 @@ final class Desk implements Admission.Outcome {
     }
 
     private void lease(final Peer peer, final Account account, final Message message) {
+        account.hasAsked = true;
         final long bytes = message.a();
         final boolean isShared = message.type() == MessageType.SHARE;
         final long wantedBytes = Math.max(bytes, Math.min(message.c(), ledger.limitBytes()));
@@ -213,7 +200,7 @@ final class Desk implements Admission.Outcome {
                 account, message.request(), bytes, wantedBytes, deadline, deadlineMillis > 0, isShared);
         if (!isWhole(bytes)) {
             refuse(request, Refusal.WRONG, "bytes: a multiple of " + device.unitBytes());
-        } else if (admission.requestsOf(account).size() + early.size() >= MOST_REQUESTS) {
+        } else if (admission.requestsOf(account).size() + earlyOf(account).count() >= MOST_REQUESTS) {
             peer.doom("it waits for " + MOST_REQUESTS + " leases");
         } else {
             spares.asked(bytes);
@@ -226,7 +213,8 @@ final class Desk implements Admission.Outcome {
     }
 
     private void giveBack(final Peer peer, final Account account, final Message message) {
-        final long bytes = shares.giveBack(account, message.a());
+        final boolean isMade = !account.making.contains(message.a());
+        final long bytes = isMade ? shares.giveBack(account, message.a()) : 0;
         if (bytes == 0) {
             peer.doom("it gave lease " + message.a() + " back, which it hasn't");
             return;
@@ -248,14 +236,15 @@ final class Desk implements Admission.Outcome {
             if (ledger.lentBytes() + spares.bytes() > ledger.limitBytes()) {
                 spares.drop();
             }
-            create(request, lease);
+            create(request, lease, 0);
         }
     }
 
-    private void create(final LeaseRequest request, final long lease) {
+    private void create(final LeaseRequest request, final long lease, final long nanos) {
         makers.make(
                 device,
                 request.bytes(),
+                nanos,
                 memory -> made(request, lease, memory),
                 failure -> failed(request, lease, failure));
     }
@@ -266,6 +255,7 @@ final class Desk implements Admission.Outcome {
             memory.close();
             return;
         }
+        request.account().making.remove(lease);
         if (request.isShared() && shares.isFull()) {
             memory.close();
             ledger.giveBack(request.account(), lease);
@@ -288,16 +278,17 @@ final class Desk implements Admission.Outcome {
         makeSpare();
     }
 
-    private void failed(final LeaseRequest request, final long lease, final Exception failure) {
+    private void failed(final LeaseRequest request, final long lease, final Throwable failure) {
         if (!peers.containsKey(request.account())) {
             return;
         }
         final boolean isFull = failure instanceof DeviceOutOfMemoryException;
         if (isFull && spares.drop()) {
-            create(request, lease);
+            create(request, lease, 0);
         } else if (isFull && now() + RETRY_NANOS < request.deadlineNanos()) {
-            retries.add(new Retry(request, lease, now() + RETRY_NANOS));
+            create(request, lease, RETRY_NANOS);
         } else {
+            request.account().making.remove(lease);
             ledger.giveBack(request.account(), lease);
             refuse(request, isFull ? Refusal.FULL : Refusal.FAILED, String.valueOf(failure.getMessage()));
             admission.serve(now());
@@ -310,6 +301,7 @@ final class Desk implements Admission.Outcome {
             makers.make(
                     device,
                     bytes,
+                    0,
                     memory -> {
                         spares.came(memory);
                         if (ledger.lentBytes() + spares.bytes() > ledger.limitBytes()) {
@@ -366,7 +358,6 @@ final class Desk implements Admission.Outcome {
         if (account != null) {
             peers.remove(account);
             early.removeIf(request -> request.account() == account);
-            retries.removeIf(retry -> retry.request.account() == account);
             final long bytes = account.leasedBytes;
             shares.leave(account);
             ledger.close(account);
@@ -392,9 +383,10 @@ final class Desk implements Admission.Outcome {
 
     private long waitingBytes(final Account account) {
         return admission.waitingBytes(account)
-                + early.stream()
-                        .filter(request -> request.account() == account)
-                        .mapToLong(LeaseRequest::bytes)
-                        .sum();
+                + earlyOf(account).mapToLong(LeaseRequest::bytes).sum();
+    }
+
+    private Stream<LeaseRequest> earlyOf(final Account account) {
+        return early.stream().filter(request -> request.account() == account);
     }
 }

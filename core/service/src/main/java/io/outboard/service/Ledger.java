@@ -120,10 +120,13 @@ final class Ledger {
         return Math.max(0, lentBytes(name) - guaranteedBytes(name));
     }
 
-    /** A new lease; its number. */
+    /** A new lease; its number. Its memory is to be made: until {@link Account#making} is without it, nobody has it. */
     long lend(final Account account, final long bytes) {
         final long lease = account.nextLease;
-        hold(account, lease, bytes);
+        if (!hold(account, lease, bytes)) {
+            throw new IllegalStateException("lease=" + lease + " of " + account.name + " must be new");
+        }
+        account.making.add(lease);
         return lease;
     }
 

@@ -1,8 +1,9 @@
 package io.outboard.service;
 
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -14,7 +15,7 @@ final class Makers {
 
     private static final int END_SECONDS = 10;
 
-    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS, task -> {
+    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS, task -> {
         final Thread thread = new Thread(task, "outboard-lender-maker");
         thread.setDaemon(true);
         return thread;
@@ -27,21 +28,29 @@ final class Makers {
         this.poster = poster;
     }
 
-    /** Makes memory, and has one of these called in the lender's thread. */
+    /** Makes memory, after that time, and has one of these called in the lender's thread; none where the end comes first. */
     void make(
             final LendingDevice device,
             final long bytes,
+            final long delayNanos,
             final Consumer<LendingDevice.Memory> made,
-            final Consumer<Exception> failed) {
+            final Consumer<Throwable> failed) {
         try {
-            threads.execute(() -> {
-                try {
-                    final LendingDevice.Memory memory = device.create(bytes);
-                    poster.accept(() -> made.accept(memory));
-                } catch (final Exception e) {
-                    poster.accept(() -> failed.accept(e));
-                }
-            });
+            // Nothing is thrown in there but by what is told.
+            final Future<?> unused = threads.schedule(
+                    () -> {
+                        final LendingDevice.Memory memory;
+                        try {
+                            memory = device.create(bytes);
+                        } catch (final Throwable e) {
+                            // Whatever it is: somebody waits.
+                            poster.accept(() -> failed.accept(e));
+                            return;
+                        }
+                        poster.accept(() -> made.accept(memory));
+                    },
+                    delayNanos,
+                    TimeUnit.NANOSECONDS);
         } catch (final RejectedExecutionException e) {
             // It has ended, and with it whoever would be told.
         }

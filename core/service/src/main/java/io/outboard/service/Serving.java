@@ -37,7 +37,11 @@ final class Serving implements Runnable {
     /** Called while nobody else can have the socket's path yet. */
     private final Runnable onEnd;
 
-    private volatile boolean ending;
+    /** Confined to the lender's thread. */
+    private boolean ending;
+
+    /** The thread does nothing any more, and whoever posts does it. */
+    private volatile boolean ended;
 
     /** Closed where no descriptor is left, to be able to turn somebody away. */
     private int reserve;
@@ -58,7 +62,7 @@ final class Serving implements Runnable {
     /** To be done in the lender's thread, soon; or at once, one at a time, when that has ended. */
     void post(final Runnable action) {
         posted.add(action);
-        if (ending) {
+        if (ended) {
             runPosted();
         } else {
             linux.signal(event);
@@ -87,8 +91,8 @@ final class Serving implements Runnable {
         } catch (final LinuxException e) {
             desk.tell(LenderEvent.Kind.FAILED, null, 0, e.getMessage());
         } finally {
-            ending = true;
             closeAll();
+            ended = true;
             runPosted();
         }
     }

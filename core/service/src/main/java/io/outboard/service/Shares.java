@@ -132,11 +132,14 @@ final class Shares {
             return !account.shares.containsKey(lease) && ledger.hold(account, lease, bytes);
         }
         final Share known = shares.get(ticket);
+        if (known != null && known.bytes != bytes) {
+            // One of them is wrong, and nobody can tell which: each has what it says.
+            return hold(account, lease, bytes, "");
+        }
         if (!ticket.matches("[0-9a-f]{32}")
                 || isFull(account)
                 || account.shares.containsKey(lease)
-                || account.leases.containsKey(lease)
-                || (known != null && known.bytes != bytes)) {
+                || account.leases.containsKey(lease)) {
             return false;
         }
         final Share share = known == null ? new Share(ticket, bytes, null) : known;

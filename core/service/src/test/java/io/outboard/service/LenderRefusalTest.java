@@ -104,34 +104,9 @@ class LenderRefusalTest {
         }
     }
 
-    private int connect() throws IOException {
-        final int raw = linux.socket(true);
-        linux.connect(raw, socket);
-        return raw;
-    }
-
-    private Message answer(final int raw) throws IOException {
-        final byte[] bytes = new byte[65];
-        return Message.read(bytes, linux.receive(raw, bytes, new int[1]));
-    }
-
-    private void hello(final int raw) throws IOException {
-        linux.send(raw, new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw").toBytes(), Linux.NONE);
-        assertEquals(MessageType.WELCOME, answer(raw).type());
-    }
-
     /** The lender has closed it, and lends to others. */
-    private void assertClosed(final int raw) throws IOException {
-        final byte[] bytes = new byte[65];
-        int length;
-        try {
-            length = linux.receive(raw, bytes, new int[1]);
-        } catch (final LinuxException e) {
-            assertEquals(LinuxException.ECONNRESET, e.number());
-            length = 0;
-        }
-        assertEquals(0, length);
-        linux.close(raw);
+    private void assertClosed(final RawClient raw) throws IOException {
+        raw.assertClosed();
         assertLends();
     }
 
@@ -145,10 +120,10 @@ class LenderRefusalTest {
 
     @Test
     void shouldRefuseAnotherVersion() throws IOException {
-        final int raw = connect();
-        linux.send(raw, new Message(MessageType.HELLO, 1, 2, 0, 0, "raw").toBytes(), Linux.NONE);
+        final RawClient raw = new RawClient(socket);
+        raw.send(new Message(MessageType.HELLO, 1, 2, 0, 0, "raw"));
 
-        final Message refused = answer(raw);
+        final Message refused = raw.answer();
 
         assertEquals(MessageType.REFUSED, refused.type());
         assertEquals(Refusal.VERSION.code(), refused.a());
@@ -159,10 +134,9 @@ class LenderRefusalTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 32, 63, 65, 4096})
     void shouldCloseWhatIsNoMessage(final int length) throws IOException {
-        final int raw = connect();
-        hello(raw);
+        final RawClient raw = RawClient.known(socket);
 
-        linux.send(raw, new byte[length], Linux.NONE);
+        raw.send(new byte[length], Linux.NONE);
 
         assertClosed(raw);
     }
@@ -170,8 +144,8 @@ class LenderRefusalTest {
     /** Leases that it hasn't, messages of the other side, leases before a hello, and a descriptor that nobody wants. */
     @Test
     void shouldCloseWhatBreaksTheProtocol() throws IOException {
-        final int silent = connect();
-        linux.send(silent, Message.of(MessageType.LEASE, 1, UNIT).toBytes(), Linux.NONE);
+        final RawClient silent = new RawClient(socket);
+        silent.send(Message.of(MessageType.LEASE, 1, UNIT));
         assertClosed(silent);
         for (final Message wrong : List.of(
                 Message.of(MessageType.RETURN, 1, 7),
@@ -179,41 +153,38 @@ class LenderRefusalTest {
                 Message.of(MessageType.HELD, 1, -1, UNIT),
                 Message.of(MessageType.WELCOME, 1),
                 new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"))) {
-            final int raw = connect();
-            hello(raw);
-            linux.send(raw, wrong.toBytes(), Linux.NONE);
+            final RawClient raw = RawClient.known(socket);
+            raw.send(wrong);
             assertClosed(raw);
         }
-        final int raw = connect();
-        hello(raw);
+        final RawClient raw = RawClient.known(socket);
         final int file = linux.memory(UNIT);
-        linux.send(raw, new byte[3], file);
+        raw.send(new byte[3], file);
         linux.close(file);
         assertClosed(raw);
     }
 
     @Test
     void shouldRefuseSizesThatAreNone() throws IOException {
-        final int raw = connect();
-        hello(raw);
+        final RawClient raw = RawClient.known(socket);
         for (final long bytes : new long[] {0, -UNIT, UNIT + 1, Long.MIN_VALUE}) {
-            linux.send(raw, Message.of(MessageType.LEASE, 5, bytes).toBytes(), Linux.NONE);
-            final Message refused = answer(raw);
+            raw.send(Message.of(MessageType.LEASE, 5, bytes));
+            final Message refused = raw.answer();
             assertEquals(MessageType.REFUSED, refused.type());
             assertEquals(Refusal.WRONG.code(), refused.a());
             assertEquals(5, refused.request());
         }
-        linux.close(raw);
+        raw.close();
         assertLends();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a b", "\u00e4", "a\nb"})
     void shouldRefuseNamesThatAreNone(final String name) throws IOException {
-        final int raw = connect();
-        linux.send(raw, new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, name).toBytes(), Linux.NONE);
+        final RawClient raw = new RawClient(socket);
+        raw.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, name));
 
-        assertEquals(Refusal.WRONG.code(), answer(raw).a());
+        assertEquals(Refusal.WRONG.code(), raw.answer().a());
         assertClosed(raw);
         assertThrows(IllegalArgumentException.class, () -> LenderConnection.connect(socket, name));
     }
