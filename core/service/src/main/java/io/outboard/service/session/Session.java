@@ -166,9 +166,24 @@ public final class Session implements Runnable {
         awaited.remove(request);
     }
 
-    /** A lease isn't held any more; false if it wasn't. */
-    public synchronized boolean drop(final long lease) {
-        return held.remove(lease) != null;
+    /**
+     * A lease isn't held any more, and the lender is told so: at once, or a lender that is found in between would hear of a lease that comes
+     * back and was never stated.
+     *
+     * @return what will be answered; null if it wasn't held, or there is nobody to be told
+     */
+    public synchronized @Nullable Answer giveBack(final long lease) {
+        final Answer answer = new Answer();
+        if (held.remove(lease) == null || wire == null) {
+            return null;
+        }
+        try {
+            ask(answer, Message.of(MessageType.RETURN, 0, lease));
+            return answer;
+        } catch (final LenderGoneException e) {
+            // The next one isn't told of it.
+            return null;
+        }
     }
 
     /** Ends the connection, and all leases with it. Idempotent. */
