@@ -258,9 +258,8 @@ public final class LenderConnection implements AutoCloseable {
     public void giveBack(final long... numbers) {
         Answer last = null;
         for (final long number : numbers) {
-            if (session.drop(number)) {
-                last = sendBack(number);
-            }
+            final Answer answer = session.giveBack(number);
+            last = answer == null ? last : answer;
         }
         if (last != null) {
             try {
@@ -270,17 +269,6 @@ public final class LenderConnection implements AutoCloseable {
             }
         }
         dropAhead();
-    }
-
-    /** What will answer; null if there is no lender, and so nothing to tell. */
-    private @Nullable Answer sendBack(final long number) {
-        final Answer answer = new Answer();
-        try {
-            session.ask(answer, Message.of(MessageType.RETURN, 0, number));
-            return answer;
-        } catch (final LenderGoneException e) {
-            return null;
-        }
     }
 
     /**
@@ -349,9 +337,7 @@ public final class LenderConnection implements AutoCloseable {
             if (lease.descriptor() != Linux.NONE) {
                 closeDescriptor(lease);
             }
-            if (session.drop(lease.number())) {
-                sendBack(lease.number());
-            }
+            session.giveBack(lease.number());
         }
     }
 

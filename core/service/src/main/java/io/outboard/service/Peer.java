@@ -16,7 +16,15 @@ final class Peer {
     /** Far more than who reads at all leaves: a second's answers, and some hundred KiB. */
     private static final int MOST_KEPT = 4096;
 
-    private record Outgoing(Message message, LendingDevice.@Nullable Memory memory) {}
+    /** Of those, leases with a descriptor each: the lender needs its descriptors for others, too. */
+    static final int MOST_KEPT_DESCRIPTORS = 64;
+
+    private record Outgoing(Message message, LendingDevice.@Nullable Memory memory) {
+
+        int descriptors() {
+            return memory == null ? 0 : 1;
+        }
+    }
 
     private final Linux linux;
     final int socket;
@@ -26,6 +34,9 @@ final class Peer {
     final long helloUntilNanos;
 
     private final Deque<Outgoing> kept = new ArrayDeque<>();
+
+    /** Of those that are kept. */
+    private int keptDescriptors;
 
     /** Null until it has said who it is, and for one that only looks. */
     @Nullable
@@ -73,7 +84,8 @@ final class Peer {
             drop(outgoing);
         } else if (!kept.isEmpty() || !trySend(outgoing)) {
             kept.add(outgoing);
-            if (kept.size() > MOST_KEPT) {
+            keptDescriptors += outgoing.descriptors();
+            if (kept.size() > MOST_KEPT || keptDescriptors > MOST_KEPT_DESCRIPTORS) {
                 doom("it doesn't read what it is sent");
             }
         }
@@ -82,7 +94,7 @@ final class Peer {
     /** There may be room now. */
     void flush() {
         while (doom == null && !kept.isEmpty() && trySend(kept.element())) {
-            kept.remove();
+            keptDescriptors -= kept.remove().descriptors();
         }
     }
 

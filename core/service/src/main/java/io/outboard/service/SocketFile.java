@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +27,15 @@ final class SocketFile {
 
     private static final String LOCK_SUFFIX = ".lock";
 
+    /**
+     * Those of this process. Linux drops a process's locks on a file when any of its descriptors of that is closed, so a second one must
+     * not even be opened.
+     */
+    private static final Set<Path> TAKEN = ConcurrentHashMap.newKeySet();
+
     private final Linux linux;
     private final Path path;
+    private final Path taken;
     private final FileChannel lock;
 
     /** Whether there was a lender before, whose clients may be there still. */
@@ -37,11 +46,13 @@ final class SocketFile {
     private SocketFile(
             final Linux linux,
             final Path path,
+            final Path taken,
             final FileChannel lock,
             final boolean isSuccessor,
             final int descriptor) {
         this.linux = linux;
         this.path = path;
+        this.taken = taken;
         this.lock = lock;
         this.isSuccessor = isSuccessor;
         this.descriptor = descriptor;
@@ -64,6 +75,23 @@ final class SocketFile {
      * @throws IOException if another lender has it, or the file is no socket; nothing changes
      */
     static SocketFile open(final Linux linux, final Path path) throws IOException {
+        final Path parent = path.getParent();
+        final Path taken = (parent == null ? path : parent).toRealPath().resolve(path.getFileName());
+        if (!TAKEN.add(taken)) {
+            throw inUse(path);
+        }
+        SocketFile file = null;
+        try {
+            file = open(linux, path, taken);
+            return file;
+        } finally {
+            if (file == null) {
+                TAKEN.remove(taken);
+            }
+        }
+    }
+
+    private static SocketFile open(final Linux linux, final Path path, final Path taken) throws IOException {
         final Path lockPath = path.resolveSibling(path.getFileName() + LOCK_SUFFIX);
         final boolean isSuccessor = Files.exists(lockPath, LinkOption.NOFOLLOW_LINKS);
         final FileChannel lock = FileChannel.open(
@@ -79,7 +107,7 @@ final class SocketFile {
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
             linux.listen(descriptor);
             done = true;
-            return new SocketFile(linux, path, lock, isSuccessor, descriptor);
+            return new SocketFile(linux, path, taken, lock, isSuccessor, descriptor);
         } finally {
             if (!done) {
                 if (descriptor != Linux.NONE) {
@@ -92,15 +120,19 @@ final class SocketFile {
 
     private static void lock(final FileChannel channel, final Path path) throws IOException {
         if (tryLock(channel) == null) {
-            throw new IOException("socket=" + path + " must be free, but another lender has it");
+            throw inUse(path);
         }
+    }
+
+    private static IOException inUse(final Path path) {
+        return new IOException("socket=" + path + " must be free, but another lender has it");
     }
 
     private static @Nullable FileLock tryLock(final FileChannel channel) throws IOException {
         try {
             return channel.tryLock();
         } catch (final OverlappingFileLockException e) {
-            // One of this process.
+            // One of this process, by another name of the file.
             return null;
         }
     }
@@ -127,7 +159,11 @@ final class SocketFile {
         try {
             Files.deleteIfExists(path);
         } finally {
-            lock.close();
+            try {
+                lock.close();
+            } finally {
+                TAKEN.remove(taken);
+            }
         }
     }
 }

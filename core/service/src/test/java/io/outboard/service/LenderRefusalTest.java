@@ -212,6 +212,26 @@ class LenderRefusalTest {
         assertLends();
     }
 
+    /** One of the same process mustn't take the first one's lock with it when it is refused, by whatever path. */
+    @Test
+    void shouldRefuseAnotherProcessOnceItHasRefusedItsOwn() throws IOException {
+        final Path link =
+                Files.createSymbolicLink(folder.resolve("link"), folder).resolve("lender");
+        for (final Path path : List.of(socket, link)) {
+            final IOException e = assertThrows(
+                    IOException.class,
+                    () -> Lender.of(LendingDevice.memory(UNIT)).start(path));
+            assertTrue(String.valueOf(e.getMessage()).contains("another lender has it"), e::getMessage);
+        }
+
+        try (Jvm other = Jvm.start(List.of(), OtherLender.class.getName(), socket.toString())) {
+            assertEquals("socket=" + socket + " must be free, but another lender has it", other.answer());
+        }
+        assertLends();
+        lender.close();
+        lender = Lender.of(LendingDevice.memory(UNIT)).start(link);
+    }
+
     @Test
     void shouldLeaveAFileThatIsNoSocket() throws IOException {
         final Path file = Files.writeString(folder.resolve("file"), "mine");

@@ -58,8 +58,9 @@ public interface Linux {
     /**
      * Takes the next message. What is longer than the array is cut.
      *
-     * @param descriptor its first element is set to what came with it, or {@link #NONE}; may be of length 0, and then what comes is
-     *     closed
+     * @param descriptor its first element is set to what came with it, or {@link #NONE}, also if this process has none left for it; may be
+     *     of length 0, and then none may come
+     * @throws LinuxException {@link LinuxException#EBADMSG} if more came than may; all are closed then
      * @return how long it was; 0 if the other end is closed; {@link #NOTHING} if the socket doesn't wait and none is there
      */
     int receive(int socket, byte[] message, int[] descriptor) throws LinuxException;

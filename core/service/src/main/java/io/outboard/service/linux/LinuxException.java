@@ -14,6 +14,10 @@ public final class LinuxException extends IOException {
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
     public static final int EPIPE = 32;
+
+    /** {@link Linux#receive}: descriptors came that the message can't have. */
+    public static final int EBADMSG = 74;
+
     public static final int ECONNRESET = 104;
     public static final int ECONNREFUSED = 111;
 
@@ -55,6 +59,7 @@ public final class LinuxException extends IOException {
             case EMFILE -> "EMFILE (the process has no descriptors left)";
             case ENOSPC -> "ENOSPC (no memory)";
             case EPIPE -> "EPIPE (the other end is closed)";
+            case EBADMSG -> "EBADMSG (a message came with a descriptor that it can't have)";
             case ECONNRESET -> "ECONNRESET (the other end is closed)";
             case ECONNREFUSED -> "ECONNREFUSED (nobody listens)";
             default -> "errno " + number;

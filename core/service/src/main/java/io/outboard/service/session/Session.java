@@ -67,6 +67,9 @@ public final class Session implements Runnable {
 
     private boolean closed;
 
+    /** Whether a handler has. Of the thread. */
+    private boolean hasFailed;
+
     /** Wakes the thread that looks for a lender. */
     private final CountDownLatch ended = new CountDownLatch(1);
 
@@ -166,9 +169,24 @@ public final class Session implements Runnable {
         awaited.remove(request);
     }
 
-    /** A lease isn't held any more; false if it wasn't. */
-    public synchronized boolean drop(final long lease) {
-        return held.remove(lease) != null;
+    /**
+     * A lease isn't held any more, and the lender is told so: at once, or a lender that is found in between would hear of a lease that comes
+     * back and was never stated.
+     *
+     * @return what will be answered; null if it wasn't held, or there is nobody to be told
+     */
+    public synchronized @Nullable Answer giveBack(final long lease) {
+        final Answer answer = new Answer();
+        if (held.remove(lease) == null || wire == null) {
+            return null;
+        }
+        try {
+            ask(answer, Message.of(MessageType.RETURN, 0, lease));
+            return answer;
+        } catch (final LenderGoneException e) {
+            // The next one isn't told of it.
+            return null;
+        }
     }
 
     /** Ends the connection, and all leases with it. Idempotent. */
@@ -193,6 +211,9 @@ public final class Session implements Runnable {
                 read(from);
             } catch (final IOException e) {
                 lost(from, String.valueOf(e.getMessage()));
+            } catch (final RuntimeException | Error e) {
+                // Nobody else would tell those who wait.
+                lost(from, "this client failed: " + e);
             }
             from = reconnect();
         }
@@ -209,7 +230,7 @@ public final class Session implements Runnable {
                 take(from, from.receive());
             }
             if (System.nanoTime() - ticked >= TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS)) {
-                handler.tick();
+                guard(handler::tick);
                 ticked = System.nanoTime();
             }
         }
@@ -221,7 +242,7 @@ public final class Session implements Runnable {
             from.closeDescriptor(incoming.descriptor());
         }
         if (message.type() == MessageType.PRESS) {
-            handler.pressed(message.a());
+            guard(() -> handler.pressed(message.a()));
             return;
         }
         final Answer answer;
@@ -239,7 +260,19 @@ public final class Session implements Runnable {
                 held.put(message.a(), new Held(message.b(), message.text(), message.type() == MessageType.OPENED));
             }
         }
-        answer.complete();
+        guard(answer::complete);
+    }
+
+    /** What others do in this thread doesn't end it, or nobody would read what the rest waits for. */
+    private void guard(final Runnable action) {
+        try {
+            action.run();
+        } catch (final RuntimeException | Error e) {
+            // Once, since what is done now and then would fail as often.
+            final System.Logger.Level level = hasFailed ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING;
+            hasFailed = true;
+            LOGGER.log(level, "a user of leases failed", e);
+        }
     }
 
     private void refund(final Wire from, final Wire.Incoming incoming) throws IOException {
@@ -267,7 +300,7 @@ public final class Session implements Runnable {
         if (isNews) {
             LOGGER.log(System.Logger.Level.WARNING, "lender at " + socket + " gone: " + reason);
         }
-        failed.forEach(answer -> answer.fail(new LenderGoneException(reason, null)));
+        failed.forEach(answer -> guard(() -> answer.fail(new LenderGoneException(reason, null))));
     }
 
     /** The next lender's; null once this is closed. */
@@ -281,7 +314,7 @@ public final class Session implements Runnable {
                     LOGGER.log(System.Logger.Level.INFO, "lender at " + socket + " found");
                     return next;
                 }
-            } catch (final IOException e) {
+            } catch (final IOException | RuntimeException | Error e) {
                 synchronized (this) {
                     gone = String.valueOf(e.getMessage());
                 }

@@ -28,17 +28,37 @@ public final class Users {
     public void press(final long bytes, final Session session) {
         final Thread thread = new Thread(null, () -> ease(bytes, session), "outboard-pressed", 0, false);
         thread.setDaemon(true);
-        thread.start();
+        boolean started = false;
+        try {
+            thread.start();
+            started = true;
+        } finally {
+            if (!started) {
+                eased(session);
+            }
+        }
     }
 
     private void ease(final long bytes, final Session session) {
         try {
             if (bytes > 0) {
-                users.forEach(user -> user.giveBack(bytes));
+                users.forEach(user -> giveBack(user, bytes));
             }
-        } catch (final RuntimeException | OutOfMemoryError e) {
+        } finally {
+            eased(session);
+        }
+    }
+
+    /** Whatever it fails with, the others are asked. */
+    private static void giveBack(final MemoryUser user, final long bytes) {
+        try {
+            user.giveBack(bytes);
+        } catch (final RuntimeException | Error e) {
             LOGGER.log(System.Logger.Level.WARNING, "memory that others need could not be given back", e);
         }
+    }
+
+    private static void eased(final Session session) {
         try {
             session.say(Message.of(MessageType.EASED, 0));
         } catch (final LenderGoneException | IllegalStateException e) {

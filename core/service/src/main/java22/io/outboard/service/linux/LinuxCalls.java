@@ -41,6 +41,7 @@ public final class LinuxCalls implements Linux {
     private static final int SHUT_RDWR = 2;
     private static final int BACKLOG = 128;
 
+    private static final int MSG_CTRUNC = 8;
     private static final int MSG_DONTWAIT = 0x40;
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int MSG_CMSG_CLOEXEC = 0x40000000;
@@ -68,6 +69,7 @@ public final class LinuxCalls implements Linux {
     private static final long MSGHDR_IOVLEN = 24;
     private static final long MSGHDR_CONTROL = 32;
     private static final long MSGHDR_CONTROLLEN = 40;
+    private static final long MSGHDR_FLAGS = 48;
     private static final long IOVEC_BYTES = 16;
     private static final long IOVEC_LEN = 8;
 
@@ -207,21 +209,33 @@ public final class LinuxCalls implements Linux {
         }
         final long received = ForeignCall.attempt((arena, state) -> {
             final MemorySegment header = header(arena, message.length, takes);
-            final long length = (long) RECVMSG.invokeExact(state, socket, header, MSG_CMSG_CLOEXEC);
-            if (length >= 0) {
-                MemorySegment.copy(bytesOf(header, message.length), JAVA_BYTE, 0, message, 0, (int) length);
-                if (takes && header.get(JAVA_LONG, MSGHDR_CONTROLLEN) >= CMSG_LEN) {
-                    final MemorySegment control = controlOf(header);
-                    final boolean rights = control.get(JAVA_INT, CMSG_LEVEL) == SOL_SOCKET
-                            && control.get(JAVA_INT, CMSG_TYPE) == SCM_RIGHTS;
-                    descriptor[0] = rights ? control.get(JAVA_INT, CMSG_DATA) : NONE;
-                }
+            if (takes) {
+                // With its padding there would be room for a second one.
+                header.set(JAVA_LONG, MSGHDR_CONTROLLEN, CMSG_LEN);
             }
-            return length;
+            final long length = (long) RECVMSG.invokeExact(state, socket, header, MSG_CMSG_CLOEXEC);
+            if (length < 0) {
+                return length;
+            }
+            MemorySegment.copy(bytesOf(header, message.length), JAVA_BYTE, 0, message, 0, (int) length);
+            if (takes && header.get(JAVA_LONG, MSGHDR_CONTROLLEN) >= CMSG_LEN) {
+                final MemorySegment control = controlOf(header);
+                final boolean rights = control.get(JAVA_INT, CMSG_LEVEL) == SOL_SOCKET
+                        && control.get(JAVA_INT, CMSG_TYPE) == SCM_RIGHTS;
+                descriptor[0] = rights ? control.get(JAVA_INT, CMSG_DATA) : NONE;
+            }
+            // Of one alone nothing is left out but where this process has none left for it.
+            final boolean isLeftOut = (header.get(JAVA_INT, MSGHDR_FLAGS) & MSG_CTRUNC) != 0;
+            return isLeftOut && !(takes && descriptor[0] == NONE) ? -LinuxException.EBADMSG : length;
         });
-        return received == -LinuxException.EAGAIN
-                ? NOTHING
-                : (int) ForeignCall.call("recvmsg", (arena, state) -> received);
+        if (received == -LinuxException.EAGAIN) {
+            return NOTHING;
+        }
+        if (received == -LinuxException.EBADMSG && takes) {
+            close(descriptor[0]);
+            descriptor[0] = NONE;
+        }
+        return (int) ForeignCall.call("recvmsg", (arena, state) -> received);
     }
 
     /** A msghdr for one message, with room for a descriptor or without, all of it in the arena. */
