@@ -108,7 +108,7 @@ final class Desk implements Admission.Outcome {
         if (message.type() == MessageType.HELLO) {
             hello(peer, message);
         } else if (message.type() == MessageType.LIST && peer.isKnown()) {
-            status().messages(message.request()).forEach(peer::send);
+            peer.send(status().messages(message.request()));
         } else if (account == null) {
             peer.doom("it must say who it is, and said " + message.type());
         } else {

@@ -5,6 +5,7 @@ import io.outboard.service.linux.LinuxException;
 import io.outboard.service.wire.Message;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ final class Peer {
 
     /** Of those, leases with a descriptor each: the lender needs its descriptors for others, too. */
     static final int MOST_KEPT_DESCRIPTORS = 64;
+
+    private static final String DOES_NOT_READ = "it doesn't read what it is sent";
 
     private record Outgoing(Message message, LendingDevice.@Nullable Memory memory) {
 
@@ -77,6 +80,19 @@ final class Peer {
         send(message, null);
     }
 
+    /** One answer, as long as it may be: who reads none of it isn't told more. */
+    void send(final List<Message> answer) {
+        if (doom == null && kept.size() > MOST_KEPT) {
+            doom(DOES_NOT_READ);
+        }
+        for (final Message message : answer) {
+            final Outgoing outgoing = new Outgoing(message, null);
+            if (doom == null && (!kept.isEmpty() || !trySend(outgoing))) {
+                kept.add(outgoing);
+            }
+        }
+    }
+
     /** The memory is closed once it is sent, or can't be. */
     void send(final Message message, final LendingDevice.@Nullable Memory memory) {
         final Outgoing outgoing = new Outgoing(message, memory);
@@ -86,7 +102,7 @@ final class Peer {
             kept.add(outgoing);
             keptDescriptors += outgoing.descriptors();
             if (kept.size() > MOST_KEPT || keptDescriptors > MOST_KEPT_DESCRIPTORS) {
-                doom("it doesn't read what it is sent");
+                doom(DOES_NOT_READ);
             }
         }
     }

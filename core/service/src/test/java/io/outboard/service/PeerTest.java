@@ -12,6 +12,8 @@ import io.outboard.service.wire.Message;
 import io.outboard.service.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -119,5 +121,18 @@ class PeerTest {
         sendLeases(Peer.MOST_KEPT_DESCRIPTORS);
 
         assertNull(peer.doom());
+    }
+
+    /** As a list of all clients is, however many there are; who doesn't read it doesn't get another. */
+    @Test
+    void shouldKeepOneLongAnswerAndNoSecond() {
+        final List<Message> list =
+                Collections.nCopies(2 * LenderBuilder.MOST_CLIENTS + 1, Message.of(MessageType.CLIENT, 1));
+
+        peer.send(list);
+        assertNull(peer.doom());
+
+        peer.send(list);
+        assertNotNull(peer.doom());
     }
 }
