@@ -37,8 +37,7 @@ class AheadFaultsTest {
     /** What the lender does with it. */
     private enum Ahead {
         UNANSWERED,
-        WITHOUT_DESCRIPTOR,
-        OF_ANOTHER_SIZE
+        WITHOUT_DESCRIPTOR
     }
 
     @TempDir
@@ -92,7 +91,6 @@ class AheadFaultsTest {
         switch (mode) {
             case UNANSWERED -> unanswered.complete(message);
             case WITHOUT_DESCRIPTOR -> lease(line, message, message.a(), Linux.NONE);
-            case OF_ANOTHER_SIZE -> lease(line, message, 2 * message.a(), file);
         }
     }
 
@@ -184,13 +182,14 @@ class AheadFaultsTest {
         }
     }
 
-    private void shouldReturn(final Ahead wrong) throws IOException {
-        mode = wrong;
+    @Test
+    void shouldReturnWhatCameAheadWithoutADescriptor() throws IOException {
+        mode = Ahead.WITHOUT_DESCRIPTOR;
         try (LenderConnection connection = connect(linux)) {
             connection.deadline(Duration.ofMillis(1));
             grow(connection);
-            Await.until(() -> heard.stream().anyMatch(message -> message.type() == MessageType.RETURN), () -> heard);
-            assertEquals(STEADY * UNIT, connection.leasedBytes());
+            // At once, as one that is kept goes back after a while, whatever it is.
+            Await.until(() -> connection.leasedBytes() > STEADY * UNIT || isReturned(), () -> heard);
 
             final Lease lease = connection.lease(UNIT);
 
@@ -198,16 +197,11 @@ class AheadFaultsTest {
             assertTrue(lease.descriptor() != Linux.NONE, lease::toString);
             assertEquals(UNIT, lease.bytes());
             connection.closeDescriptor(lease);
+            Await.until(this::isReturned, () -> heard);
         }
     }
 
-    @Test
-    void shouldReturnWhatCameAheadWithoutADescriptor() throws IOException {
-        shouldReturn(Ahead.WITHOUT_DESCRIPTOR);
-    }
-
-    @Test
-    void shouldReturnWhatCameAheadOfAnotherSize() throws IOException {
-        shouldReturn(Ahead.OF_ANOTHER_SIZE);
+    private boolean isReturned() {
+        return heard.stream().anyMatch(message -> message.type() == MessageType.RETURN);
     }
 }
