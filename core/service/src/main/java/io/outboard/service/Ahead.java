@@ -1,5 +1,9 @@
 package io.outboard.service;
 
+import io.outboard.service.linux.Linux;
+import io.outboard.service.session.Answer;
+import io.outboard.service.session.LenderGoneException;
+import io.outboard.service.wire.MessageType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +13,42 @@ import org.jspecify.annotations.Nullable;
  * <p>External lock required: the connection's.
  */
 final class Ahead {
+
+    /** What is done with what comes, or doesn't, which is null. */
+    interface Coming {
+        void came(Asked asked, @Nullable Lease lease);
+    }
+
+    /** The lender's answer, which nobody waits for as a rule. */
+    static final class Asked extends Answer {
+
+        private final long bytes;
+        private final Coming coming;
+
+        Asked(final long bytes, final Coming coming) {
+            this.bytes = bytes;
+            this.coming = coming;
+        }
+
+        boolean isUsable(final @Nullable Lease lease) {
+            return lease != null && lease.bytes() == bytes && lease.descriptor() != Linux.NONE;
+        }
+
+        @Override
+        public void complete() {
+            try {
+                coming.came(this, is(MessageType.LEASED) ? new Lease(last().a(), last().b(), descriptor()) : null);
+            } finally {
+                super.complete();
+            }
+        }
+
+        @Override
+        public void fail(final LenderGoneException failure) {
+            coming.came(this, null);
+            super.fail(failure);
+        }
+    }
 
     /** So many of one size are steady growth. */
     private static final int STEADY = 3;

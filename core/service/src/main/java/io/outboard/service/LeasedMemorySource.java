@@ -66,7 +66,11 @@ public final class LeasedMemorySource implements MemorySource {
      *     device's memory; or if this isn't Linux, or the JDK older than 22
      */
     public static LeasedMemorySource connect(final Path socket, final String name) throws IOException {
-        final LenderConnection connection = LenderConnection.connect(socket, name);
+        return over(LenderConnection.connect(socket, name), socket);
+    }
+
+    /** Over a connection, which is closed if it is another device's. */
+    static LeasedMemorySource over(final LenderConnection connection, final Path socket) throws IOException {
         if (!connection.device().equals(MemoryDevice.NAME)) {
             connection.close();
             throw new IOException("socket=" + socket + " must be of a lender of " + MemoryDevice.NAME + ", and lends "
@@ -153,8 +157,8 @@ public final class LeasedMemorySource implements MemorySource {
      * @throws DeviceOutOfMemoryException as {@link LenderConnection#lease(long)}, or if the lender has as many shared leases as it may.
      *     Nothing is leased
      */
-    public synchronized SharedMemory share(final long bytes) {
-        checkOpen();
+    public SharedMemory share(final long bytes) {
+        checkOpenNow();
         return added(SharedMemory.make(linux, connection, this::forget, bytes));
     }
 
@@ -169,14 +173,29 @@ public final class LeasedMemorySource implements MemorySource {
      * @throws IOException if no shared lease has the ticket: all have closed it, say, or the lender has been started anew since it was
      *     made; or if there is no lender, or no descriptor left. Nothing is opened
      */
-    public synchronized SharedMemory open(final String ticket, final boolean isReadOnly) throws IOException {
-        checkOpen();
+    public SharedMemory open(final String ticket, final boolean isReadOnly) throws IOException {
+        checkOpenNow();
         return added(SharedMemory.open(linux, connection, this::forget, ticket, isReadOnly));
     }
 
+    /** Made without this source's lock, since the lender may take its time. */
     private SharedMemory added(final SharedMemory memory) {
-        shared.add(memory);
+        boolean isLate;
+        synchronized (this) {
+            isLate = closed;
+            if (!isLate) {
+                shared.add(memory);
+            }
+        }
+        if (isLate) {
+            memory.close();
+            checkOpenNow();
+        }
         return memory;
+    }
+
+    private synchronized void checkOpenNow() {
+        checkOpen();
     }
 
     private synchronized void forget(final SharedMemory memory) {

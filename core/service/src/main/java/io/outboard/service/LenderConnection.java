@@ -36,6 +36,7 @@ public final class LenderConnection implements AutoCloseable {
     private static final String NO_DESCRIPTOR = "no descriptor came: this process has none left (EMFILE)";
 
     private final Linux linux;
+    private final long graceNanos;
     private final Path socket;
     final String name;
     private final Session session;
@@ -44,10 +45,15 @@ public final class LenderConnection implements AutoCloseable {
     /** Guarded by the monitor, which may be held while the session's is taken. */
     private final Ahead ahead = new Ahead();
 
+    /** Of what is ahead, and hasn't come; null if nothing is asked for. */
+    private Ahead.@Nullable Asked coming;
+
     private long deadlineMillis = 5_000;
 
-    private LenderConnection(final Linux linux, final Path socket, final String name) throws IOException {
+    private LenderConnection(final Linux linux, final Path socket, final String name, final long graceNanos)
+            throws IOException {
         this.linux = linux;
+        this.graceNanos = graceNanos;
         this.socket = socket;
         this.name = name;
         session = Session.open(linux, socket, name, new Session.Handler() {
@@ -74,8 +80,14 @@ public final class LenderConnection implements AutoCloseable {
      *     Linux, or the JDK older than 22
      */
     public static LenderConnection connect(final Path socket, final String name) throws IOException {
+        return connect(LinuxCalls.find(), socket, name, GRACE_NANOS);
+    }
+
+    /** With calls of Linux of the caller's, and another {@link #GRACE_NANOS}. */
+    static LenderConnection connect(final Linux linux, final Path socket, final String name, final long graceNanos)
+            throws IOException {
         final LenderConnection connection =
-                new LenderConnection(LinuxCalls.find(), SocketFile.checked(socket), checkedName(name));
+                new LenderConnection(linux, SocketFile.checked(socket), checkedName(name), graceNanos);
         connection.session.start();
         return connection;
     }
@@ -214,12 +226,12 @@ public final class LenderConnection implements AutoCloseable {
             millis = type == MessageType.OPEN ? 0 : deadlineMillis;
         }
         try {
-            final int request = session.ask(answer, new Message(type, 0, a, millis, c, text));
+            session.ask(answer, new Message(type, 0, a, millis, c, text));
             try {
-                answer.await(TimeUnit.MILLISECONDS.toNanos(millis) + GRACE_NANOS);
+                answer.await(TimeUnit.MILLISECONDS.toNanos(millis) + graceNanos);
             } finally {
                 // If the lender answers nevertheless, the memory goes back.
-                session.forget(request);
+                session.forget(answer);
             }
         } catch (final LenderGoneException e) {
             if (!answer.isWhole()) {
@@ -263,7 +275,7 @@ public final class LenderConnection implements AutoCloseable {
         }
         if (last != null) {
             try {
-                last.await(GRACE_NANOS);
+                last.await(graceNanos);
             } catch (final LenderGoneException e) {
                 // The next one is told of what is held then.
             }
@@ -283,47 +295,49 @@ public final class LenderConnection implements AutoCloseable {
     // Ahead of need
 
     private void askAhead(final long bytes) {
+        final Ahead.Asked asked = new Ahead.Asked(bytes, this::cameAhead);
         synchronized (this) {
             if (!ahead.wants(bytes, System.nanoTime())) {
                 return;
             }
+            coming = asked;
         }
-        final Answer answer = new Answer() {
-            @Override
-            public void complete() {
-                cameAhead(is(MessageType.LEASED) ? new Lease(last().a(), last().b(), descriptor()) : null);
-            }
-
-            @Override
-            public void fail(final LenderGoneException failure) {
-                cameAhead(null);
-            }
-        };
         try {
-            session.ask(answer, new Message(MessageType.LEASE, 0, bytes, 0, bytes, ""));
-        } catch (final LenderGoneException e) {
-            cameAhead(null);
+            session.ask(asked, new Message(MessageType.LEASE, 0, bytes, 0, bytes, ""));
+        } catch (final LenderGoneException | RuntimeException | OutOfMemoryError e) {
+            // The lease that was needed is there; one that isn't can be done without.
+            cameAhead(asked, null);
         }
     }
 
-    private synchronized void cameAhead(final @Nullable Lease lease) {
-        drop(ahead.came(lease, System.nanoTime()));
-        notifyAll();
+    /** Goes back if it is of no use, or nobody waits for it any longer. */
+    private synchronized void cameAhead(final Ahead.Asked asked, final @Nullable Lease lease) {
+        final boolean isAwaited = coming == asked;
+        final Lease kept = isAwaited && asked.isUsable(lease) ? lease : null;
+        if (isAwaited) {
+            coming = null;
+            drop(ahead.came(kept, System.nanoTime()));
+        }
+        if (kept == null) {
+            drop(lease);
+        }
     }
 
     /** What is ahead of need is needed now, for something else: it goes back, and this waits if it is on its way. */
-    private synchronized void endAhead() {
-        dropAhead();
-        boolean interrupted = false;
-        while (ahead.isComing()) {
-            try {
-                wait();
-            } catch (final InterruptedException e) {
-                interrupted = true;
-            }
+    private void endAhead() {
+        final Ahead.Asked asked;
+        synchronized (this) {
+            dropAhead();
+            asked = coming;
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        if (asked != null) {
+            try {
+                asked.await(graceNanos);
+            } catch (final LenderGoneException e) {
+                // If it comes nevertheless, it goes back.
+                session.forget(asked);
+                cameAhead(asked, null);
+            }
         }
     }
 
@@ -331,7 +345,6 @@ public final class LenderConnection implements AutoCloseable {
         drop(ahead.stop());
     }
 
-    /** The monitor is held. */
     private void drop(final @Nullable Lease lease) {
         if (lease != null) {
             if (lease.descriptor() != Linux.NONE) {

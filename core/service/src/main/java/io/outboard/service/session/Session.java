@@ -127,11 +127,10 @@ public final class Session implements Runnable {
      *
      * @param answer what takes the answer
      * @param message its number doesn't matter
-     * @return the request's number
      * @throws LenderGoneException if there is nobody to say it to
      * @throws IllegalStateException if the session is closed
      */
-    public synchronized int ask(final Answer answer, final Message message) throws LenderGoneException {
+    public synchronized void ask(final Answer answer, final Message message) throws LenderGoneException {
         lastRequest = lastRequest == Integer.MAX_VALUE ? 1 : lastRequest + 1;
         awaited.put(lastRequest, answer);
         boolean done = false;
@@ -143,7 +142,6 @@ public final class Session implements Runnable {
                 awaited.remove(lastRequest);
             }
         }
-        return lastRequest;
     }
 
     /** Says something. */
@@ -165,8 +163,8 @@ public final class Session implements Runnable {
     }
 
     /** Nobody waits for the answer any more; a lease that comes then goes back. */
-    public synchronized void forget(final int request) {
-        awaited.remove(request);
+    public synchronized void forget(final Answer answer) {
+        awaited.values().remove(answer);
     }
 
     /**
