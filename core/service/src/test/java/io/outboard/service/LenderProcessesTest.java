@@ -193,6 +193,11 @@ class LenderProcessesTest {
         assertEquals("ok", client.ask("allocate " + UNIT));
 
         Await.until(() -> lender.status().clients().get(0).usedBytes() == UNIT, lender::status);
+        // The next one hears it too, though nothing has changed.
+        lender.close();
+        lender = lender();
+        Await.until(() -> lender.status().clients().size() == 1, lender::status);
+        Await.until(() -> lender.status().clients().get(0).usedBytes() == UNIT, lender::status);
     }
 
     /** In steady growth one lease more is there; it goes when growth ends. */

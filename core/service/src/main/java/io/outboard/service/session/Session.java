@@ -62,6 +62,8 @@ public final class Session implements Runnable {
     /** Null while there is no lender. */
     private @Nullable Wire wire;
 
+    private int lenders = 1;
+
     /** Why there is none. */
     private String gone = "";
 
@@ -331,6 +333,11 @@ public final class Session implements Runnable {
         }
     }
 
+    /** How many lenders there have been, one after the other. */
+    synchronized int lenders() {
+        return lenders;
+    }
+
     private boolean adopt(final Wire next) throws IOException {
         boolean done = false;
         try {
@@ -349,6 +356,7 @@ public final class Session implements Runnable {
                 }
                 welcome = said;
                 wire = next;
+                lenders++;
                 done = true;
             }
         } finally {

@@ -16,6 +16,9 @@ public final class Users {
     /** Of the session's thread. */
     private long toldBytes = -1;
 
+    /** Which lender was told. */
+    private int toldLender;
+
     public void add(final MemoryUser user) {
         users.add(user);
     }
@@ -66,16 +69,18 @@ public final class Users {
         }
     }
 
-    /** Tells the lender how much is in use, if that has changed. */
+    /** Tells the lender how much is in use, if that has changed or the lender is another one. */
     public void tell(final Session session) {
         if (users.isEmpty()) {
             return;
         }
         final long usedBytes = users.stream().mapToLong(MemoryUser::usedBytes).sum();
-        if (usedBytes != toldBytes) {
+        final int lender = session.lenders();
+        if (usedBytes != toldBytes || lender != toldLender) {
             try {
                 session.say(Message.of(MessageType.USAGE, 0, usedBytes));
                 toldBytes = usedBytes;
+                toldLender = lender;
             } catch (final LenderGoneException | IllegalStateException e) {
                 // The next one is told.
                 toldBytes = -1;
