@@ -3,11 +3,13 @@
 # and one page. Some ten minutes on an idle machine; needs no GPU.
 #
 #   bench/compare.sh FOLDER [TRACE...]
+#
+# OUTBOARD: what to run in place of ./outboard, such as the bundle's run.sh where there is no JDK.
 set -eu
 [ $# -ge 1 ] || { echo "usage: bench/compare.sh FOLDER [TRACE...]" >&2; exit 2; }
 folder=$1
 shift
-outboard=$(dirname "$0")/../outboard
+outboard=${OUTBOARD:-$(dirname "$0")/../outboard}
 mkdir -p "$folder"
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT

@@ -6,6 +6,8 @@ import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.compare.CompareCommand;
+import io.outboard.bench.service.ServeCommand;
+import io.outboard.bench.service.TopCommand;
 import io.outboard.bench.soak.SoakCommand;
 import io.outboard.bench.trace.TraceFormatException;
 import java.io.FileNotFoundException;
@@ -37,6 +39,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             StrategiesCommand.class,
             ReportCommand.class,
             CompareCommand.class,
+            ServeCommand.class,
+            TopCommand.class,
             CommandLine.HelpCommand.class,
             CompletionCommand.class
         })

@@ -25,27 +25,40 @@ class ModuleRuleTest {
             .definedBy("io.outboard.tlsf..")
             .layer("pool")
             .definedBy("io.outboard.pool..")
+            .layer("service")
+            .definedBy("io.outboard.service..")
             .layer("cuda")
             .definedBy("io.outboard.cuda..")
+            .layer("spark")
+            .definedBy("io.outboard.spark..")
             .layer("bench")
             .definedBy("io.outboard.bench..")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers("hal", "tlsf", "pool", "cuda", "bench")
+            .mayOnlyBeAccessedByLayers("hal", "tlsf", "pool", "service", "cuda", "spark", "bench")
             .whereLayer("hal")
             .mayOnlyBeAccessedByLayers("cuda", "bench")
             .whereLayer("tlsf")
             .mayOnlyBeAccessedByLayers("cuda", "bench")
             .whereLayer("pool")
-            .mayOnlyBeAccessedByLayers("cuda", "bench")
+            .mayOnlyBeAccessedByLayers("cuda", "spark", "bench")
+            .whereLayer("service")
+            .mayOnlyBeAccessedByLayers("cuda", "spark", "bench")
             .whereLayer("cuda")
-            .mayOnlyBeAccessedByLayers("bench")
+            .mayOnlyBeAccessedByLayers("spark", "bench")
+            .whereLayer("spark")
+            .mayNotBeAccessedByAnyLayer()
             .whereLayer("bench")
             .mayNotBeAccessedByAnyLayer();
 
     @ArchTest
     static final ArchRule shouldNotKnowJCudaInStrategies = noClasses()
             .that()
-            .resideInAnyPackage("io.outboard.core..", "io.outboard.hal..", "io.outboard.tlsf..", "io.outboard.pool..")
+            .resideInAnyPackage(
+                    "io.outboard.core..",
+                    "io.outboard.hal..",
+                    "io.outboard.tlsf..",
+                    "io.outboard.pool..",
+                    "io.outboard.service..")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("jcuda..", "io.outboard.cuda..");

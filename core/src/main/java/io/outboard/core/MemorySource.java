@@ -55,6 +55,34 @@ public interface MemorySource extends AutoCloseable {
      */
     long availableBytes();
 
+    /**
+     * What bounds {@link #availableBytes}, for the message of an exception.
+     *
+     * @return a clause that says that there is less than is missing
+     */
+    default String scarcity() {
+        return "the device reports less as free than is missing";
+    }
+
+    /**
+     * Adds one that can give memory back when others need it; a pool adds itself. A source whose device isn't shared, or that doesn't hear
+     * of others' needs, does nothing.
+     *
+     * @param user whom to ask
+     */
+    default void addUser(final MemoryUser user) {
+        // Nobody else is known to need any.
+    }
+
+    /**
+     * The opposite of {@link #addUser}. Nothing happens if it isn't there.
+     *
+     * @param user who isn't to be asked any more; a call may still be going on
+     */
+    default void removeUser(final MemoryUser user) {
+        // None was added.
+    }
+
     /** Gives every region back that is still out. Idempotent. */
     @Override
     void close();

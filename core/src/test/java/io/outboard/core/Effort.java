@@ -33,6 +33,11 @@ public final class Effort {
         return Math.max(1, TIMES);
     }
 
+    /** Whether all is tried, or more. */
+    public static boolean isLong() {
+        return TIMES != 0;
+    }
+
     /** A part of the seeds 1 to {@code all}, those in a row from anywhere; or all. */
     public static Seeds seeds(final long all) {
         return TIMES == 0 ? part(all, RANDOM) : new Seeds(1, all * TIMES);

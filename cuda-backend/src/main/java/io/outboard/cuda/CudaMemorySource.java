@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
+import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextScope;
@@ -10,11 +11,14 @@ import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.DeviceMemorySource;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -79,6 +83,42 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
+     * Opens a device whose memory another process lends, an {@link io.outboard.service.Lender} over a {@link CudaLendingDevice}. Regions
+     * are leases then, or consist of them; what the lender refuses is a {@link DeviceOutOfMemoryException} in its words, such as who holds
+     * the memory. When the lender wants some back, a pool over this source gives what is free in it.
+     *
+     * @param device its number among those that this process sees, {@code 0 <= device}
+     * @param socket the lender's path
+     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of them
+     * @return a source that has nothing out
+     * @throws IllegalArgumentException if an argument is none; nothing stays open
+     * @throws IOException if there is no lender, it is another user's, lends another device's memory or turns this process away; or if the
+     *     JDK is older than 22; nothing stays open
+     * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
+     * @throws CudaFailureException if CUDA fails; nothing stays open
+     */
+    public static CudaMemorySource connect(final int device, final Path socket, final String name) throws IOException {
+        checkDevice(device);
+        return connect(NativeLibrary.load(), LeasedMemory::connect, device, socket, name);
+    }
+
+    static CudaMemorySource connect(
+            final CudaCalls calls,
+            final LeasedMemory.Door lender,
+            final int device,
+            final Path socket,
+            final String name)
+            throws IOException {
+        final DeviceOpener.Opened opened = DeviceOpener.open(calls, device);
+        final StreamCaptures captures = new StreamCaptures();
+        final LeasedMemory leased = lender.connect(socket, name, device);
+        return new CudaMemorySource(
+                opened.device(),
+                new ContextMemorySource(calls, opened.context(), captures, device, leased, true),
+                new CudaWork(new ContextWork(calls, opened.context(), captures, true)));
+    }
+
+    /**
      * The device that regions come from.
      *
      * @return the facts, as read when the source was opened
@@ -130,13 +170,13 @@ public final class CudaMemorySource implements DeviceMemorySource {
         if (!(share > 0 && share <= 1)) {
             throw new IllegalArgumentException("share=" + share + " must be > 0 and <= 1");
         }
-        final ContextScope.Memory memory = regions.memory();
-        final long sizeBytes = (long) (memory.freeBytes() * share) & -SHARE_UNIT_BYTES;
+        final long freeBytes = regions.freeBytes();
+        final long sizeBytes = (long) (freeBytes * share) & -SHARE_UNIT_BYTES;
         if (sizeBytes == 0) {
             throw DeviceOutOfMemoryException.ofDevice(
                     SHARE_UNIT_BYTES,
-                    memory.freeBytes(),
-                    memory.totalBytes(),
+                    freeBytes,
+                    regions.memory().totalBytes(),
                     "share=" + share + " is less than " + ByteSize.text(SHARE_UNIT_BYTES));
         }
         return regions.take(sizeBytes);
@@ -197,8 +237,19 @@ public final class CudaMemorySource implements DeviceMemorySource {
         regions.hide(peer);
     }
 
+    @Override
+    public void addUser(final MemoryUser user) {
+        regions.addUser(user);
+    }
+
+    @Override
+    public void removeUser(final MemoryUser user) {
+        regions.removeUser(user);
+    }
+
     /**
-     * What the device reports as free now, whoever may take it.
+     * What the device reports as free now, whoever may take it; of a lender's, how much more it may lend by its quotas, also where others
+     * have it now.
      *
      * @return bytes, 0 or more; 0 if the source is closed
      * @throws CudaFailureException if CUDA fails
@@ -206,6 +257,11 @@ public final class CudaMemorySource implements DeviceMemorySource {
     @Override
     public long availableBytes() {
         return regions.availableBytes();
+    }
+
+    @Override
+    public String scarcity() {
+        return regions.scarcity();
     }
 
     /**

@@ -7,6 +7,8 @@ import io.outboard.pool.DeviceBuffer;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Objects;
 import java.util.function.Consumer;
 
@@ -60,6 +62,39 @@ public final class CudaPool implements AutoCloseable {
     public static CudaPool open(final int device, final Consumer<PoolBuilder> customiser) {
         Objects.requireNonNull(customiser, "customiser");
         return over(CudaMemorySource.open(device), customiser);
+    }
+
+    /**
+     * Opens a device whose memory a lender lends, with a pool as {@link Pool#over} makes it.
+     *
+     * @param device its number among those that this process sees, {@code 0 <= device}
+     * @param socket the lender's path
+     * @param name by which it knows the quota
+     * @return the pool, which holds nothing yet
+     * @throws IOException as {@link CudaMemorySource#connect}
+     * @throws RuntimeException as {@link CudaMemorySource#connect}
+     */
+    public static CudaPool connect(final int device, final Path socket, final String name) throws IOException {
+        return connect(device, socket, name, builder -> {});
+    }
+
+    /**
+     * Opens a device whose memory a lender lends, with a pool as the caller describes it. It takes leases as it needs them, allocates
+     * inside of them without a message, and gives back what is free when the lender wants memory.
+     *
+     * @param device its number among those that this process sees, {@code 0 <= device}
+     * @param socket the lender's path
+     * @param name by which it knows the quota
+     * @param customiser changes the description before the pool is made
+     * @return the pool, which holds nothing yet
+     * @throws IOException as {@link CudaMemorySource#connect}
+     * @throws RuntimeException as {@link CudaMemorySource#connect} and {@link #open(int, Consumer)}; nothing stays open
+     */
+    public static CudaPool connect(
+            final int device, final Path socket, final String name, final Consumer<PoolBuilder> customiser)
+            throws IOException {
+        Objects.requireNonNull(customiser, "customiser");
+        return over(CudaMemorySource.connect(device, socket, name), customiser);
     }
 
     /** Closes the source if that fails. */

@@ -1,6 +1,7 @@
 package io.outboard.cuda;
 
 import io.outboard.cuda.facade.ContextPools;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.pool.Pool;
@@ -19,8 +20,8 @@ import java.util.Optional;
 public final class Outboard {
 
     /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
-    public static final ContextPools POOLS =
-            new ContextPools("facade", NativeLibrary::load, VirtualMemory::find, OutboardOptions::ofProperties);
+    public static final ContextPools POOLS = new ContextPools(
+            "facade", NativeLibrary::load, VirtualMemory::find, LeasedMemory::connect, OutboardOptions::ofProperties);
 
     private Outboard() {}
 

@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import io.outboard.core.ByteSize;
 import io.outboard.cuda.facade.PoolOptions;
 import io.outboard.pool.ReusePolicy;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -10,6 +11,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +44,11 @@ import org.jspecify.annotations.Nullable;
  *     by default
  * @param dumpFolder where JMX clients may write dumps of pools, as {@link io.outboard.pool.PoolBuilder#dumpFolder} says, null for
  *     nowhere; property {@code outboard.dumpFolder}, a folder that exists, not set by default
+ * @param service socket of the {@link io.outboard.service.Lender} that all memory is leased from ({@link CudaMemorySource#connect}),
+ *     absolute, at most 107 bytes, null for none; property {@code outboard.service}, not set by default. What the lender refuses the
+ *     driver isn't asked for. Needs JDK 22 or newer, which the first use of a pool finds out
+ * @param serviceName by which name the lender knows the quota: 1 to 32 letters, digits, {@code .}, {@code _} and {@code -}, null for
+ *     {@code pid-} and the process's number; property {@code outboard.serviceName}, not set by default
  */
 public record OutboardOptions(
         String strategy,
@@ -50,11 +59,18 @@ public record OutboardOptions(
         boolean growInPlace,
         Duration keep,
         long leaveBytes,
-        @Nullable Path dumpFolder)
+        @Nullable Path dumpFolder,
+        @Nullable Path service,
+        @Nullable String serviceName)
         implements PoolOptions {
 
     private static final String LIMBO = "limbo";
     private static final String BARRIER = "barrier";
+    private static final int MOST_SOCKET_BYTES = 107;
+    private static final String SOCKET_RULE = "must be an absolute path of at most " + MOST_SOCKET_BYTES + " bytes";
+    private static final Pattern SERVICE_NAME = Pattern.compile("[A-Za-z0-9._-]{1,32}");
+    private static final String SERVICE_NAME_RULE = "must consist of letters, digits, . _ and -, at most 32";
+
     private static final Duration LEAST_KEEP = Duration.ofMillis(1);
     private static final Duration MOST_KEEP = Duration.ofDays(1000);
 
@@ -70,6 +86,8 @@ public record OutboardOptions(
      * @param keep how long memory is kept that no block needs
      * @param leaveBytes what is to be left to others
      * @param dumpFolder where JMX clients may write dumps, null for nowhere
+     * @param service socket of the lender that all memory is leased from, null for none
+     * @param serviceName by which name the lender knows the quota, null for the process's number
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public OutboardOptions {
@@ -88,6 +106,16 @@ public record OutboardOptions(
         if (leaveBytes < 0 || leaveBytes > 1L << 62) {
             throw new IllegalArgumentException("leaveBytes=" + leaveBytes + " must be >= 0 and <= 2^62");
         }
+        if (service != null && !isSocket(service)) {
+            throw new IllegalArgumentException("service=" + service + " " + SOCKET_RULE);
+        }
+        if (serviceName != null && !SERVICE_NAME.matcher(serviceName).matches()) {
+            throw new IllegalArgumentException("serviceName=" + serviceName + " " + SERVICE_NAME_RULE);
+        }
+    }
+
+    private static boolean isSocket(final Path path) {
+        return path.isAbsolute() && path.toString().getBytes(StandardCharsets.UTF_8).length <= MOST_SOCKET_BYTES;
     }
 
     private static boolean isKeep(final Duration keep) {
@@ -105,7 +133,7 @@ public record OutboardOptions(
      */
     public OutboardOptions(
             final String strategy, final ReusePolicy reuse, final double share, final long firstRegionBytes) {
-        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0, null);
+        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0, null, null, null);
     }
 
     /**
@@ -124,7 +152,9 @@ public record OutboardOptions(
                 isTrue(System.getProperty("outboard.growInPlace", "true")),
                 keepOf(System.getProperty("outboard.keep", "0")),
                 ByteSize.parse("outboard.leave", System.getProperty("outboard.leave", "0")),
-                folderOf(System.getProperty("outboard.dumpFolder")));
+                pathOf("outboard.dumpFolder", "must be a folder that exists", Files::isDirectory),
+                pathOf("outboard.service", SOCKET_RULE, OutboardOptions::isSocket),
+                serviceNameOf(System.getProperty("outboard.serviceName")));
     }
 
     /**
@@ -134,8 +164,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withStrategy(final String newStrategy) {
-        return new OutboardOptions(
-                newStrategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
+        return with(draft -> draft.strategy = newStrategy);
     }
 
     /**
@@ -145,8 +174,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withReuse(final ReusePolicy newReuse) {
-        return new OutboardOptions(
-                strategy, newReuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
+        return with(draft -> draft.reuse = newReuse);
     }
 
     /**
@@ -157,8 +185,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the share is outside of its range
      */
     public OutboardOptions withShare(final double newShare) {
-        return new OutboardOptions(
-                strategy, reuse, newShare, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
+        return with(draft -> draft.share = newShare);
     }
 
     /**
@@ -169,8 +196,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if the size is outside of its range
      */
     public OutboardOptions withFirstRegionBytes(final long newFirstRegionBytes) {
-        return new OutboardOptions(
-                strategy, reuse, share, newFirstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
+        return with(draft -> draft.firstRegionBytes = newFirstRegionBytes);
     }
 
     /**
@@ -180,8 +206,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withFreeIsBarrier(final boolean newFreeIsBarrier) {
-        return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, newFreeIsBarrier, growInPlace, keep, leaveBytes, dumpFolder);
+        return with(draft -> draft.freeIsBarrier = newFreeIsBarrier);
     }
 
     /**
@@ -191,8 +216,7 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withGrowInPlace(final boolean newGrowInPlace) {
-        return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, freeIsBarrier, newGrowInPlace, keep, leaveBytes, dumpFolder);
+        return with(draft -> draft.growInPlace = newGrowInPlace);
     }
 
     /**
@@ -203,8 +227,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if that is outside of its range
      */
     public OutboardOptions withKeep(final Duration newKeep) {
-        return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, newKeep, leaveBytes, dumpFolder);
+        return with(draft -> draft.keep = newKeep);
     }
 
     /**
@@ -215,8 +238,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if that is outside of its range
      */
     public OutboardOptions withLeaveBytes(final long newLeaveBytes) {
-        return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, newLeaveBytes, dumpFolder);
+        return with(draft -> draft.leaveBytes = newLeaveBytes);
     }
 
     /**
@@ -226,8 +248,72 @@ public record OutboardOptions(
      * @return new options
      */
     public OutboardOptions withDumpFolder(final @Nullable Path newDumpFolder) {
-        return new OutboardOptions(
-                strategy, reuse, share, firstRegionBytes, freeIsBarrier, growInPlace, keep, leaveBytes, newDumpFolder);
+        return with(draft -> draft.dumpFolder = newDumpFolder);
+    }
+
+    /**
+     * These options with memory of a lender.
+     *
+     * @param newService its socket, an absolute path of at most 107 bytes; null for the driver's own memory
+     * @param newServiceName by which name it knows the quota, null for the process's number
+     * @return new options
+     * @throws IllegalArgumentException if an argument isn't that
+     */
+    public OutboardOptions withService(final @Nullable Path newService, final @Nullable String newServiceName) {
+        return with(draft -> {
+            draft.service = newService;
+            draft.serviceName = newServiceName;
+        });
+    }
+
+    private OutboardOptions with(final Consumer<Draft> change) {
+        return new Draft(this).changed(change);
+    }
+
+    /** Options that are being changed. */
+    private static final class Draft {
+
+        private String strategy;
+        private ReusePolicy reuse;
+        private double share;
+        private long firstRegionBytes;
+        private boolean freeIsBarrier;
+        private boolean growInPlace;
+        private Duration keep;
+        private long leaveBytes;
+        private @Nullable Path dumpFolder;
+        private @Nullable Path service;
+        private @Nullable String serviceName;
+
+        Draft(final OutboardOptions from) {
+            strategy = from.strategy;
+            reuse = from.reuse;
+            share = from.share;
+            firstRegionBytes = from.firstRegionBytes;
+            freeIsBarrier = from.freeIsBarrier;
+            growInPlace = from.growInPlace;
+            keep = from.keep;
+            leaveBytes = from.leaveBytes;
+            dumpFolder = from.dumpFolder;
+            service = from.service;
+            serviceName = from.serviceName;
+        }
+
+        OutboardOptions changed(final Consumer<Draft> change) {
+            change.accept(this);
+            return new OutboardOptions(
+                    strategy,
+                    reuse,
+                    share,
+                    firstRegionBytes,
+                    freeIsBarrier,
+                    growInPlace,
+                    keep,
+                    leaveBytes,
+                    dumpFolder,
+                    service,
+                    serviceName);
+        }
     }
 
     private static boolean isTrue(final String text) {
@@ -283,19 +369,28 @@ public record OutboardOptions(
         throw wrong("outboard.keep", text, "must be 0, or >= 0.001 and <= 86400000 seconds", null);
     }
 
-    private static @Nullable Path folderOf(final @Nullable String text) {
+    /** Null where the property isn't set. */
+    private static @Nullable Path pathOf(final String property, final String rule, final Predicate<Path> fits) {
+        final String text = System.getProperty(property);
         if (text == null) {
             return null;
         }
         try {
-            final Path folder = Path.of(text);
-            if (!text.isEmpty() && Files.isDirectory(folder)) {
-                return folder;
+            final Path path = Path.of(text);
+            if (!text.isEmpty() && fits.test(path)) {
+                return path;
             }
         } catch (final InvalidPathException e) {
-            throw wrong("outboard.dumpFolder", text, "must be a folder that exists", e);
+            throw wrong(property, text, rule, e);
         }
-        throw wrong("outboard.dumpFolder", text, "must be a folder that exists", null);
+        throw wrong(property, text, rule, null);
+    }
+
+    private static @Nullable String serviceNameOf(final @Nullable String text) {
+        if (text == null || SERVICE_NAME.matcher(text).matches()) {
+            return text;
+        }
+        throw wrong("outboard.serviceName", text, SERVICE_NAME_RULE, null);
     }
 
     private static IllegalArgumentException wrong(

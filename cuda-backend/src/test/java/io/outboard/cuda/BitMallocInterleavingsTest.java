@@ -34,8 +34,9 @@ class BitMallocInterleavingsTest {
 
     @BeforeAll
     static void compile() {
-        unchecked = new CpuProgram("bit_interleavings.cpp", FOLDER.resolve("unchecked"), "-O2");
-        checked = new CpuProgram("bit_interleavings.cpp", FOLDER.resolve("checked"), "-O2", "-DOUTBOARD_CHECKED");
+        unchecked = new CpuProgram("bit_interleavings.cpp", FOLDER.resolve("unchecked"), CpuProgram.OPTIMISATION);
+        checked = new CpuProgram(
+                "bit_interleavings.cpp", FOLDER.resolve("checked"), CpuProgram.OPTIMISATION, "-DOUTBOARD_CHECKED");
     }
 
     @TestOfBoth

@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Assumptions;
 /** The in-kernel allocators compiled for the CPU: a program made of a C++ source in {@code src/test/cuda}. */
 final class CpuProgram {
 
+    /** For the compiler: of a part of the seeds, more of it costs more time there than it saves. */
+    static final String OPTIMISATION = Effort.isLong() ? "-O2" : "-Og";
+
     private static final Path SOURCES = Path.of("src/test/cuda");
     private static final long COMPILE_SECONDS = 120;
     /** One program after another, so that the tests of the first run while the others are made. */

@@ -27,8 +27,9 @@ class DeviceAllocatorInterleavingsTest {
 
     @BeforeAll
     static void compile() {
-        unchecked = new CpuProgram("interleavings.cpp", FOLDER.resolve("unchecked"), "-O2");
-        checked = new CpuProgram("interleavings.cpp", FOLDER.resolve("checked"), "-O2", "-DOUTBOARD_CHECKED");
+        unchecked = new CpuProgram("interleavings.cpp", FOLDER.resolve("unchecked"), CpuProgram.OPTIMISATION);
+        checked = new CpuProgram(
+                "interleavings.cpp", FOLDER.resolve("checked"), CpuProgram.OPTIMISATION, "-DOUTBOARD_CHECKED");
     }
 
     @TestOfEachList

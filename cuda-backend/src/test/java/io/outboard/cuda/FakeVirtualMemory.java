@@ -183,7 +183,13 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
         return enter("synchronize", true);
     }
 
-    private int enter(final String call, final boolean valid) {
+    /** Memory that is made elsewhere. */
+    long adopt(final long sizeBytes) {
+        created.put(nextHandle, sizeBytes);
+        return nextHandle++;
+    }
+
+    int enter(final String call, final boolean valid) {
         if (--callsUntilFailure == 0) {
             failedCall = call;
             return failureCode;

@@ -22,7 +22,7 @@ class ObjectHeapInterleavingsTest {
 
     @BeforeAll
     static void compile() {
-        program = new CpuProgram("objects.cpp", Path.of("target/objects/objects"), "-O2");
+        program = new CpuProgram("objects.cpp", Path.of("target/objects/objects"), CpuProgram.OPTIMISATION);
         borders = new CpuProgram("object_borders.cpp", Path.of("target/objects/object_borders"), "-O2");
     }
 

@@ -27,7 +27,17 @@ class OutboardOptionsTest {
 
     @AfterEach
     void clear() {
-        List.of("strategy", "reuse", "share", "firstRegion", "free", "keep", "leave", "dumpFolder")
+        List.of(
+                        "strategy",
+                        "reuse",
+                        "share",
+                        "firstRegion",
+                        "free",
+                        "keep",
+                        "leave",
+                        "dumpFolder",
+                        "service",
+                        "serviceName")
                 .forEach(name -> System.clearProperty("outboard." + name));
     }
 
@@ -112,6 +122,41 @@ class OutboardOptionsTest {
                     assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties);
             assertEquals("outboard.dumpFolder=" + wrong + " must be a folder that exists", thrown.getMessage());
         }
+    }
+
+    @Test
+    void shouldReadWhereLeasesComeFrom() {
+        assertNull(OutboardOptions.ofProperties().service());
+        assertNull(OutboardOptions.ofProperties().serviceName());
+        System.setProperty("outboard.service", "/run/outboard/gpu0");
+        System.setProperty("outboard.serviceName", "night-1.b_c");
+
+        final OutboardOptions options = OutboardOptions.ofProperties().withShare(0.5);
+
+        assertEquals(Path.of("/run/outboard/gpu0"), options.service());
+        assertEquals("night-1.b_c", options.serviceName());
+        assertNull(options.withService(null, null).service());
+        final String rule = " must consist of letters, digits, . _ and -, at most 32";
+        for (final String wrong : List.of("", "a b", "a".repeat(33))) {
+            System.setProperty("outboard.serviceName", wrong);
+            assertEquals(
+                    "outboard.serviceName=" + wrong + rule,
+                    messageOf(assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties)));
+            assertEquals(
+                    "serviceName=" + wrong + rule,
+                    messageOf(assertThrows(IllegalArgumentException.class, () -> options.withService(null, wrong))));
+        }
+        System.clearProperty("outboard.serviceName");
+        for (final String wrong : List.of("", "run/lender", "/" + "a".repeat(107), "\0")) {
+            System.setProperty("outboard.service", wrong);
+            assertEquals(
+                    "outboard.service=" + wrong + " must be an absolute path of at most 107 bytes",
+                    messageOf(assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties)));
+        }
+        assertEquals(
+                "service=lender must be an absolute path of at most 107 bytes",
+                messageOf(assertThrows(
+                        IllegalArgumentException.class, () -> options.withService(Path.of("lender"), null))));
     }
 
     @ParameterizedTest

@@ -33,7 +33,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description =
                 "Does random operations on strategies, over regions of 2 to 2^32 - 1 granules of 1 byte to 1 GiB, and compares every"
-                        + " answer with a model of its own. Needs no GPU.",
+                        + " answer with a model of its own. Blocks are named by address and by handle, and wrong names must be refused."
+                        + " Needs no GPU.",
         footer = {
             "--out writes check.json, environment.json, and each shard as it is finished to check-shards.json; shards that are there"
                     + " already, of the same seed, aren't done again.",
@@ -60,7 +61,8 @@ public final class CheckCommand implements Callable<Integer> {
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "The same seed gives the same operations. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "The same seed gives the same operations, in one version of this command. Default: ${DEFAULT-VALUE}.")
     private long seed = 1;
 
     @Option(
@@ -176,6 +178,8 @@ public final class CheckCommand implements Callable<Integer> {
                     .column("violations", summary -> Units.count((double) summary.violations()))
                     .column("time", summary -> Units.time(summary.seconds() * 1e9))
                     .column("an operation", summary -> Units.time(summary.nsPerOperation()))
+                    .column("by handle", summary -> Units.count((double) summary.byHandle()))
+                    .column("wrong handles", summary -> Units.count((double) summary.wrongHandles()))
                     .print(summaries, printer);
         }
         final Path out = output.out();

@@ -17,6 +17,16 @@ record CheckSummary(String strategy, List<ShardResult> results) {
         return results.stream().mapToLong(ShardResult::operations).sum();
     }
 
+    /** Calls that named a block by handle. */
+    long byHandle() {
+        return results.stream().mapToLong(ShardResult::byHandle).sum();
+    }
+
+    /** Calls with a handle that named none, and were refused. */
+    long wrongHandles() {
+        return results.stream().mapToLong(ShardResult::wrongHandles).sum();
+    }
+
     long violations() {
         return results.stream()
                 .map(ShardResult::violation)
@@ -44,6 +54,8 @@ record CheckSummary(String strategy, List<ShardResult> results) {
                 .put("seed", seed)
                 .put("shards", (long) results.size())
                 .put("operations", operations())
+                .put("byHandle", byHandle())
+                .put("wrongHandles", wrongHandles())
                 .put("violations", violations())
                 .put("digest", Long.toHexString(digest()))
                 .put("seconds", seconds(), 1)

@@ -7,7 +7,7 @@ import io.outboard.core.Strategy;
  * A strategy and a model of what it has given away. Each call goes to the strategy, what it answers is compared with what the model
  * allows, and a {@link ViolationException} says what is wrong.
  *
- * <p>Blocks are named by slots of the model. Confined to one thread. Beside the strategy's own time, an operation takes one or two
+ * <p>Blocks are named by slots of the model; by which name the strategy knows them, {@link BlockNames} says. Confined to one thread. Beside the strategy's own time, an operation takes one or two
  * binary searches among the blocks; one that is answered with {@link Strategy#NO_SPACE} looks for what might have fitted.
  */
 final class CheckedStrategy {
@@ -25,6 +25,7 @@ final class CheckedStrategy {
     private final int[] positions = new int[IntervalModel.MOST_SLOTS];
     private final SlotList inUse = new SlotList(positions);
     private final SlotList retired = new SlotList(positions);
+    private final BlockNames names;
     private final long[] handles = new long[IntervalModel.MOST_SLOTS];
     /** Of retired blocks, those that were blocks in use: tails and parts of free blocks had no address of their own. */
     private final boolean[] restorable = new boolean[IntervalModel.MOST_SLOTS];
@@ -40,6 +41,7 @@ final class CheckedStrategy {
         granuleLog2 = Long.numberOfTrailingZeros(strategy.granuleBytes());
         firstGranule = address >>> granuleLog2;
         model = new IntervalModel(strategy.region().sizeBytes() >>> granuleLog2);
+        names = new BlockNames(strategy, rules, model, inUse);
     }
 
     Strategy strategy() {
@@ -52,6 +54,11 @@ final class CheckedStrategy {
 
     IntervalModel model() {
         return model;
+    }
+
+    /** What names the blocks in use. */
+    BlockNames names() {
+        return names;
     }
 
     /** Slots of the blocks in use. */
@@ -85,24 +92,27 @@ final class CheckedStrategy {
      * Takes a block.
      *
      * @param alignmentBytes a power of two, or 0 to ask for none
+     * @param byHandle whether a handle is to name it
      * @return false if there was no room, in the region or in the tables
      */
-    boolean allocate(final long sizeBytes, final long alignmentBytes) {
+    boolean allocate(final long sizeBytes, final long alignmentBytes, final boolean byHandle) {
         final long size = rules.blockSize(granulesFor(sizeBytes));
-        final long answer;
+        final boolean heldAtOnce = byHandle && alignmentBytes == 0;
+        final long name;
         try {
-            answer = alignmentBytes == 0 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+            name = heldAtOnce ? strategy.allocateByHandle(sizeBytes) : place(sizeBytes, alignmentBytes);
         } catch (final BlockTableFullException full) {
             checkFull();
             return false;
         }
-        note(answer);
+        note(name);
         final long alignmentMask = alignmentBytes == 0 ? 0 : (alignmentBytes - 1) >>> granuleLog2;
-        if (answer == Strategy.NO_SPACE) {
+        if (name == Strategy.NO_SPACE) {
             checkRefusal(size, alignmentMask);
             checkCounters();
             return false;
         }
+        final long answer = heldAtOnce ? strategy.addressOf(name) : name;
         if ((answer & (strategy.granuleBytes() - 1)) != 0
                 || (alignmentBytes != 0 && (answer & (alignmentBytes - 1)) != 0)) {
             throw new ViolationException(
@@ -110,9 +120,18 @@ final class CheckedStrategy {
         }
         final int slot = take((answer - address) >> granuleLog2, size, "allocate");
         inUse.add(slot);
+        if (heldAtOnce) {
+            names.hold(slot, name);
+        } else if (byHandle) {
+            names.toHandle(slot);
+        }
         checkSize(slot);
         checkCounters();
         return true;
+    }
+
+    private long place(final long sizeBytes, final long alignmentBytes) {
+        return alignmentBytes == 0 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
     }
 
     private void checkRefusal(final long size, final long alignmentMask) {
@@ -140,7 +159,7 @@ final class CheckedStrategy {
 
     /** Frees a block in use. */
     void free(final int slot) {
-        strategy.free(addressOf(model.start(slot)));
+        names.free(slot);
         inUse.remove(slot);
         model.remove(slot);
         checkCounters();
@@ -148,7 +167,7 @@ final class CheckedStrategy {
 
     /** Retires a block in use. */
     void retire(final int slot) {
-        final long handle = strategy.retire(addressOf(model.start(slot)));
+        final long handle = names.retire(slot);
         inUse.remove(slot);
         addRetired(slot, handle, true);
         checkCounters();
@@ -183,6 +202,12 @@ final class CheckedStrategy {
 
     /** Cuts the tail off a block in use. */
     void trim(final int slot, final long newSizeBytes) {
+        final boolean held = names.toAddress(slot);
+        trimByAddress(slot, newSizeBytes);
+        hold(slot, held);
+    }
+
+    private void trimByAddress(final int slot, final long newSizeBytes) {
         final long start = addressOf(model.start(slot));
         try {
             strategy.trim(start, newSizeBytes);
@@ -204,6 +229,12 @@ final class CheckedStrategy {
 
     /** Cuts the tail off a block in use, and retires it. */
     void retireTail(final int slot, final long newSizeBytes) {
+        final boolean held = names.toAddress(slot);
+        retireTailByAddress(slot, newSizeBytes);
+        hold(slot, held);
+    }
+
+    private void retireTailByAddress(final int slot, final long newSizeBytes) {
         final long start = model.start(slot);
         final long oldSize = model.size(slot);
         final long tail;
@@ -224,6 +255,7 @@ final class CheckedStrategy {
 
     /** Makes a block in use longer, if it can be. */
     void extend(final int slot, final long newSizeBytes) {
+        final boolean held = names.toAddress(slot);
         final long size = model.size(slot);
         final long newSize = rules.blockSize(granulesFor(newSizeBytes));
         final boolean granted = strategy.extend(addressOf(model.start(slot)), newSizeBytes);
@@ -236,11 +268,20 @@ final class CheckedStrategy {
         }
         checkSize(slot);
         checkCounters();
+        hold(slot, held);
     }
 
-    /** Asks for the size of a block in use. */
-    void sizeOf(final int slot) {
-        checkSize(slot);
+    /** Names a block in use by its address if a handle names it, and by a handle otherwise. */
+    void rename(final int slot) {
+        hold(slot, !names.toAddress(slot));
+        checkCounters();
+    }
+
+    private void hold(final int slot, final boolean byHandle) {
+        if (byHandle) {
+            names.toHandle(slot);
+            note(names.handle(slot));
+        }
     }
 
     /** Records a part of a free block that was retired. */
@@ -295,11 +336,9 @@ final class CheckedStrategy {
         }
     }
 
+    /** Asks for what is known of a block in use. */
     void checkSize(final int slot) {
-        final long sizeBytes = strategy.sizeOf(addressOf(model.start(slot)));
-        if (sizeBytes != bytes(model.size(slot))) {
-            throw new ViolationException("sizeOf answers " + sizeBytes + " bytes of " + describe(slot));
-        }
+        names.check(slot);
     }
 
     void checkCounters() {

@@ -27,11 +27,15 @@ final class Load {
     /** Of the region, what all blocks together would take: in 16ths. */
     private static final int[] FILLS = {1, 8, 14, 16, 20};
 
+    /** Of the blocks that are taken, those by handle: in 16ths. */
+    private static final int[] HANDLES = {0, 2, 8, 14, 16};
+
     private final SplitMix64 random;
     private final Sizes sizes;
     private final long mean;
     private final int meanLog2;
     private final int mostBlocks;
+    private final int handles;
     private boolean small;
 
     Load(final Shape shape, final StrategyRules rules, final SplitMix64 random) {
@@ -40,6 +44,7 @@ final class Load {
         sizes = ALL_SIZES[(int) random.below(ALL_SIZES.length)];
         final long fill = FILLS[(int) random.below(FILLS.length)];
         mean = Math.max(1, Math.min(rules.mostMeanGranules(), shape.granules() / mostBlocks * fill / 16));
+        handles = HANDLES[(int) random.below(HANDLES.length)];
         meanLog2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(mean);
     }
 
@@ -51,6 +56,11 @@ final class Load {
     /** How long it is worth while. */
     long operations() {
         return Math.max(LEAST_OPERATIONS, Math.min(MOST_OPERATIONS, 32L * mostBlocks));
+    }
+
+    /** Whether a block is to be named by a handle. */
+    boolean byHandle() {
+        return random.below(16) < handles;
     }
 
     /** The size of a block in bytes, a multiple of the granule: sixteen times the mean may be more than there are numbers. */

@@ -23,6 +23,9 @@ final class ShardRun {
     private static final long NS_A_WALK = 2_000;
 
     private static final long NS_A_BLOCK = 20;
+    /** Where only the names of blocks in use are looked at. */
+    private static final long NS_A_NAME = 1;
+
     private static final long GRANULES_A_NS = 64;
 
     /** What walks may add to an operation, on average: whole checks, calls with wrong addresses, parts of free blocks. */
@@ -30,6 +33,7 @@ final class ShardRun {
 
     private static final long WRONG_ADDRESS_NS = 20;
     private static final long FREE_PARTS_NS = 10;
+    private static final long WRONG_HANDLE_NS = 10;
 
     private static final int WRONG_SIZE_PERIOD = 64;
     private static final int HUGE_REQUEST_PERIOD = 512;
@@ -46,6 +50,7 @@ final class ShardRun {
     private final SlotList retired;
     private final WholeCheck whole;
     private final WrongCalls wrong;
+    private final WrongHandles wrongHandles;
     private final FreeParts freeParts;
 
     private Load load;
@@ -55,6 +60,7 @@ final class ShardRun {
     private long untilWhole;
     private long untilWrong;
     private long untilParts;
+    private long untilWrongHandle;
 
     /** {@code provider}: makes the strategy, whose name says which rules it keeps. */
     ShardRun(final StrategyProvider provider, final Shard shard) {
@@ -72,6 +78,7 @@ final class ShardRun {
         retired = checked.retired();
         whole = new WholeCheck(checked);
         wrong = new WrongCalls(checked, random);
+        wrongHandles = new WrongHandles(checked, random);
         freeParts = new FreeParts(checked, random);
         load = new Load(shape, rules, random);
     }
@@ -91,7 +98,14 @@ final class ShardRun {
         }
         // Whole milliseconds, as the file has them.
         final long milliseconds = (System.nanoTime() - from) / 1_000_000;
-        return new ShardResult(shard, operation, checked.digest(), milliseconds / 1e3, violation);
+        return new ShardResult(
+                shard,
+                operation,
+                checked.names().operations(),
+                wrongHandles.refused(),
+                checked.digest(),
+                milliseconds / 1e3,
+                violation);
     }
 
     private void runPart(final LongConsumer progress) {
@@ -134,7 +148,7 @@ final class ShardRun {
         }
         if (random.below(2) == 0) {
             checked.allocate(
-                    shape.region().sizeBytes() + 1 + random.below(shape.region().sizeBytes()), 0);
+                    shape.region().sizeBytes() + 1 + random.below(shape.region().sizeBytes()), 0, random.below(2) == 0);
         }
         new TwinProbe(checked.strategy(), fresh, load, random).run(PROBE_OPERATIONS);
         whole.run();
@@ -160,6 +174,9 @@ final class ShardRun {
         if (--untilWrong < 0) {
             untilWrong = random.below(2 * walkNs() / WRONG_ADDRESS_NS);
             wrong.wrongAddress();
+        } else if (--untilWrongHandle < 0) {
+            untilWrongHandle = random.below(2 * (NS_A_WALK + NS_A_NAME * model.blocks()) / WRONG_HANDLE_NS);
+            wrongHandles.run();
         } else if (--untilParts < 0) {
             untilParts = random.below(2 * walkNs() / FREE_PARTS_NS);
             retireFreePart();
@@ -203,10 +220,12 @@ final class ShardRun {
                 final int slot = any(inUse);
                 checked.retireTail(slot, shorter(slot));
             }
+        } else if (draw < 238) {
+            checked.rename(any(inUse));
         } else if (random.below(WRONG_SIZE_PERIOD) == 0) {
             wrong.wrongSize();
         } else {
-            checked.sizeOf(any(inUse));
+            checked.checkSize(any(inUse));
         }
     }
 
@@ -249,8 +268,8 @@ final class ShardRun {
         } else {
             sizeBytes = load.sizeBytes(granuleBytes) - random.below(granuleBytes);
         }
-        final boolean granted =
-                checked.allocate(sizeBytes, random.below(4) == 0 ? load.alignmentBytes(granuleBytes) : 0);
+        final long alignmentBytes = random.below(4) == 0 ? load.alignmentBytes(granuleBytes) : 0;
+        final boolean granted = checked.allocate(sizeBytes, alignmentBytes, load.byHandle());
         if (!granted && random.below(8) == 0) {
             goal = model.blocks() * 3 / 4;
         }

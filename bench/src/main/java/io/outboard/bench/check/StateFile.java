@@ -34,7 +34,8 @@ final class StateFile implements AutoCloseable {
     /**
      * Opens a folder's file, or makes one.
      *
-     * @throws WrongUseException if another process has it open, or it is of another seed, another commit or no such file at all;
+     * @throws WrongUseException if another process has it open, or it is of another seed, another commit, another version of this
+     *     command or no such file at all;
      *     nothing changed
      */
     StateFile(final Path folder, final long seed, final String commit) throws IOException {
@@ -68,6 +69,13 @@ final class StateFile implements AutoCloseable {
         int number = 0;
         for (final String line : text.substring(0, end).lines().toList()) {
             number++;
+            if (ShardResult.isOfAnotherVersion(line)) {
+                throw wrong(
+                                number,
+                                "must be of version " + ShardResult.VERSION
+                                        + ", whose shards are others: choose another folder")
+                        .get();
+            }
             final ShardResult result = ShardResult.parse(line)
                     .orElseThrow(wrong(number, "must be a finished shard, as outboard check writes them"));
             if (result.shard().seed() != seed) {

@@ -46,11 +46,16 @@ final class TwinProbe {
         compare("largestFreeBlockBytes", old.largestFreeBlockBytes(), fresh.largestFreeBlockBytes());
     }
 
+    /** By handle or not: handles may differ, where blocks are may not. */
     private void allocate() {
         final long sizeBytes = load.sizeBytes(granuleBytes);
         final long alignmentBytes = random.below(4) == 0 ? load.alignmentBytes(granuleBytes) : 1;
-        final long address = allocate(old, sizeBytes, alignmentBytes);
-        compare("allocate", address, allocate(fresh, sizeBytes, alignmentBytes));
+        final boolean byHandle = alignmentBytes == 1 && random.below(2) == 0;
+        final long address = byHandle ? allocateByHandle(old, sizeBytes) : allocate(old, sizeBytes, alignmentBytes);
+        compare(
+                "allocate",
+                address,
+                byHandle ? allocateByHandle(fresh, sizeBytes) : allocate(fresh, sizeBytes, alignmentBytes));
         if (address >= 0) {
             addresses[count++] = address;
         }
@@ -59,6 +64,15 @@ final class TwinProbe {
     private static long allocate(final Strategy strategy, final long sizeBytes, final long alignmentBytes) {
         try {
             return strategy.allocate(sizeBytes, alignmentBytes);
+        } catch (final BlockTableFullException full) {
+            return FULL;
+        }
+    }
+
+    private static long allocateByHandle(final Strategy strategy, final long sizeBytes) {
+        try {
+            final long handle = strategy.allocateByHandle(sizeBytes);
+            return handle == Strategy.NO_SPACE ? Strategy.NO_SPACE : strategy.nameByAddress(handle);
         } catch (final BlockTableFullException full) {
             return FULL;
         }
@@ -83,6 +97,11 @@ final class TwinProbe {
             case 2 -> {
                 drop(index);
                 compare("release", old.release(old.retire(address)), fresh.release(fresh.retire(address)));
+            }
+            case 3 -> {
+                drop(index);
+                old.freeByHandle(old.nameByHandle(address));
+                fresh.freeByHandle(fresh.nameByHandle(address));
             }
             default -> free(index);
         }

@@ -8,12 +8,15 @@ import io.outboard.core.Strategy;
 final class WrongCalls {
 
     private static final int REMEMBERED = 16;
-    private static final int CALLS = 6;
-    private static final int SOURCES = 10;
+    private static final int ADDRESS_CALLS = 7;
+    private static final int SIZE_CALLS = 7;
+    private static final int SIZE_CALLS_WITHOUT_A_BLOCK = 3;
+    private static final int SOURCES = 11;
 
     private final CheckedStrategy checked;
     private final Strategy strategy;
     private final IntervalModel model;
+    private final BlockNames names;
     private final SplitMix64 random;
     private final long[] freed = new long[REMEMBERED];
     private int freedCount;
@@ -23,6 +26,7 @@ final class WrongCalls {
         this.random = random;
         strategy = checked.strategy();
         model = checked.model();
+        names = checked.names();
     }
 
     /** Keeps the address of a block that is about to be freed. */
@@ -30,11 +34,11 @@ final class WrongCalls {
         freed[freedCount++ % REMEMBERED] = checked.addressOf(model.start(slot));
     }
 
-    /** One call with an address at which no block in use starts. */
+    /** One call with an address that names no block in use: none starts there, or a handle names it. */
     void wrongAddress() {
         final long address = anyAddress((int) random.below(SOURCES));
-        final int call = (int) random.below(CALLS);
-        if (isInUse(address)) {
+        final int call = (int) random.below(ADDRESS_CALLS);
+        if (names.isAddress(address)) {
             return;
         }
         try {
@@ -44,6 +48,7 @@ final class WrongCalls {
                 case 2 -> strategy.extend(address, Long.MAX_VALUE);
                 case 3 -> strategy.sizeOf(address);
                 case 4 -> strategy.retireTail(address, 1);
+                case 5 -> strategy.nameByHandle(address);
                 default -> strategy.free(address);
             }
         } catch (final InvalidAddressException refused) {
@@ -84,6 +89,8 @@ final class WrongCalls {
                 // Where 32 bits of granules come round.
                 final long around = granuleBytes << Integer.SIZE;
                 return (inUse.size() == 0 ? anywhere : startOf(inUse)) + (random.below(2) == 0 ? around : -around);
+            case 9:
+                return inUse.size() == 0 ? anywhere : startOf(inUse);
             default:
                 return random.below(2) == 0 ? anywhere : -1 - (random.next() >>> random.below(Long.SIZE));
         }
@@ -93,33 +100,27 @@ final class WrongCalls {
         return checked.addressOf(model.start(slots.get((int) random.below(slots.size()))));
     }
 
-    private boolean isInUse(final long address) {
-        final long offset = address - strategy.region().address();
-        if (offset < 0 || (offset & (strategy.granuleBytes() - 1)) != 0) {
-            return false;
-        }
-        final int slot = model.startingAt(offset / strategy.granuleBytes());
-        return slot != IntervalModel.NONE && checked.inUse().contains(slot);
-    }
-
     /** One call with a size or an alignment that is out of its range. */
     void wrongSize() {
         final SlotList inUse = checked.inUse();
         final long negative = -random.below(Long.MAX_VALUE);
-        final int call = (int) random.below(inUse.size() == 0 ? 2 : CALLS);
         final int slot = inUse.size() == 0 ? 0 : inUse.get((int) random.below(inUse.size()));
+        // What is named by a handle is refused for its address, whatever the size.
+        final boolean hasBlock = slot != 0 && !names.isHeld(slot);
+        final int call = (int) random.below(hasBlock ? SIZE_CALLS : SIZE_CALLS_WITHOUT_A_BLOCK);
         final long address = checked.addressOf(model.start(slot));
         final long sizeBytes = checked.bytes(model.size(slot));
-        if (call == CALLS - 1 && checked.rules().blockSize(model.size(slot) - 1) == model.size(slot)) {
+        if (call == SIZE_CALLS - 1 && checked.rules().blockSize(model.size(slot) - 1) == model.size(slot)) {
             return;
         }
         try {
             switch (call) {
                 case 0 -> strategy.allocate(negative);
                 case 1 -> strategy.allocate(1, random.below(2) == 0 ? negative : 3L << random.below(60));
-                case 2 -> strategy.trim(address, random.below(2) == 0 ? negative : sizeBytes + 1);
-                case 3 -> strategy.retireTail(address, random.below(2) == 0 ? negative : sizeBytes + 1);
-                case 4 -> strategy.extend(address, negative);
+                case 2 -> strategy.allocateByHandle(negative);
+                case 3 -> strategy.trim(address, random.below(2) == 0 ? negative : sizeBytes + 1);
+                case 4 -> strategy.retireTail(address, random.below(2) == 0 ? negative : sizeBytes + 1);
+                case 5 -> strategy.extend(address, negative);
                 default -> strategy.extend(address, sizeBytes - strategy.granuleBytes());
             }
         } catch (final InvalidAddressException wrong) {

@@ -21,10 +21,12 @@ final class BrokenStrategy implements Strategy {
     private long lastAddress;
     private long lastHandle;
     private boolean wasInUse;
+    private final BrokenHandles handles;
 
     private BrokenStrategy(final Strategy strategy, final Fault fault) {
         this.strategy = strategy;
         this.fault = fault;
+        handles = new BrokenHandles(strategy, fault, this::shows);
     }
 
     /** Makes strategies of this fault, which pass for TLSF. */
@@ -89,7 +91,10 @@ final class BrokenStrategy implements Strategy {
         if (shows(Fault.UNALIGNED)) {
             return address + 1;
         }
-        return shows(Fault.OUTSIDE) ? address + (region().sizeBytes() & -granuleBytes()) : address;
+        // Aligned, it might be found for that.
+        return alignmentBytes == 1 && shows(Fault.OUTSIDE)
+                ? address + (region().sizeBytes() & -granuleBytes())
+                : address;
     }
 
     private long place(final long sizeBytes, final long alignmentBytes) {
@@ -108,6 +113,9 @@ final class BrokenStrategy implements Strategy {
         try {
             strategy.free(address);
         } catch (final InvalidAddressException e) {
+            if (fault == Fault.HELD_BLOCK_FREED_BY_ADDRESS && handles.freeHeldAt(address)) {
+                return;
+            }
             if (fault == Fault.FREE_TAKES_ALL) {
                 return;
             }
@@ -181,6 +189,41 @@ final class BrokenStrategy implements Strategy {
     @Override
     public long sizeOf(final long address) {
         return strategy.sizeOf(address);
+    }
+
+    @Override
+    public long allocateByHandle(final long sizeBytes) {
+        return handles.allocate(sizeBytes);
+    }
+
+    @Override
+    public void freeByHandle(final long handle) {
+        handles.free(handle);
+    }
+
+    @Override
+    public long retireByHandle(final long handle) {
+        return handles.retire(handle);
+    }
+
+    @Override
+    public long addressOf(final long handle) {
+        return handles.addressOf(handle);
+    }
+
+    @Override
+    public long sizeByHandle(final long handle) {
+        return handles.sizeOf(handle);
+    }
+
+    @Override
+    public long nameByHandle(final long address) {
+        return handles.nameByHandle(address);
+    }
+
+    @Override
+    public long nameByAddress(final long handle) {
+        return handles.nameByAddress(handle);
     }
 
     @Override

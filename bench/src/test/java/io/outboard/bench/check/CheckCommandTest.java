@@ -47,9 +47,9 @@ class CheckCommandTest {
         assertEquals(2, lines.size());
         assertTrue(
                 lines.get(0)
-                        .matches(
-                                "\\{\"strategy\":\"tlsf\",\"seed\":1,\"shards\":1,\"operations\":200\\d\\d,\"violations\":0,.*"
-                                        + "\"commit\":\"[^\"]+\"}"),
+                        .matches("\\{\"strategy\":\"tlsf\",\"seed\":1,\"shards\":1,\"operations\":200\\d\\d,"
+                                + "\"byHandle\":[1-9]\\d*,\"wrongHandles\":[1-9]\\d*,\"violations\":0,.*"
+                                + "\"commit\":\"[^\"]+\"}"),
                 lines.get(0));
         assertEquals(lines, Files.readAllLines(folder.resolve("check.json")));
         assertTrue(Files.readString(folder.resolve("environment.json")).contains("\"jdk\":"));

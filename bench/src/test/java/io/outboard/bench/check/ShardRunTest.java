@@ -64,6 +64,16 @@ class ShardRunTest {
         assertTrue(violation.contains(fault.message()), violation);
     }
 
+    /** The counts are what a reader of results has to go by. */
+    @ParameterizedTest
+    @MethodSource("strategies")
+    void shouldNameBlocksByHandleAndTryWrongHandles(final StrategyProvider provider) {
+        final ShardResult result = run(provider, SEED, MIDDLING, 100_000);
+
+        assertTrue(result.byHandle() > result.operations() / 20, () -> result.toString());
+        assertTrue(result.wrongHandles() > 50, () -> result.toString());
+    }
+
     @Test
     void shouldDoTheSameForTheSameSeed() {
         final StrategyProvider tlsf = Strategies.named("tlsf");
@@ -77,9 +87,10 @@ class ShardRunTest {
         assertNotEquals(first.digest(), run(tlsf, SEED, MIDDLING + 8, 20_000).digest());
     }
 
-    @Test
-    void shouldFindAFaultAtTheSameOperationAgain() {
-        final StrategyProvider broken = BrokenStrategy.provider(Fault.OVERLAP);
+    @ParameterizedTest
+    @EnumSource(names = {"OVERLAP", "OLD_HANDLE_TAKEN", "HANDLE_AT_ANOTHER_ADDRESS"})
+    void shouldFindAFaultAtTheSameOperationAgain(final Fault fault) {
+        final StrategyProvider broken = BrokenStrategy.provider(fault);
 
         final ShardResult first = run(broken, SEED, MIDDLING, 400_000);
         final ShardResult again = run(broken, SEED, MIDDLING, 300_000);

@@ -16,13 +16,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StateFileTest {
 
     private static final Shard FIRST = new Shard("tlsf", -7, 0, 4_000_000);
     private static final Shard SECOND = new Shard("hal-best-fit", -7, 1, 12);
-    private static final ShardResult OF_FIRST = new ShardResult(FIRST, 4_000_009, -1, 1.25, null);
-    private static final ShardResult OF_SECOND = new ShardResult(SECOND, 13, 255, 0.5, null);
+    private static final ShardResult OF_FIRST = new ShardResult(FIRST, 4_000_009, 700_000, 80, -1, 1.25, null);
+    private static final ShardResult OF_SECOND = new ShardResult(SECOND, 13, 0, 0, 255, 0.5, null);
 
     @TempDir
     private Path folder;
@@ -61,7 +62,7 @@ class StateFileTest {
     @Test
     void shouldNotKeepAShardWithAViolation() throws IOException {
         try (StateFile state = open()) {
-            state.add(new ShardResult(FIRST, 4, 5, 0.1, "wrong"));
+            state.add(new ShardResult(FIRST, 4, 1, 1, 5, 0.1, "wrong"));
         }
 
         assertEquals(0, Files.size(file));
@@ -97,6 +98,24 @@ class StateFileTest {
         assertTrue(String.valueOf(thrown.getMessage())
                 .endsWith("check-shards.json:3: must be a finished shard, as outboard check writes them"));
         assertEquals(-1, Arrays.mismatch(before, Files.readAllBytes(file)));
+    }
+
+    /** Of the same commit, as a build of changed sources says it is: the same numbers stood for other operations. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "\"version\":1,", "\"version\":3,"})
+    void shouldRefuseShardsOfAnotherVersion(final String version) throws IOException {
+        final String line = "{" + version
+                + "\"strategy\":\"tlsf\",\"seed\":-7,\"shard\":0,\"asked\":4000000,\"operations\":4000009,"
+                + "\"digest\":\"ff\",\"seconds\":1.250,\"violations\":0,\"commit\":\"abc-dirty\"}\n";
+        Files.writeString(file, line);
+
+        final WrongUseException thrown = assertThrows(WrongUseException.class, this::open);
+
+        assertTrue(
+                String.valueOf(thrown.getMessage())
+                        .endsWith(":1: must be of version 2, whose shards are others: choose another folder"),
+                thrown.getMessage());
+        assertEquals(line, Files.readString(file));
     }
 
     @ParameterizedTest

@@ -68,8 +68,10 @@ class OptionsTest {
     void shouldSayTheDefaults() {
         final OutboardOptions unset = OutboardOptions.ofProperties();
 
-        assertEquals(List.of("outboard.dumpFolder"), unsetOnes());
+        assertEquals(List.of("outboard.dumpFolder", "outboard.service", "outboard.serviceName"), unsetOnes());
         assertNull(unset.dumpFolder());
+        assertNull(unset.service());
+        assertNull(unset.serviceName());
         defaults.keySet().stream().filter(name -> !unsetOnes().contains(name)).forEach(name -> {
             final String value = String.valueOf(defaults.get(name));
             assertEquals(unset, with(name, value, OutboardOptions::ofProperties), () -> name + "=" + value);

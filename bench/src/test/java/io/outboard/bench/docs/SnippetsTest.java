@@ -50,6 +50,7 @@ class SnippetsTest {
             import io.outboard.cuda.*;
             import io.outboard.cuda.memory.*;
             import io.outboard.pool.*;
+            import io.outboard.service.*;
             import java.nio.file.*;
             import java.util.*;
             import jcuda.*;

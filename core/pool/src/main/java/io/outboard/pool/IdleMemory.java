@@ -1,19 +1,21 @@
 package io.outboard.pool;
 
 import io.outboard.core.MemorySource;
+import io.outboard.core.MemoryUser;
 import io.outboard.pool.guard.OwnThreads;
 import io.outboard.pool.lanes.Lanes;
 import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little. It has a thread,
- * since a pool that isn't used calls nothing; that ends when the pool is closed, or some time after it is forgotten.
+ * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little, or when the source says
+ * that others need it. For the first two it has a thread, since a pool that isn't used calls nothing; that ends when the pool is closed,
+ * or some time after it is forgotten. The source has threads of its own.
  *
  * <p>To give back may mean to wait for the device. So neither is done for little, and seldom where it was in vain, since free
  * memory lies between blocks in use.
  */
-final class IdleMemory {
+final class IdleMemory implements MemoryUser {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
@@ -35,6 +37,9 @@ final class IdleMemory {
     private final Backoff idle = new Backoff();
     private final Backoff pressure = new Backoff();
     private @Nullable Thread thread;
+
+    /** The source may outlive a pool that is forgotten. */
+    private WeakReference<Pool> pool = new WeakReference<>(null);
 
     IdleMemory(final PoolBuilder builder, final Lanes lanes, final OwnThreads threads) {
         label = builder.label();
@@ -64,21 +69,24 @@ final class IdleMemory {
         }
     }
 
-    /** Nothing to do, and no thread, unless it is told to. */
-    void start(final Pool pool) {
+    /** No thread, unless it is told to. */
+    void start(final Pool started) {
+        final WeakReference<Pool> watched = new WeakReference<>(started);
+        pool = watched;
+        source.addUser(this);
         if (keptMillis < Long.MAX_VALUE || leftBytes > 0) {
-            final WeakReference<Pool> watched = new WeakReference<>(pool);
             // It inherits nothing: whoever makes a pool may be of a program that is to be unloaded before the pool
             // ends.
-            final Thread started = new Thread(null, () -> run(watched), "outboard-idle", 0, false);
-            started.setContextClassLoader(null);
-            started.setDaemon(true);
-            started.start();
-            thread = started;
+            final Thread newThread = new Thread(null, () -> run(watched), "outboard-idle", 0, false);
+            newThread.setContextClassLoader(null);
+            newThread.setDaemon(true);
+            newThread.start();
+            thread = newThread;
         }
     }
 
     void end() {
+        source.removeUser(this);
         if (thread != null) {
             thread.interrupt();
         }
@@ -108,6 +116,26 @@ final class IdleMemory {
         } catch (final InterruptedException e) {
             // The pool is closed, or its device has ended.
         }
+    }
+
+    @Override
+    public void giveBack(final long bytes) {
+        final Pool pressed = pool.get();
+        if (pressed == null) {
+            source.removeUser(this);
+        } else if (threads.enter()) {
+            try {
+                final long heldBytes = lanes.totals.heldBytes();
+                pressed.trimTo(Math.max(keptBytes, heldBytes - bytes));
+            } finally {
+                threads.leave();
+            }
+        }
+    }
+
+    @Override
+    public long usedBytes() {
+        return lanes.totals.usedBytes();
     }
 
     private void attempt(final Pool pool, final boolean periodEnds) {

@@ -26,6 +26,9 @@ class PoolStressTest {
     private static final int THREADS = 8;
     private static final int OPERATIONS_A_PHASE = 500;
     private static final long NANOSECONDS = Effort.nanoseconds(800);
+    /** However slow the machine is. */
+    private static final int FEWEST_PHASES = 2;
+
     private static final long GRANULE = 4096;
     private static final long LIMIT_BYTES = 32L << 20;
 
@@ -103,7 +106,7 @@ class PoolStressTest {
             protected boolean onAdvance(final int phase, final int registered) {
                 check(pool);
                 phases++;
-                return System.nanoTime() > end || failure.get() != null;
+                return (phases >= FEWEST_PHASES && System.nanoTime() > end) || failure.get() != null;
             }
         };
         for (int i = 0; i < THREADS; i++) {
@@ -115,7 +118,7 @@ class PoolStressTest {
         }
 
         assertNull(failure.get(), () -> "phase " + phases + ": " + failure.get());
-        assertTrue(phases > 1, "some quiet points");
+        assertTrue(phases >= FEWEST_PHASES, "some quiet points");
         assertTrue(pool.statistics().allocations() > THREADS * OPERATIONS_A_PHASE / 4, "most allocations succeed");
         handed.forEach(block -> pool.free(block.address));
         for (final Worker worker : workers) {

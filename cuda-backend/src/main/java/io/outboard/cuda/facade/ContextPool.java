@@ -8,14 +8,9 @@ import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.StreamCaptures;
-import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
-import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
-import java.nio.file.Path;
-import java.util.Optional;
 import java.util.function.IntSupplier;
-import java.util.function.Supplier;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
@@ -27,14 +22,8 @@ final class ContextPool {
     /** Stands for an allocation that the driver has to try. */
     static final long NOT_SERVED = 0;
 
-    /** So many first regions of default size are what the device has, where a pool grows by whole ones. */
-    private static final long FIRST_REGIONS = 32;
-
-    /** Where it grows in place, by little. */
-    private static final long FIRST_BYTES = 64L << 20;
-
-    /** A device has no more contexts with pools than that. */
-    private static final int MOST_OF_A_NAME = 100;
+    /** Stands for one that the driver mustn't try, since the memory is another process's to lend. */
+    static final long REFUSED = -1;
 
     private final CudaCalls calls;
     private final ContextMemorySource source;
@@ -48,20 +37,24 @@ final class ContextPool {
     private volatile long pitchUnitBytes;
     private volatile boolean live = true;
 
+    /** Whether the log has why leased memory ran out. */
+    private volatile boolean hasTold;
+
     /**
      * The context is current on the calling thread.
      *
      * @param name of the pool, to which a number is added if another has it; null for none
+     * @param source in the context; it is the caller's if this fails
      */
     ContextPool(
             final @Nullable String name,
             final CudaCalls calls,
-            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final ContextMemorySource source,
             final int device,
             final long context,
             final StreamCaptures captures,
             final PoolOptions options) {
-        source = new ContextMemorySource(calls, context, captures, virtualMemory, device);
+        this.source = source;
         this.calls = calls;
         this.device = device;
         this.context = context;
@@ -70,45 +63,7 @@ final class ContextPool {
         freeIsBarrier = options.freeIsBarrier();
         // A program that is told to create and destroy its streams by the facade does so; others may not.
         work = new ContextWork(calls, context, captures, marks());
-        final long availableBytes = source.availableBytes();
-        final long goodBytes = virtualMemory.get().isPresent()
-                ? Math.min(FIRST_BYTES, availableBytes)
-                : availableBytes / FIRST_REGIONS;
-        final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
-        final long limitBytes = Math.max(1, (long) (availableBytes * options.share()));
-        final Supplier<PoolBuilder> description = () -> describe(options, firstBytes, limitBytes);
-        pool = name == null ? description.get().build() : named(description, name);
-    }
-
-    private PoolBuilder describe(final PoolOptions options, final long firstBytes, final long limitBytes) {
-        final PoolBuilder builder = Pool.over(source)
-                .strategy(options.strategy())
-                .reuse(policy, work)
-                .firstRegionBytes(Math.max(1, firstBytes))
-                .limitBytes(limitBytes);
-        if (!options.keep().isZero()) {
-            builder.keep(options.keep(), 0);
-        }
-        if (options.leaveBytes() > 0) {
-            builder.leave(options.leaveBytes());
-        }
-        final Path dumpFolder = options.dumpFolder();
-        return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);
-    }
-
-    /** The device may have other contexts, and the program pools of its own. If JMX doesn't work here, the pool has no name. */
-    private static Pool named(final Supplier<PoolBuilder> description, final String name) {
-        for (int number = 1; number <= MOST_OF_A_NAME; number++) {
-            try {
-                return description
-                        .get()
-                        .name(number == 1 ? name : name + "-" + number)
-                        .build();
-            } catch (final IllegalStateException e) {
-                LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
-            }
-        }
-        return description.get().build();
+        pool = PoolMaker.pool(name, source, work, options);
     }
 
     int device() {
@@ -155,11 +110,13 @@ final class ContextPool {
 
     // Memory
 
-    /** A device address, or {@link #NOT_SERVED}, whatever the reason: the driver then says why, by its code. */
+    /** A device address, or {@link #NOT_SERVED}, whatever the reason: the driver then says why, by its code; or {@link #REFUSED}. */
     public long allocate(final long sizeBytes) {
         try {
             return pool.allocate(sizeBytes);
-        } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
+        } catch (final DeviceOutOfMemoryException e) {
+            return outOfMemory(e);
+        } catch (final BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
         } catch (final IllegalStateException e) {
             return ended(e);
@@ -174,11 +131,26 @@ final class ContextPool {
                 return NOT_SERVED;
             }
             return pool.allocateAsync(sizeBytes, stream);
-        } catch (final DeviceOutOfMemoryException | BlockTableFullException | CudaFailureException e) {
+        } catch (final DeviceOutOfMemoryException e) {
+            return outOfMemory(e);
+        } catch (final BlockTableFullException | CudaFailureException e) {
             return NOT_SERVED;
         } catch (final IllegalStateException e) {
             return ended(e);
         }
+    }
+
+    /** What a quota refuses the driver would take beside the lender's back. The program sees a code; why, the log says once. */
+    private long outOfMemory(final DeviceOutOfMemoryException e) {
+        if (!source.isLeased()) {
+            return NOT_SERVED;
+        }
+        if (!hasTold) {
+            hasTold = true;
+            final Throwable refusal = e.getCause() == null ? e : e.getCause();
+            LOGGER.log(System.Logger.Level.WARNING, "leased memory has run out: {0}", refusal.getMessage());
+        }
+        return REFUSED;
     }
 
     /** Another thread has ended the context while this one was on its way: the driver says so. */
@@ -264,9 +236,10 @@ final class ContextPool {
         return freed == CudaCalls.SUCCESS ? code : freed;
     }
 
-    /** What could still be had from here without another region, in bytes. */
-    long unusedBytes() {
-        return pool.statistics().freeBytes() + pool.statistics().limboBytes();
+    /** What can be had from here and from the device, which reports so much as free; of a lender's no more than that may lend. */
+    long withUnused(final long deviceBytes) {
+        final long moreBytes = source.isLeased() ? Math.min(deviceBytes, source.availableBytes()) : deviceBytes;
+        return moreBytes + pool.statistics().freeBytes() + pool.statistics().limboBytes();
     }
 
     /** Gives regions without a block in use back to the driver. True if there were any. */

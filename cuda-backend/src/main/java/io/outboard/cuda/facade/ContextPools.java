@@ -3,6 +3,7 @@ package io.outboard.cuda.facade;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
@@ -37,7 +38,7 @@ public final class ContextPools {
 
     private final @Nullable String family;
     private final Supplier<CudaCalls> loader;
-    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
+    private final PoolMaker maker;
     private final Supplier<? extends PoolOptions> defaults;
 
     /** What a thread uses; null while that isn't known. */
@@ -72,7 +73,7 @@ public final class ContextPools {
             final Supplier<CudaCalls> loader,
             final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
             final Supplier<? extends PoolOptions> defaults) {
-        this(null, loader, virtualMemory, defaults);
+        this(null, loader, virtualMemory, LeasedMemory::connect, defaults);
     }
 
     /**
@@ -81,16 +82,18 @@ public final class ContextPools {
      * @param family what the names of pools begin with, and what their device follows; null for none
      * @param loader of CUDA
      * @param virtualMemory what regions grow in place by, or nothing
+     * @param lender what leased memory comes from, if options say so
      * @param defaults options unless others are configured, asked for when the first pool is made
      */
     public ContextPools(
             final @Nullable String family,
             final Supplier<CudaCalls> loader,
             final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final LeasedMemory.Door lender,
             final Supplier<? extends PoolOptions> defaults) {
         this.family = family;
         this.loader = loader;
-        this.virtualMemory = virtualMemory;
+        maker = new PoolMaker(virtualMemory, lender);
         this.defaults = defaults;
     }
 
@@ -189,14 +192,8 @@ public final class ContextPools {
         if (options == null) {
             options = defaults.get();
         }
-        final ContextPool added = new ContextPool(
-                family == null ? null : family + "-device" + device,
-                calls,
-                options.growInPlace() ? virtualMemory : Optional::empty,
-                device,
-                context,
-                captures,
-                options);
+        final ContextPool added = maker.make(
+                family == null ? null : family + "-device" + device, calls, device, context, captures, options);
         views.showTo(added);
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;

@@ -37,8 +37,9 @@ public class DriverFacade {
 
     public int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
         final ContextPool pool = pools.ofDriver();
-        if (calls.allocate(pool, dptr, bytesize)) {
-            return CUresult.CUDA_SUCCESS;
+        final int served = calls.allocate(pool, dptr, bytesize);
+        if (served != PooledCalls.ASK_DRIVER) {
+            return calls.result(served);
         }
         return calls.result(
                 calls.allocateByDriver(pool, dptr, OUT_OF_MEMORY, () -> originalCuMemAlloc(dptr, bytesize)));
@@ -54,9 +55,12 @@ public class DriverFacade {
         final boolean ordinary =
                 pPitch != null && (elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16);
         final long pitchBytes = ordinary ? calls.pitchOf(pool, widthInBytes, height) : 0;
-        if (pitchBytes > 0 && calls.allocate(pool, dptr, pitchBytes * height)) {
-            pPitch[0] = pitchBytes;
-            return CUresult.CUDA_SUCCESS;
+        if (pitchBytes > 0) {
+            final int served = calls.allocate(pool, dptr, pitchBytes * height);
+            pPitch[0] = served == CUresult.CUDA_SUCCESS ? pitchBytes : pPitch[0];
+            if (served != PooledCalls.ASK_DRIVER) {
+                return calls.result(served);
+            }
         }
         return calls.result(calls.allocateByDriver(
                 pool,
@@ -70,10 +74,9 @@ public class DriverFacade {
         // The memory is to be of the stream's context, whichever is current. Of other streams the driver knows it.
         final ContextPool pool = stream == ContextWork.DEFAULT_STREAM ? pools.ofDriver() : pools.ofStream(stream);
         if (pool != null && dptr != null && hStream != null && bytesize > 0) {
-            final long address = pool.allocateAsync(bytesize, stream);
-            if (address != ContextPool.NOT_SERVED) {
-                DevicePointers.set(dptr, address);
-                return CUresult.CUDA_SUCCESS;
+            final int served = PooledCalls.allocated(pool.allocateAsync(bytesize, stream), dptr);
+            if (served != PooledCalls.ASK_DRIVER) {
+                return calls.result(served);
             }
         }
         return calls.result(calls.allocateByDriver(

@@ -39,4 +39,12 @@ public interface PoolOptions {
     /** {@return where JMX clients may write dumps; null for nowhere} */
     @Nullable
     Path dumpFolder();
+
+    /** {@return the socket of the lender that all memory is leased from; null for none} */
+    @Nullable
+    Path service();
+
+    /** {@return by which name the lender knows the quota; null for one of this process's own} */
+    @Nullable
+    String serviceName();
 }

@@ -8,14 +8,21 @@ import java.util.function.IntSupplier;
 import jcuda.CudaException;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
+import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the facades of runtime and driver have in common. The rule of both: what is ordinary comes from the pool; what
- * isn't, and what the pool can't serve, goes to CUDA itself with the caller's own arguments. So corner cases are CUDA's,
+ * isn't, and what the pool can't serve, goes to CUDA itself with the caller's own arguments, unless a lender has refused it. So corner cases are CUDA's,
  * and its codes and the exceptions of JCuda for a Java null, too. Safe for any number of threads.
  */
 final class PooledCalls {
+
+    /** No code: the driver is to be asked. */
+    static final int ASK_DRIVER = -1;
+
+    /** The driver's code has the same number. */
+    private static final int OUT_OF_MEMORY = cudaError.cudaErrorMemoryAllocation;
 
     /** Above it addresses are the driver's business: it refuses. No device has so much, and no sum overflows. */
     private static final long MOST_BYTES = 1L << 48;
@@ -62,17 +69,25 @@ final class PooledCalls {
 
     // Memory
 
-    /** Whether the pool served. If not, nothing has changed. */
-    boolean allocate(final @Nullable ContextPool pool, final @Nullable Pointer pointer, final long sizeBytes) {
+    /** What the caller is to answer, success or a code; or {@link #ASK_DRIVER}, and then nothing has changed. */
+    int allocate(final @Nullable ContextPool pool, final @Nullable Pointer pointer, final long sizeBytes) {
         if (pool == null || pointer == null || sizeBytes <= 0) {
-            return false;
+            return ASK_DRIVER;
         }
-        final long address = pool.allocate(sizeBytes);
+        return allocated(pool.allocate(sizeBytes), pointer);
+    }
+
+    /** The same for what a pool has answered. */
+    static int allocated(final long address, final Pointer pointer) {
         if (address == ContextPool.NOT_SERVED) {
-            return false;
+            return ASK_DRIVER;
+        }
+        if (address == ContextPool.REFUSED) {
+            DevicePointers.set(pointer, 0);
+            return OUT_OF_MEMORY;
         }
         DevicePointers.set(pointer, address);
-        return true;
+        return CudaCalls.SUCCESS;
     }
 
     /**
@@ -124,10 +139,10 @@ final class PooledCalls {
         return pointer == null ? null : pools.owner(DevicePointers.address(pointer));
     }
 
-    /** Adds to the free bytes what the pool has free. */
+    /** Adds to the device's free bytes what the pool has free. */
     static void addUnused(final @Nullable ContextPool pool, final long @Nullable [] freeBytes) {
         if (pool != null && freeBytes != null && freeBytes.length > 0) {
-            freeBytes[0] += pool.unusedBytes();
+            freeBytes[0] = pool.withUnused(freeBytes[0]);
         }
     }
 

@@ -30,8 +30,9 @@ public class RuntimeFacade {
 
     public int cudaMalloc(final Pointer devPtr, final long size) {
         final ContextPool pool = pools.ofRuntime();
-        if (calls.allocate(pool, devPtr, size)) {
-            return cudaError.cudaSuccess;
+        final int served = calls.allocate(pool, devPtr, size);
+        if (served != PooledCalls.ASK_DRIVER) {
+            return calls.result(served);
         }
         return calls.result(calls.allocateByDriver(
                 pool, devPtr, cudaError.cudaErrorMemoryAllocation, () -> originalCudaMalloc(devPtr, size)));
@@ -40,9 +41,12 @@ public class RuntimeFacade {
     public int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
         final ContextPool pool = pools.ofRuntime();
         final long pitchBytes = pitch == null ? 0 : calls.pitchOf(pool, width, height);
-        if (pitchBytes > 0 && calls.allocate(pool, devPtr, pitchBytes * height)) {
-            pitch[0] = pitchBytes;
-            return cudaError.cudaSuccess;
+        if (pitchBytes > 0) {
+            final int served = calls.allocate(pool, devPtr, pitchBytes * height);
+            pitch[0] = served == cudaError.cudaSuccess ? pitchBytes : pitch[0];
+            if (served != PooledCalls.ASK_DRIVER) {
+                return calls.result(served);
+            }
         }
         return calls.result(calls.allocateByDriver(
                 pool,
@@ -58,12 +62,16 @@ public class RuntimeFacade {
             final long rows = extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
             final long pitchBytes = calls.pitchOf(pool, extent.width, rows);
             final Pointer pointer = pitchDevPtr.ptr == null ? new Pointer() : pitchDevPtr.ptr;
-            if (pitchBytes > 0 && calls.allocate(pool, pointer, pitchBytes * rows)) {
+            final int served =
+                    pitchBytes > 0 ? calls.allocate(pool, pointer, pitchBytes * rows) : PooledCalls.ASK_DRIVER;
+            if (served == cudaError.cudaSuccess) {
                 pitchDevPtr.ptr = pointer;
                 pitchDevPtr.pitch = pitchBytes;
                 pitchDevPtr.xsize = extent.width;
                 pitchDevPtr.ysize = extent.height;
-                return cudaError.cudaSuccess;
+            }
+            if (served != PooledCalls.ASK_DRIVER) {
+                return calls.result(served);
             }
         }
         final int code = calls.allocateByDriver(

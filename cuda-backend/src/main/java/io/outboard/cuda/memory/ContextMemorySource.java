@@ -3,9 +3,12 @@ package io.outboard.cuda.memory;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
+import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -31,7 +34,15 @@ public final class ContextMemorySource implements MemorySource {
     private final StreamCaptures captures;
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
     private final int device;
+
+    /** What all memory is leased through; null if it is the driver's. */
+    private final @Nullable LeasedMemory leased;
+
     private final Set<Region> out = new LinkedHashSet<>();
+
+    /** Those that are leased: all at once, by a region that doesn't grow. */
+    private final Map<Region, CudaGrowableRegion> leasedOut = new LinkedHashMap<>();
+
     private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
 
     /** Other devices that see what grows in place. */
@@ -55,11 +66,39 @@ public final class ContextMemorySource implements MemorySource {
             final StreamCaptures captures,
             final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
             final int device) {
+        this(calls, context, captures, virtualMemory, device, null);
+    }
+
+    /**
+     * With memory that is leased.
+     *
+     * @param device number of the context's device
+     * @param leased what it is leased through, which this source closes
+     * @param growsInPlace whether there are regions that grow
+     */
+    public ContextMemorySource(
+            final CudaCalls calls,
+            final long context,
+            final StreamCaptures captures,
+            final int device,
+            final LeasedMemory leased,
+            final boolean growsInPlace) {
+        this(calls, context, captures, () -> growsInPlace ? Optional.of(leased) : Optional.empty(), device, leased);
+    }
+
+    private ContextMemorySource(
+            final CudaCalls calls,
+            final long context,
+            final StreamCaptures captures,
+            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final int device,
+            final @Nullable LeasedMemory leased) {
         this.calls = calls;
         this.context = context;
         this.captures = captures;
         this.virtualMemory = virtualMemory;
         this.device = device;
+        this.leased = leased;
     }
 
     @Override
@@ -68,6 +107,9 @@ public final class ContextMemorySource implements MemorySource {
             throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be > 0");
         }
         checkOpen();
+        if (leased != null) {
+            return lease(leased, sizeBytes);
+        }
         final long[] address = new long[1];
         try (ContextScope scope = new ContextScope(calls, context)) {
             final int code = StreamCaptures.relaxed(calls, () -> calls.allocate(address, sizeBytes));
@@ -86,10 +128,42 @@ public final class ContextMemorySource implements MemorySource {
         return region;
     }
 
+    private Region lease(final LeasedMemory memory, final long sizeBytes) {
+        final long availableBytes = memory.availableBytes();
+        if (sizeBytes > availableBytes) {
+            throw DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, scarcity());
+        }
+        final long[] unitBytes = new long[1];
+        ContextScope.check(calls, "cuMemGetAllocationGranularity", memory.granularity(unitBytes, device));
+        final long wholeBytes = (sizeBytes + unitBytes[0] - 1) & -unitBytes[0];
+        final CudaGrowableRegion whole = CudaGrowableRegion.reserve(
+                        memory, calls, context, captures, device, peers, wholeBytes, wholeBytes, this::forget)
+                .orElseThrow(() -> DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, "no addresses left"));
+        boolean done = false;
+        try {
+            whole.commit(whole.region().address(), wholeBytes, wholeBytes);
+            done = true;
+        } finally {
+            if (!done) {
+                whole.close();
+            }
+        }
+        final Region region = new Region(whole.region().address(), sizeBytes);
+        growables.add(whole);
+        leasedOut.put(region, whole);
+        return region;
+    }
+
     /** Waits for all work in the context, so no capture begins meanwhile, if there is none yet. */
     @Override
     public synchronized void giveBack(final Region region) {
         Objects.requireNonNull(region, "region");
+        final CudaGrowableRegion whole = leasedOut.get(region);
+        if (whole != null) {
+            whole.close();
+            leasedOut.remove(region);
+            return;
+        }
         if (!out.contains(region)) {
             throw new IllegalArgumentException("region=" + region + " must be one that this source has out");
         }
@@ -167,8 +241,7 @@ public final class ContextMemorySource implements MemorySource {
         for (final CudaGrowableRegion growable : List.copyOf(growables)) {
             failure = CudaFailureException.first(failure, failureOf(growable::contextEnded));
         }
-        growables.clear();
-        out.clear();
+        forgetAll();
         if (failure != null) {
             throw failure;
         }
@@ -178,9 +251,55 @@ public final class ContextMemorySource implements MemorySource {
         growables.remove(growable);
     }
 
+    private void forgetAll() {
+        growables.clear();
+        leasedOut.clear();
+        out.clear();
+        if (leased != null) {
+            leased.close();
+        }
+    }
+
+    @Override
+    public void addUser(final MemoryUser user) {
+        if (leased != null) {
+            leased.addUser(user);
+        }
+    }
+
+    @Override
+    public void removeUser(final MemoryUser user) {
+        if (leased != null) {
+            leased.removeUser(user);
+        }
+    }
+
+    /** Whether all memory is another process's to lend. */
+    public boolean isLeased() {
+        return leased != null;
+    }
+
+    /** Whether there are regions that grow in place, unless the device can't. */
+    public boolean growsInPlace() {
+        return virtualMemory.get().isPresent();
+    }
+
+    /** Of leased memory what the lender may lend yet, also where others have it now: they may be made to give back. */
     @Override
     public long availableBytes() {
-        return closed ? 0 : memory().freeBytes();
+        return closed ? 0 : freeBytes();
+    }
+
+    @Override
+    public String scarcity() {
+        return leased == null
+                ? MemorySource.super.scarcity()
+                : "the lender's quota for this process leaves less than is missing";
+    }
+
+    /** The same as {@link #availableBytes}, also once this source is closed. */
+    public long freeBytes() {
+        return leased == null ? memory().freeBytes() : leased.availableBytes();
     }
 
     /** What the device reports, also once this source is closed. */
@@ -201,8 +320,7 @@ public final class ContextMemorySource implements MemorySource {
         for (final Region region : List.copyOf(out)) {
             failure = CudaFailureException.first(failure, failureOf(() -> giveBack(region)));
         }
-        growables.clear();
-        out.clear();
+        forgetAll();
         if (failure != null) {
             throw failure;
         }

@@ -154,7 +154,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         try {
             while (done < bytes) {
                 final long nextBytes = Math.min(pieceBytes, bytes - done);
-                add(address + done, nextBytes, bytes);
+                add(address + done, nextBytes, bytes - done, bytes);
                 done += nextBytes;
             }
         } finally {
@@ -168,9 +168,9 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
     }
 
-    private void add(final long address, final long bytes, final long requestedBytes) {
+    private void add(final long address, final long bytes, final long wantedBytes, final long requestedBytes) {
         final long[] handle = new long[1];
-        final int code = memory.create(handle, bytes, device);
+        final int code = memory.create(handle, bytes, device, wantedBytes);
         if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
             throw outOfMemory(requestedBytes, code);
         }
@@ -211,19 +211,26 @@ final class CudaGrowableRegion implements GrowableRegion {
         checkOpen();
         pieces.check(begins, count);
         apart(() -> {
-            CudaFailureException failure = null;
-            for (int i = 0; i < count; i++) {
-                failure = CudaFailureException.first(failure, giveBack(begins[i]));
-            }
+            final CudaFailureException failure = unmapAndRelease(begins, count);
             if (failure != null) {
                 throw failure;
             }
         });
     }
 
-    private @Nullable CudaFailureException giveBack(final long piece) {
-        final CudaFailureException failure = failureOf("cuMemUnmap", memory.unmap(piece, pieces.bytesAt(piece)));
-        return failure == null ? failureOf("cuMemRelease", memory.release(pieces.remove(piece))) : failure;
+    private @Nullable CudaFailureException unmapAndRelease(final long[] begins, final int count) {
+        final long[] handles = new long[count];
+        int unmapped = 0;
+        CudaFailureException failure = null;
+        for (int i = 0; i < count; i++) {
+            final CudaFailureException next =
+                    failureOf("cuMemUnmap", memory.unmap(begins[i], pieces.bytesAt(begins[i])));
+            if (next == null) {
+                handles[unmapped++] = pieces.remove(begins[i]);
+            }
+            failure = CudaFailureException.first(failure, next);
+        }
+        return CudaFailureException.first(failure, failureOf("cuMemRelease", memory.releaseAll(handles, unmapped)));
     }
 
     @Override
@@ -342,9 +349,9 @@ final class CudaGrowableRegion implements GrowableRegion {
         try {
             // A broken context does no work any more, and its memory is to go all the same.
             CudaFailureException failure = waits && pieces.bytes() > 0 ? synchronize() : null;
-            for (final long piece : pieces.all()) {
-                failure = CudaFailureException.first(failure, giveBack(piece));
-            }
+            final long[] begins =
+                    pieces.all().stream().mapToLong(Long::longValue).toArray();
+            failure = CudaFailureException.first(failure, unmapAndRelease(begins, begins.length));
             if (pieces.bytes() == 0) {
                 final CudaFailureException kept =
                         failureOf("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));

@@ -5,9 +5,8 @@ package io.outboard.cuda.memory;
  * {@code cuMemCreate} reads the allocation flags from the wrong object. So the logic above them runs over a simulated
  * device as well.
  *
- * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing. Results go to element 0 of the caller's
- * array, and only on success. Safe for any number of threads. Only to wait needs a
- * current context.
+ * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing, unless it says so. Results go to element 0 of the
+ * caller's array, and only on success. Safe for any number of threads. Only to wait needs a current context.
  *
  * <p>Not for applications.
  */
@@ -18,7 +17,23 @@ public interface VirtualMemoryCalls {
 
     int reserve(long[] address, long sizeBytes, long alignmentBytes);
 
+    /**
+     * Takes memory.
+     *
+     * @throws io.outboard.core.DeviceOutOfMemoryException if it is another process's to lend, and that refuses; it says why in words that a
+     *     code hasn't
+     * @throws CudaFailureException if what was lent can't be imported
+     */
     int create(long[] handle, long sizeBytes, int device);
+
+    /**
+     * As {@link #create(long[], long, int)}, the first of several.
+     *
+     * @param wantedBytes how much this and those that follow are together: others are made to give back for all of them at once
+     */
+    default int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
+        return create(handle, sizeBytes, device);
+    }
 
     int map(long address, long sizeBytes, long handle);
 
@@ -30,6 +45,20 @@ public interface VirtualMemoryCalls {
 
     /** The memory itself goes once it is mapped nowhere. */
     int release(long handle);
+
+    /**
+     * Releases several.
+     *
+     * @return the first code that isn't success; all are tried
+     */
+    default int releaseAll(final long[] handles, final int count) {
+        int code = CudaCalls.SUCCESS;
+        for (int i = 0; i < count; i++) {
+            final int released = release(handles[i]);
+            code = code == CudaCalls.SUCCESS ? released : code;
+        }
+        return code;
+    }
 
     int freeAddresses(long address, long sizeBytes);
 

@@ -10,6 +10,7 @@ import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.lang.management.ManagementFactory;
@@ -35,8 +36,8 @@ class FacadeNamesTest {
 
     private final FakeCuda cuda = new FakeCuda(2);
     private final FakeRuntime jcuda = new FakeRuntime(cuda);
-    private final ContextPools pools =
-            new ContextPools("named", () -> cuda, Optional::empty, OutboardOptions::ofProperties);
+    private final ContextPools pools = new ContextPools(
+            "named", () -> cuda, Optional::empty, LeasedMemory::connect, OutboardOptions::ofProperties);
     private final RuntimeFacade runtime = jcuda.runtime(pools);
     private final DriverFacade driver = jcuda.driver(pools);
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
@@ -36,8 +37,18 @@ final class FakeProgram {
         this(reuse, Optional.of(memory));
     }
 
+    /** Whose memory may be leased. */
+    FakeProgram(final LeasedMemory.Door lender) {
+        this(ReusePolicy.STRICT, Optional.empty(), lender);
+    }
+
     private FakeProgram(final ReusePolicy reuse, final Optional<VirtualMemoryCalls> memory) {
-        pools = new ContextPools(() -> cuda, () -> memory, OutboardOptions::ofProperties);
+        this(reuse, memory, LeasedMemory::connect);
+    }
+
+    private FakeProgram(
+            final ReusePolicy reuse, final Optional<VirtualMemoryCalls> memory, final LeasedMemory.Door lender) {
+        pools = new ContextPools(null, () -> cuda, () -> memory, lender, OutboardOptions::ofProperties);
         runtime = jcuda.runtime(pools);
         driver = jcuda.driver(pools);
         pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));

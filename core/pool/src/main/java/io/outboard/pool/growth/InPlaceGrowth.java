@@ -56,8 +56,7 @@ record InPlaceGrowth(GrowableRegion region, PieceSizes sizes, long firstBytes, b
     private boolean isAvailable(final long missingBytes) {
         final long availableBytes = maker.availableBytes();
         if (missingBytes > availableBytes) {
-            maker.refused(DeviceOutOfMemoryException.ofDevice(
-                    missingBytes, availableBytes, "the device reports less as free than is missing"));
+            maker.refused(DeviceOutOfMemoryException.ofDevice(missingBytes, availableBytes, maker.scarcity()));
         }
         return missingBytes <= availableBytes;
     }

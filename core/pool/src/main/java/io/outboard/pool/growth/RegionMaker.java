@@ -67,6 +67,11 @@ public final class RegionMaker {
         return source.availableBytes();
     }
 
+    /** Why that isn't more. */
+    String scarcity() {
+        return source.scarcity();
+    }
+
     /** The least region that is sure to serve a request, wherever the source takes it. */
     long leastBytesFor(final long sizeBytes, final long alignmentBytes) {
         final long granuleBytes = options.granuleBytes();

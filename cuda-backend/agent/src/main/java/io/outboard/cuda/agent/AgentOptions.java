@@ -17,8 +17,18 @@ record AgentOptions(Map<String, String> values, boolean report) {
 
     private static final String REPORT = "report";
     private static final String PREFIX = "outboard.";
-    private static final List<String> WITH_VALUE =
-            List.of("strategy", "share", "reuse", "free", "firstRegion", "growInPlace", "keep", "leave", "dumpFolder");
+    private static final List<String> WITH_VALUE = List.of(
+            "strategy",
+            "share",
+            "reuse",
+            "free",
+            "firstRegion",
+            "growInPlace",
+            "keep",
+            "leave",
+            "dumpFolder",
+            "service",
+            "serviceName");
 
     /**
      * Splits the text. Values are checked by {@link #apply}.

@@ -1,0 +1,193 @@
+package io.outboard.service;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.Pieces;
+import io.outboard.core.Region;
+import io.outboard.service.linux.Linux;
+import io.outboard.service.linux.LinuxException;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Reserved addresses, and leases mapped behind some of them, each of which is a piece. There is nothing behind any other address: to touch
+ * it ends the process. A piece's descriptor is closed once it is mapped, and it moves by being mapped again.
+ *
+ * <p>Safe for any number of threads.
+ */
+final class LeasedRegion implements GrowableRegion {
+
+    private final Linux linux;
+    private final LenderConnection connection;
+    private final Region reserved;
+    private final Pieces pieces;
+    private final Consumer<LeasedRegion> onClose;
+    private boolean closed;
+
+    private LeasedRegion(
+            final Linux linux,
+            final LenderConnection connection,
+            final Region reserved,
+            final Pieces pieces,
+            final Consumer<LeasedRegion> onClose) {
+        this.linux = linux;
+        this.connection = connection;
+        this.reserved = reserved;
+        this.pieces = pieces;
+        this.onClose = onClose;
+    }
+
+    /** So many addresses, a multiple of the unit; nothing if Linux hasn't so many. */
+    static Optional<LeasedRegion> reserve(
+            final Linux linux,
+            final LenderConnection connection,
+            final long sizeBytes,
+            final Consumer<LeasedRegion> onClose) {
+        final long unitBytes = connection.unitBytes();
+        // Pages are aligned to less than units are.
+        final Region reserved;
+        try {
+            reserved = new Region(linux.reserve(sizeBytes + unitBytes), sizeBytes + unitBytes);
+        } catch (final LinuxException e) {
+            return Optional.empty();
+        }
+        final Region region = new Region((reserved.address() + unitBytes - 1) & -unitBytes, sizeBytes);
+        return Optional.of(new LeasedRegion(linux, connection, reserved, new Pieces(region, unitBytes), onClose));
+    }
+
+    @Override
+    public Region region() {
+        return pieces.region();
+    }
+
+    @Override
+    public long unitBytes() {
+        return pieces.unitBytes();
+    }
+
+    @Override
+    public synchronized long committedBytes() {
+        return pieces.bytes();
+    }
+
+    @Override
+    public synchronized long endBytes() {
+        return pieces.endBytes();
+    }
+
+    @Override
+    public synchronized long pieceFrom(final long address) {
+        return pieces.from(address);
+    }
+
+    @Override
+    public synchronized long pieceBytes(final long address) {
+        return pieces.bytesAt(address);
+    }
+
+    @Override
+    public synchronized void commit(final long address, final long bytes, final long pieceBytes) {
+        checkOpen();
+        pieces.checkCommit(address, bytes, pieceBytes);
+        long done = 0;
+        try {
+            while (done < bytes) {
+                final long nextBytes = Math.min(pieceBytes, bytes - done);
+                add(address + done, nextBytes, bytes - done);
+                done += nextBytes;
+            }
+        } finally {
+            if (done < bytes) {
+                final int count = (int) (done / pieceBytes);
+                final long[] begins = new long[count];
+                for (int i = 0; i < count; i++) {
+                    begins[i] = address + i * pieceBytes;
+                }
+                drop(begins, count);
+            }
+        }
+    }
+
+    private void add(final long address, final long bytes, final long wantedBytes) {
+        final Lease lease = connection.lease(bytes, wantedBytes);
+        boolean done = false;
+        try {
+            linux.map(address, bytes, lease.descriptor(), false);
+            pieces.add(address, bytes, lease.number());
+            done = true;
+        } catch (final LinuxException e) {
+            throw DeviceOutOfMemoryException.ofDevice(bytes, 0, e.getMessage());
+        } finally {
+            connection.closeDescriptor(lease);
+            if (!done) {
+                connection.giveBack(lease.number());
+            }
+        }
+    }
+
+    @Override
+    public synchronized void giveBack(final long[] begins, final int count) {
+        checkOpen();
+        pieces.check(begins, count);
+        drop(begins, count);
+    }
+
+    private void drop(final long[] begins, final int count) {
+        final long[] leases = new long[count];
+        for (int i = 0; i < count; i++) {
+            unmap(begins[i]);
+            leases[i] = pieces.remove(begins[i]);
+        }
+        connection.giveBack(leases);
+    }
+
+    @Override
+    public synchronized void move(final long[] begins, final int count) {
+        checkOpen();
+        pieces.checkMove(begins, count);
+        long to = region().address() + pieces.endBytes();
+        for (int i = 0; i < count; i++) {
+            final long bytes = pieces.bytesAt(begins[i]);
+            try {
+                linux.mapAgain(begins[i], to, bytes);
+            } catch (final LinuxException e) {
+                throw new IllegalStateException("a lease can't be mapped elsewhere: " + e.getMessage(), e);
+            }
+            unmap(begins[i]);
+            pieces.add(to, bytes, pieces.remove(begins[i]));
+            to += bytes;
+        }
+    }
+
+    private void unmap(final long piece) {
+        try {
+            linux.unmap(piece, pieces.bytesAt(piece));
+        } catch (final LinuxException e) {
+            throw new IllegalStateException("a lease can't be unmapped: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            try {
+                linux.free(reserved.address(), reserved.sizeBytes());
+            } catch (final LinuxException e) {
+                throw new IllegalStateException("addresses can't be given back: " + e.getMessage(), e);
+            }
+            connection.giveBack(pieces.all().stream().mapToLong(pieces::remove).toArray());
+        }
+        // Not under this region's lock, since the source closes its regions under its own.
+        onClose.accept(this);
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the growable region is closed");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.outboard.service;
+
+import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.session.Wire;
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import java.io.IOException;
+import java.net.ProtocolException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/**
+ * What a lender's ledger says, at one moment. Immutable.
+ *
+ * @param device what memory it lends, such as {@code memory}
+ * @param limitBytes how much it lends in all, in bytes
+ * @param lentBytes what clients hold, in bytes; beyond the limit only if clients held more when the lender was started anew
+ * @param spareBytes what is made ahead of need, in bytes
+ * @param clients those that are connected, in the order in which they came
+ */
+public record LenderStatus(String device, long limitBytes, long lentBytes, long spareBytes, List<Client> clients) {
+
+    /**
+     * Copies the list.
+     *
+     * @param device what memory it lends
+     * @param limitBytes how much it lends in all, in bytes
+     * @param lentBytes what clients hold, in bytes
+     * @param spareBytes what is made ahead of need, in bytes
+     * @param clients those that are connected
+     */
+    public LenderStatus {
+        clients = List.copyOf(clients);
+    }
+
+    /**
+     * Asks a lender, without becoming a client.
+     *
+     * @param socket the lender's path
+     * @return the answer
+     * @throws IOException as {@link LenderConnection#connect} does
+     */
+    public static LenderStatus of(final Path socket) throws IOException {
+        final Wire wire = Wire.open(LinuxCalls.find(), SocketFile.checked(socket));
+        try {
+            wire.hello("top", true);
+            wire.send(Message.of(MessageType.LIST, 1));
+            final List<Client> clients = new ArrayList<>();
+            Message message = wire.answer();
+            while (message.type() != MessageType.LISTED) {
+                final Message limits = message.type() == MessageType.CLIENT ? wire.answer() : message;
+                if (limits.type() != MessageType.LIMITS || clients.size() == LenderBuilder.MOST_CLIENTS) {
+                    throw new ProtocolException("a lender must list clients and their limits, at most "
+                            + LenderBuilder.MOST_CLIENTS + ", and this one says " + limits);
+                }
+                clients.add(new Client(
+                        (int) limits.c(),
+                        message.text(),
+                        message.a(),
+                        message.b(),
+                        message.c(),
+                        limits.a(),
+                        limits.b()));
+                message = wire.answer();
+            }
+            return new LenderStatus(message.text(), message.a(), message.b(), message.c(), clients);
+        } finally {
+            wire.close();
+        }
+    }
+
+    /** What the lender's own says. */
+    static LenderStatus of(
+            final String device, final Ledger ledger, final Spares spares, final ToLongFunction<Account> waitingBytes) {
+        final List<Client> clients = new ArrayList<>();
+        for (final Account account : ledger.accounts()) {
+            clients.add(new Client(
+                    account.pid,
+                    account.name,
+                    account.leasedBytes,
+                    account.usedBytes,
+                    waitingBytes.applyAsLong(account),
+                    ledger.guaranteedBytes(account.name),
+                    ledger.mostBytes(account.name)));
+        }
+        return new LenderStatus(device, ledger.limitBytes(), ledger.lentBytes(), spares.bytes(), clients);
+    }
+
+    /** As it is sent. */
+    List<Message> messages(final int request) {
+        final List<Message> messages = new ArrayList<>();
+        for (final Client client : clients) {
+            messages.add(new Message(
+                    MessageType.CLIENT,
+                    request,
+                    client.leasedBytes(),
+                    client.usedBytes(),
+                    client.waitingBytes(),
+                    client.name()));
+            messages.add(new Message(
+                    MessageType.LIMITS, request, client.guaranteedBytes(), client.mostBytes(), client.pid(), ""));
+        }
+        messages.add(new Message(MessageType.LISTED, request, limitBytes, lentBytes, spareBytes, device));
+        return messages;
+    }
+
+    /**
+     * One client.
+     *
+     * @param pid its process
+     * @param name by which it has its quota
+     * @param leasedBytes what it holds, in bytes
+     * @param usedBytes how much of that is in use as it told last, in bytes; -1 if it didn't tell
+     * @param waitingBytes what it is waiting for, in bytes
+     * @param guaranteedBytes what is guaranteed to its name, in bytes
+     * @param mostBytes what its name may have at most, in bytes
+     */
+    public record Client(
+            int pid,
+            String name,
+            long leasedBytes,
+            long usedBytes,
+            long waitingBytes,
+            long guaranteedBytes,
+            long mostBytes) {}
+}

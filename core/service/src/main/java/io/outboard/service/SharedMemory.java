@@ -1,0 +1,213 @@
+package io.outboard.service;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Region;
+import io.outboard.service.linux.Linux;
+import io.outboard.service.linux.LinuxException;
+import io.outboard.service.session.Answer;
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import io.outboard.service.wire.Refusal;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * A lease of its own that other clients of the lender may map, too, without a copy: {@link LeasedMemorySource#share} makes one,
+ * {@link LeasedMemorySource#open} maps another client's. It lives until all that have it have closed it, or are gone. Nobody keeps one
+ * from reading what another is just writing: the programs must agree on who may when.
+ *
+ * <p>Thread-safety: safe for any number of threads, but {@link #close} while others use the memory ends the process. Cost: a lease, and a
+ * descriptor of the lender's.
+ */
+public final class SharedMemory implements AutoCloseable {
+
+    private final Linux linux;
+    private final LenderConnection connection;
+    private final Consumer<SharedMemory> onClose;
+    private final Region region;
+    private final long lease;
+    private final String ticket;
+    private final boolean isReadOnly;
+    private boolean closed;
+
+    private SharedMemory(
+            final Linux linux,
+            final LenderConnection connection,
+            final Consumer<SharedMemory> onClose,
+            final Region region,
+            final long lease,
+            final String ticket,
+            final boolean isReadOnly) {
+        this.linux = linux;
+        this.connection = connection;
+        this.onClose = onClose;
+        this.region = region;
+        this.lease = lease;
+        this.ticket = ticket;
+        this.isReadOnly = isReadOnly;
+    }
+
+    static SharedMemory make(
+            final Linux linux,
+            final LenderConnection connection,
+            final Consumer<SharedMemory> onClose,
+            final long bytes) {
+        final long unitBytes = connection.unitBytes();
+        if (bytes <= 0 || bytes > Long.MAX_VALUE - unitBytes) {
+            throw new IllegalArgumentException("bytes=" + bytes + " must be > 0 and what memory can have");
+        }
+        final long wholeBytes = (bytes + unitBytes - 1) & -unitBytes;
+        final Answer answer = connection.shared(MessageType.SHARE, wholeBytes, "");
+        if (!answer.is(MessageType.LEASED)) {
+            throw answer.refusalOf(wholeBytes, connection.name, connection.mostBytes());
+        }
+        final Lease lease = connection.leaseOf(answer, wholeBytes);
+        return map(linux, connection, onClose, lease, answer.last().text(), false);
+    }
+
+    static SharedMemory open(
+            final Linux linux,
+            final LenderConnection connection,
+            final Consumer<SharedMemory> onClose,
+            final String ticket,
+            final boolean isReadOnly)
+            throws IOException {
+        if (!ticket.matches("[0-9a-f]{32}")) {
+            // Without what was said: it may be a ticket, almost.
+            throw new IllegalArgumentException("ticket must consist of 32 hexadecimal digits");
+        }
+        try {
+            final Answer answer = connection.shared(MessageType.OPEN, isReadOnly ? Message.READ_ONLY : 0, ticket);
+            if (!answer.is(MessageType.OPENED)) {
+                throw new IOException("lender: " + Refusal.of(answer.last().a()).sentence()
+                        + (answer.last().text().isEmpty()
+                                ? ""
+                                : ": " + answer.last().text()));
+            }
+            return map(linux, connection, onClose, connection.leaseOf(answer, 0), ticket, isReadOnly);
+        } catch (final DeviceOutOfMemoryException e) {
+            throw new IOException(e.reason(), e);
+        }
+    }
+
+    /** Maps it, and closes its descriptor. */
+    private static SharedMemory map(
+            final Linux linux,
+            final LenderConnection connection,
+            final Consumer<SharedMemory> onClose,
+            final Lease lease,
+            final String ticket,
+            final boolean isReadOnly) {
+        long address = 0;
+        boolean done = false;
+        try {
+            address = linux.reserve(lease.bytes());
+            linux.map(address, lease.bytes(), lease.descriptor(), isReadOnly);
+            done = true;
+        } catch (final LinuxException e) {
+            throw DeviceOutOfMemoryException.ofDevice(lease.bytes(), 0, e.getMessage());
+        } finally {
+            connection.closeDescriptor(lease);
+            if (!done) {
+                connection.giveBack(lease.number());
+                free(linux, address, lease.bytes());
+            }
+        }
+        return new SharedMemory(
+                linux, connection, onClose, new Region(address, lease.bytes()), lease.number(), ticket, isReadOnly);
+    }
+
+    private static void free(final Linux linux, final long address, final long bytes) {
+        if (address != 0) {
+            try {
+                linux.free(address, bytes);
+            } catch (final LinuxException e) {
+                throw new IllegalStateException("addresses can't be given back: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /**
+     * Where it is mapped in this process.
+     *
+     * @return an address, a multiple of the machine's page size
+     */
+    public long address() {
+        return region.address();
+    }
+
+    /**
+     * How much it is.
+     *
+     * @return bytes
+     */
+    public long bytes() {
+        return region.sizeBytes();
+    }
+
+    /**
+     * What others open it by: as good as the memory, so to be told to those only who are to have it.
+     *
+     * @return 32 hexadecimal digits
+     */
+    public String ticket() {
+        return ticket;
+    }
+
+    /**
+     * Whether this process can only read it.
+     *
+     * @return true if a write ends the process
+     */
+    public boolean isReadOnly() {
+        return isReadOnly;
+    }
+
+    /**
+     * Some of its bytes. To touch them after {@link #close} ends the process.
+     *
+     * @param offset of the first, in bytes, {@code 0 <= offset}
+     * @param bytes how many, {@code 0 < bytes}, {@code offset + bytes <= bytes()}
+     * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says, that can't be written to if this is read-only
+     * @throws IllegalArgumentException if an argument is outside of its range
+     * @throws IllegalStateException if this is closed
+     */
+    public synchronized ByteBuffer view(final long offset, final int bytes) {
+        if (offset < 0 || bytes <= 0 || offset > bytes() - bytes) {
+            throw new IllegalArgumentException(
+                    "offset=" + offset + " and bytes=" + bytes + " must be within bytes()=" + bytes());
+        }
+        if (closed) {
+            throw new IllegalStateException("the shared memory is closed");
+        }
+        final ByteBuffer view = linux.view(address() + offset, bytes);
+        return isReadOnly ? view.asReadOnlyBuffer() : view;
+    }
+
+    /** Unmaps it, and gives this client's part in it back. Idempotent. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            free(linux, region.address(), region.sizeBytes());
+            connection.giveBack(lease);
+        }
+        // Not under this one's lock: the source's is taken first elsewhere.
+        onClose.accept(this);
+    }
+
+    /**
+     * For logs: without the ticket, which is a secret.
+     *
+     * @return address and size
+     */
+    @Override
+    public String toString() {
+        return Objects.toString(region) + (isReadOnly ? " read-only" : "");
+    }
+}

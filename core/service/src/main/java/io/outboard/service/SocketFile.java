@@ -1,0 +1,169 @@
+package io.outboard.service;
+
+import io.outboard.service.linux.Linux;
+import io.outboard.service.linux.LinuxException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The file that clients connect to, which one lender has at a time: it holds a lock on another file beside it, {@code PATH.lock}, as long
+ * as it lives. That one stays, since who deletes it may delete another's.
+ *
+ * <p>Confined to one thread.
+ */
+final class SocketFile {
+
+    private static final String LOCK_SUFFIX = ".lock";
+
+    /**
+     * Those of this process. Linux drops a process's locks on a file when any of its descriptors of that is closed, so a second one must
+     * not even be opened.
+     */
+    private static final Set<Path> TAKEN = ConcurrentHashMap.newKeySet();
+
+    private final Linux linux;
+    private final Path path;
+    private final Path taken;
+    private final FileChannel lock;
+
+    /** Whether there was a lender before, whose clients may be there still. */
+    final boolean isSuccessor;
+
+    final int descriptor;
+
+    private SocketFile(
+            final Linux linux,
+            final Path path,
+            final Path taken,
+            final FileChannel lock,
+            final boolean isSuccessor,
+            final int descriptor) {
+        this.linux = linux;
+        this.path = path;
+        this.taken = taken;
+        this.lock = lock;
+        this.isSuccessor = isSuccessor;
+        this.descriptor = descriptor;
+    }
+
+    /** The path as Linux has to be told it. */
+    static Path checked(final Path path) {
+        final Path absolute = path.toAbsolutePath().normalize();
+        final int bytes = absolute.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > Linux.MOST_PATH_BYTES) {
+            throw new IllegalArgumentException("socket=" + absolute + " must be a path of at most "
+                    + Linux.MOST_PATH_BYTES + " bytes, and has " + bytes);
+        }
+        return absolute;
+    }
+
+    /**
+     * Makes it, in place of one that a dead lender left.
+     *
+     * @throws IOException if another lender has it, or the file is no socket; nothing changes
+     */
+    static SocketFile open(final Linux linux, final Path path) throws IOException {
+        final Path parent = path.getParent();
+        final Path taken = (parent == null ? path : parent).toRealPath().resolve(path.getFileName());
+        if (!TAKEN.add(taken)) {
+            throw inUse(path);
+        }
+        SocketFile file = null;
+        try {
+            file = open(linux, path, taken);
+            return file;
+        } finally {
+            if (file == null) {
+                TAKEN.remove(taken);
+            }
+        }
+    }
+
+    private static SocketFile open(final Linux linux, final Path path, final Path taken) throws IOException {
+        final Path lockPath = path.resolveSibling(path.getFileName() + LOCK_SUFFIX);
+        final boolean isSuccessor = Files.exists(lockPath, LinkOption.NOFOLLOW_LINKS);
+        final FileChannel lock = FileChannel.open(
+                lockPath, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        boolean done = false;
+        int descriptor = Linux.NONE;
+        try {
+            lock(lock, path);
+            deleteSocket(path);
+            descriptor = linux.socket(false);
+            linux.bind(descriptor, path);
+            // Nobody can connect before it listens.
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+            linux.listen(descriptor);
+            done = true;
+            return new SocketFile(linux, path, taken, lock, isSuccessor, descriptor);
+        } finally {
+            if (!done) {
+                if (descriptor != Linux.NONE) {
+                    linux.close(descriptor);
+                }
+                lock.close();
+            }
+        }
+    }
+
+    private static void lock(final FileChannel channel, final Path path) throws IOException {
+        if (tryLock(channel) == null) {
+            throw inUse(path);
+        }
+    }
+
+    private static IOException inUse(final Path path) {
+        return new IOException("socket=" + path + " must be free, but another lender has it");
+    }
+
+    private static @Nullable FileLock tryLock(final FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock();
+        } catch (final OverlappingFileLockException e) {
+            // One of this process, by another name of the file.
+            return null;
+        }
+    }
+
+    private static void deleteSocket(final Path path) throws IOException {
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            final boolean isSocket = Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                    .isOther();
+            if (!isSocket) {
+                throw new IOException("socket=" + path + " must be a socket or nothing, but another file is there");
+            }
+            Files.delete(path);
+        }
+    }
+
+    /** The next connection, which doesn't wait; {@link Linux#NONE} if there is none. */
+    int accept() throws LinuxException {
+        return linux.accept(descriptor);
+    }
+
+    /** Nobody can connect any more. */
+    void close() throws IOException {
+        linux.close(descriptor);
+        try {
+            Files.deleteIfExists(path);
+        } finally {
+            try {
+                lock.close();
+            } finally {
+                TAKEN.remove(taken);
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/** Device memory lent by one process to others, in leases that each divides by a pool of its own. */
+module io.outboard.service {
+    requires transitive io.outboard.core;
+    requires java.management;
+    requires jdk.jfr;
+    requires static org.jspecify;
+
+    exports io.outboard.service;
+}

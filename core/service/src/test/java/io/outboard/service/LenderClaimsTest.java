@@ -1,0 +1,327 @@
+package io.outboard.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import io.outboard.service.wire.Refusal;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What clients say that they hold, give back or wait for, and what is being made for them: the ledger is right, and others are served. */
+@Timeout(60)
+class LenderClaimsTest {
+
+    private static final long UNIT = MemoryDevice.UNIT_BYTES;
+    private static final long LIMIT = 16 * UNIT;
+
+    @TempDir
+    Path folder;
+
+    private Path socket;
+    private @Nullable Lender lender;
+
+    /** A device whose memory is made when the gate is open, and which tells who closes some. */
+    private static final class SlowDevice implements LendingDevice {
+
+        private final LendingDevice memory = LendingDevice.memory(LIMIT);
+        private final CountDownLatch asked = new CountDownLatch(1);
+        private final CountDownLatch gate = new CountDownLatch(1);
+        private volatile @Nullable Error failure;
+        private volatile Runnable onClose = () -> {};
+
+        SlowDevice() throws IOException {}
+
+        @Override
+        public String name() {
+            return memory.name();
+        }
+
+        @Override
+        public long unitBytes() {
+            return UNIT;
+        }
+
+        @Override
+        public long limitBytes() {
+            return LIMIT;
+        }
+
+        @Override
+        public Memory create(final long bytes) throws IOException {
+            final Error e = failure;
+            if (e != null) {
+                throw e;
+            }
+            asked.countDown();
+            boolean isOpen = false;
+            while (!isOpen) {
+                try {
+                    isOpen = gate.await(20, TimeUnit.SECONDS);
+                } catch (final InterruptedException e2) {
+                    // The lender ends, and what is being made is waited for.
+                }
+            }
+            final Memory made = memory.create(bytes);
+            return new Memory() {
+                @Override
+                public int descriptor() {
+                    return made.descriptor();
+                }
+
+                @Override
+                public void close() {
+                    onClose.run();
+                    made.close();
+                }
+            };
+        }
+
+        @Override
+        public void close() {
+            memory.close();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        Jvm.assumeLeases();
+        socket = folder.resolve("lender");
+    }
+
+    @AfterEach
+    void end() {
+        if (lender != null) {
+            lender.close();
+        }
+    }
+
+    private Lender lender() throws IOException {
+        return lender(LendingDevice.memory(LIMIT), event -> {});
+    }
+
+    private Lender lender(final LendingDevice device, final Consumer<LenderEvent> events) throws IOException {
+        lender = Lender.of(device).events(events).start(socket);
+        return lender;
+    }
+
+    private static void held(final RawClient raw, final long lease, final long bytes) throws IOException {
+        raw.send(Message.of(MessageType.HELD, 0, lease, bytes));
+    }
+
+    private static long lease(final RawClient raw) throws IOException {
+        raw.send(Message.of(MessageType.LEASE, 1, UNIT));
+        final Message leased = raw.answer();
+        assertEquals(MessageType.LEASED, leased.type());
+        return leased.a();
+    }
+
+    private static void assertNothingLent(final Lender lender) {
+        Await.until(() -> lender.status().clients().isEmpty(), lender::status);
+        assertEquals(0, lender.status().lentBytes());
+    }
+
+    @Test
+    void shouldNumberLeasesBehindTheHighestThatMayBeStated() throws IOException {
+        final Lender here = lender();
+        try (RawClient raw = RawClient.known(socket)) {
+            held(raw, Account.MOST_STATED_LEASE, UNIT);
+            final Set<Long> leases = new HashSet<>();
+            for (int i = 0; i < 3; i++) {
+                leases.add(lease(raw));
+            }
+
+            assertEquals(3, leases.size());
+            assertEquals(4 * UNIT, here.status().lentBytes());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Account.MOST_STATED_LEASE + 1, Long.MAX_VALUE - 1, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE})
+    void shouldRefuseNumbersThatNoLenderGave(final long lease) throws IOException {
+        final Lender here = lender();
+        final RawClient raw = RawClient.known(socket);
+
+        held(raw, lease, UNIT);
+
+        raw.assertClosed();
+        assertNothingLent(here);
+    }
+
+    /** Their sum would be less than nothing, and then everybody had room. */
+    @Test
+    void shouldBoundWhatOneClientStates() throws IOException {
+        final Lender here = lender();
+        final RawClient raw = RawClient.known(socket);
+        held(raw, 1, Account.MOST_STATED_BYTES);
+        Await.until(() -> here.status().lentBytes() == Account.MOST_STATED_BYTES, here::status);
+
+        held(raw, 2, UNIT);
+
+        raw.assertClosed();
+        assertNothingLent(here);
+        final RawClient other = RawClient.known(socket);
+        held(other, 1, Long.MAX_VALUE / UNIT * UNIT);
+        other.assertClosed();
+    }
+
+    @Test
+    void shouldBoundHowManyLeasesOneClientStates() throws IOException {
+        final Lender here = lender();
+        final RawClient raw = RawClient.known(socket);
+        for (int i = 1; i <= Account.MOST_STATED; i++) {
+            held(raw, i, UNIT);
+        }
+        Await.until(() -> here.status().lentBytes() == Account.MOST_STATED * UNIT, here::status);
+
+        held(raw, Account.MOST_STATED + 1, UNIT);
+
+        raw.assertClosed();
+        assertNothingLent(here);
+    }
+
+    /** What it holds of another lender it knows when it connects. */
+    @Test
+    void shouldRefuseWhatIsStatedLater() throws IOException {
+        final Lender here = lender();
+        final RawClient raw = RawClient.known(socket);
+        final long lease = lease(raw);
+
+        held(raw, lease + 1, UNIT);
+
+        raw.assertClosed();
+        assertNothingLent(here);
+    }
+
+    /** Its memory would be there with nobody to account for it. */
+    @Test
+    void shouldNotTakeBackWhatIsStillBeingMade() throws Exception {
+        final SlowDevice device = new SlowDevice();
+        final Lender here = lender(device, event -> {});
+        final CountDownLatch closed = new CountDownLatch(1);
+        device.onClose = closed::countDown;
+        final RawClient raw = RawClient.known(socket);
+        raw.send(Message.of(MessageType.LEASE, 1, UNIT));
+        assertTrue(device.asked.await(20, TimeUnit.SECONDS));
+
+        raw.send(Message.of(MessageType.RETURN, 2, 1));
+
+        raw.assertClosed();
+        device.gate.countDown();
+        assertTrue(closed.await(20, TimeUnit.SECONDS));
+        assertEquals(0, here.status().lentBytes());
+    }
+
+    @Test
+    void shouldLetClientsDifferAboutASharedLease() throws IOException {
+        final Lender here = lender();
+        final String ticket = "0123456789abcdef0123456789abcdef";
+        try (RawClient liar = RawClient.known(socket);
+                RawClient honest = RawClient.known(socket)) {
+            liar.send(new Message(MessageType.HELD, 0, 1, 2 * UNIT, 0, ticket));
+            Await.until(() -> here.status().lentBytes() == 2 * UNIT, here::status);
+            honest.send(new Message(MessageType.HELD, 0, 1, UNIT, 0, ticket));
+            Await.until(() -> here.status().lentBytes() == 3 * UNIT, here::status);
+
+            honest.send(Message.of(MessageType.RETURN, 7, 1));
+
+            assertEquals(MessageType.RETURNED, honest.answer().type());
+            assertEquals(2 * UNIT, here.status().lentBytes());
+        }
+    }
+
+    /** While a lender settles, requests wait; one client's many aren't another's. */
+    @Test
+    void shouldCountWhatWaitsByClient() throws IOException {
+        lender().close();
+        lender = Lender.of(LendingDevice.memory(LIMIT))
+                .settling(Duration.ofMillis(500))
+                .start(socket);
+        try (RawClient greedy = RawClient.known(socket);
+                RawClient other = RawClient.known(socket)) {
+            final int many = 1024;
+            for (int i = 1; i <= many; i++) {
+                greedy.send(Message.of(MessageType.LEASE, i, UNIT));
+            }
+            final Lender here = lender;
+            Await.until(() -> here.status().clients().get(0).waitingBytes() == many * UNIT, here::status);
+
+            other.send(Message.of(MessageType.LEASE, 5, UNIT));
+
+            assertNotEquals(0, other.answer().request());
+        }
+    }
+
+    /** The ledger is one thread's, to the end. */
+    @Test
+    void shouldDoNothingInAnotherThreadWhileItEnds() throws Exception {
+        final SlowDevice device = new SlowDevice();
+        final AtomicReference<@Nullable Thread> telling = new AtomicReference<>();
+        final AtomicReference<@Nullable Thread> meanwhile = new AtomicReference<>();
+        device.onClose = () -> {
+            if (telling.get() != null && telling.get() != Thread.currentThread()) {
+                meanwhile.set(Thread.currentThread());
+            }
+        };
+        final Lender here = lender(device, event -> {
+            if (event.kind() == LenderEvent.Kind.DISCONNECTED) {
+                telling.set(Thread.currentThread());
+                device.gate.countDown();
+                pause();
+                telling.set(null);
+            }
+        });
+        try (RawClient raw = RawClient.known(socket)) {
+            raw.send(Message.of(MessageType.LEASE, 1, UNIT));
+            assertTrue(device.asked.await(20, TimeUnit.SECONDS));
+
+            here.close();
+        }
+
+        assertNull(meanwhile.get());
+    }
+
+    /** Long enough for another thread to do what it mustn't. */
+    private static void pause() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(200);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void shouldRefuseWhereTheDeviceThrowsAnError() throws IOException {
+        final SlowDevice device = new SlowDevice();
+        device.failure = new OutOfMemoryError("of the heap");
+        final Lender here = lender(device, event -> {});
+        try (RawClient raw = RawClient.known(socket)) {
+            raw.send(Message.of(MessageType.LEASE, 3, UNIT));
+
+            final Message refused = raw.answer();
+
+            assertEquals(MessageType.REFUSED, refused.type());
+            assertEquals(Refusal.FAILED.code(), refused.a());
+            assertEquals("of the heap", refused.text());
+            assertEquals(0, here.status().lentBytes());
+        }
+    }
+}

@@ -1,0 +1,355 @@
+package io.outboard.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.service.linux.Linux;
+import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.linux.LinuxException;
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import io.outboard.service.wire.Refusal;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a lender is sent that it mustn't believe, and what it can't do: the others are served as before. */
+@Timeout(60)
+class LenderRefusalTest {
+
+    private static final long UNIT = MemoryDevice.UNIT_BYTES;
+
+    @TempDir
+    Path folder;
+
+    private final List<LenderEvent> events = new CopyOnWriteArrayList<>();
+    private Path socket;
+    private Lender lender;
+    private Linux linux;
+
+    /** A device that fails when it is told to. */
+    private final class Device implements LendingDevice {
+
+        private final LendingDevice memory = LendingDevice.memory(16 * UNIT);
+
+        Device() throws IOException {}
+
+        @Override
+        public String name() {
+            return memory.name();
+        }
+
+        @Override
+        public long unitBytes() {
+            return memory.unitBytes();
+        }
+
+        @Override
+        public long limitBytes() {
+            return memory.limitBytes();
+        }
+
+        @Override
+        public Memory create(final long bytes) throws IOException {
+            final IOException e = failure;
+            if (e != null) {
+                throw e;
+            }
+            if (fullTimes.getAndUpdate(times -> Math.max(0, times - 1)) > 0) {
+                throw DeviceOutOfMemoryException.ofDevice(bytes, 0, "not back yet");
+            }
+            return memory.create(bytes);
+        }
+
+        @Override
+        public void close() {
+            memory.close();
+        }
+    }
+
+    private volatile @Nullable IOException failure;
+    private final AtomicInteger fullTimes = new AtomicInteger();
+
+    @BeforeEach
+    void start() throws IOException {
+        Jvm.assumeLeases();
+        linux = LinuxCalls.find();
+        socket = folder.resolve("lender");
+        lender = Lender.of(new Device())
+                .quota("little", new Quota(0, 2 * UNIT))
+                .events(events::add)
+                .start(socket);
+    }
+
+    @AfterEach
+    void end() {
+        if (lender != null) {
+            lender.close();
+        }
+    }
+
+    /** The lender has closed it, and lends to others. */
+    private void assertClosed(final RawClient raw) throws IOException {
+        raw.assertClosed();
+        assertLends();
+    }
+
+    private void assertLends() throws IOException {
+        try (LenderConnection connection = LenderConnection.connect(socket, "other")) {
+            connection.closeDescriptor(connection.lease(UNIT));
+        }
+        Await.until(() -> lender.status().clients().isEmpty(), lender::status);
+        assertEquals(0, lender.status().lentBytes());
+    }
+
+    @Test
+    void shouldRefuseAnotherVersion() throws IOException {
+        final RawClient raw = new RawClient(socket);
+        raw.send(new Message(MessageType.HELLO, 1, 2, 0, 0, "raw"));
+
+        final Message refused = raw.answer();
+
+        assertEquals(MessageType.REFUSED, refused.type());
+        assertEquals(Refusal.VERSION.code(), refused.a());
+        assertEquals("version 1", refused.text());
+        assertClosed(raw);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 32, 63, 65, 4096})
+    void shouldCloseWhatIsNoMessage(final int length) throws IOException {
+        final RawClient raw = RawClient.known(socket);
+
+        raw.send(new byte[length], Linux.NONE);
+
+        assertClosed(raw);
+    }
+
+    /** Leases that it hasn't, messages of the other side, leases before a hello, and a descriptor that nobody wants. */
+    @Test
+    void shouldCloseWhatBreaksTheProtocol() throws IOException {
+        final RawClient silent = new RawClient(socket);
+        silent.send(Message.of(MessageType.LEASE, 1, UNIT));
+        assertClosed(silent);
+        for (final Message wrong : List.of(
+                Message.of(MessageType.RETURN, 1, 7),
+                Message.of(MessageType.HELD, 1, 7, UNIT + 1),
+                Message.of(MessageType.HELD, 1, -1, UNIT),
+                Message.of(MessageType.WELCOME, 1),
+                new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"))) {
+            final RawClient raw = RawClient.known(socket);
+            raw.send(wrong);
+            assertClosed(raw);
+        }
+        final RawClient raw = RawClient.known(socket);
+        final int file = linux.memory(UNIT);
+        raw.send(new byte[3], file);
+        linux.close(file);
+        assertClosed(raw);
+    }
+
+    @Test
+    void shouldRefuseSizesThatAreNone() throws IOException {
+        final RawClient raw = RawClient.known(socket);
+        for (final long bytes : new long[] {0, -UNIT, UNIT + 1, Long.MIN_VALUE}) {
+            raw.send(Message.of(MessageType.LEASE, 5, bytes));
+            final Message refused = raw.answer();
+            assertEquals(MessageType.REFUSED, refused.type());
+            assertEquals(Refusal.WRONG.code(), refused.a());
+            assertEquals(5, refused.request());
+        }
+        raw.close();
+        assertLends();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a b", "\u00e4", "a\nb"})
+    void shouldRefuseNamesThatAreNone(final String name) throws IOException {
+        final RawClient raw = new RawClient(socket);
+        raw.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, name));
+
+        assertEquals(Refusal.WRONG.code(), raw.answer().a());
+        assertClosed(raw);
+        assertThrows(IllegalArgumentException.class, () -> LenderConnection.connect(socket, name));
+    }
+
+    @Test
+    void shouldRefuseAnotherUsersClients() throws IOException {
+        lender.close();
+        lender = Lender.of(LendingDevice.memory(UNIT))
+                .user(4711)
+                .events(events::add)
+                .start(socket);
+
+        final IOException e = assertThrows(IOException.class, () -> LenderConnection.connect(socket, "a"));
+
+        assertTrue(String.valueOf(e.getMessage()).contains("another user's"), e::getMessage);
+        assertEquals(0, lender.status().clients().size());
+    }
+
+    @Test
+    void shouldRefuseASecondLenderAtOnePath() throws IOException {
+        final IOException e = assertThrows(
+                IOException.class, () -> Lender.of(LendingDevice.memory(UNIT)).start(socket));
+
+        assertTrue(String.valueOf(e.getMessage()).contains("another lender has it"), e::getMessage);
+        assertLends();
+    }
+
+    /** One of the same process mustn't take the first one's lock with it when it is refused, by whatever path. */
+    @Test
+    void shouldRefuseAnotherProcessOnceItHasRefusedItsOwn() throws IOException {
+        final Path link =
+                Files.createSymbolicLink(folder.resolve("link"), folder).resolve("lender");
+        for (final Path path : List.of(socket, link)) {
+            final IOException e = assertThrows(
+                    IOException.class,
+                    () -> Lender.of(LendingDevice.memory(UNIT)).start(path));
+            assertTrue(String.valueOf(e.getMessage()).contains("another lender has it"), e::getMessage);
+        }
+
+        try (Jvm other = Jvm.start(List.of(), OtherLender.class.getName(), socket.toString())) {
+            assertEquals("socket=" + socket + " must be free, but another lender has it", other.answer());
+        }
+        assertLends();
+        lender.close();
+        lender = Lender.of(LendingDevice.memory(UNIT)).start(link);
+    }
+
+    @Test
+    void shouldLeaveAFileThatIsNoSocket() throws IOException {
+        final Path file = Files.writeString(folder.resolve("file"), "mine");
+
+        assertThrows(
+                IOException.class, () -> Lender.of(LendingDevice.memory(UNIT)).start(file));
+
+        assertEquals("mine", Files.readString(file));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> Lender.of(LendingDevice.memory(UNIT)).start(folder.resolve("x".repeat(120))));
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoLender() {
+        final IOException e =
+                assertThrows(IOException.class, () -> LenderConnection.connect(folder.resolve("none"), "a"));
+
+        assertTrue(String.valueOf(e.getMessage()).contains("no lender at"), e::getMessage);
+    }
+
+    @Test
+    void shouldNameTheQuota() throws IOException {
+        try (LenderConnection connection = LenderConnection.connect(socket, "little")) {
+            connection.closeDescriptor(connection.lease(UNIT));
+
+            final DeviceOutOfMemoryException e =
+                    assertThrows(DeviceOutOfMemoryException.class, () -> connection.lease(2 * UNIT));
+
+            assertTrue(e.reason().contains("quota") && e.reason().contains("little may have 4MiB"), e::reason);
+            assertEquals(UNIT, connection.leasedBytes());
+            assertThrows(IllegalArgumentException.class, () -> connection.lease(UNIT + 1));
+        }
+        assertLends();
+    }
+
+    @Test
+    void shouldRefuseOneRequestWhenTheDeviceFails() throws IOException {
+        try (LenderConnection connection = LenderConnection.connect(socket, "a")) {
+            failure = new LinuxException("memfd_create", LinuxException.EMFILE);
+
+            final DeviceOutOfMemoryException e =
+                    assertThrows(DeviceOutOfMemoryException.class, () -> connection.lease(UNIT));
+
+            assertTrue(e.reason().contains("memfd_create: EMFILE"), e::reason);
+            assertEquals(0, lender.status().lentBytes());
+            failure = null;
+            connection.closeDescriptor(connection.lease(UNIT));
+            assertEquals(UNIT, lender.status().lentBytes());
+        }
+    }
+
+    /** What a dead client held isn't back yet: one waits for it, others don't. */
+    @Test
+    void shouldTryAgainUntilTheDeadlineWhatTheDeviceHasNotBackYet() throws IOException {
+        try (LenderConnection connection = LenderConnection.connect(socket, "a")) {
+            fullTimes.set(7);
+            connection.closeDescriptor(connection.lease(UNIT));
+            assertEquals(0, fullTimes.get());
+
+            fullTimes.set(Integer.MAX_VALUE);
+            connection.deadline(Duration.ofMillis(40));
+            final DeviceOutOfMemoryException e =
+                    assertThrows(DeviceOutOfMemoryException.class, () -> connection.lease(UNIT));
+            assertTrue(e.reason().contains("the device is full"), e::reason);
+            assertEquals(UNIT, lender.status().lentBytes());
+        }
+    }
+
+    /** Both use up the descriptors of one process. */
+    @Test
+    void shouldServeOnWhenDescriptorsWereUsedUp() throws IOException {
+        try (LenderConnection connection = LenderConnection.connect(socket, "a")) {
+            final List<Integer> taken = new ArrayList<>();
+            try {
+                while (true) {
+                    taken.add(linux.event());
+                }
+            } catch (final LinuxException e) {
+                assertTrue(e.isOutOfDescriptors(), e::getMessage);
+            }
+            final String reason;
+            try {
+                reason = assertThrows(DeviceOutOfMemoryException.class, () -> connection.lease(UNIT))
+                        .reason();
+                linux.close(taken.remove(0));
+                // Its own end of the connection takes the last one.
+                assertThrows(IOException.class, () -> LenderConnection.connect(socket, "b"));
+            } finally {
+                taken.forEach(linux::close);
+            }
+
+            assertTrue(reason.contains("EMFILE"), reason);
+            connection.closeDescriptor(connection.lease(UNIT));
+            Await.until(() -> lender.status().lentBytes() == UNIT, lender::status);
+        }
+        assertLends();
+        assertTrue(events.stream().anyMatch(event -> event.detail().contains("EMFILE")), events::toString);
+    }
+
+    @Test
+    void shouldSayWhatItDoes() throws IOException {
+        assertLends();
+        lender.close();
+
+        final List<LenderEvent.Kind> kinds =
+                events.stream().map(LenderEvent::kind).toList();
+        assertEquals(
+                List.of(
+                        LenderEvent.Kind.STARTED,
+                        LenderEvent.Kind.CONNECTED,
+                        LenderEvent.Kind.LEASED,
+                        LenderEvent.Kind.DISCONNECTED,
+                        LenderEvent.Kind.ENDED),
+                kinds);
+        assertEquals(
+                "leased client=other pid=" + ProcessHandle.current().pid() + " bytes=2097152",
+                events.get(2).toString());
+        assertFalse(Files.exists(socket));
+    }
+}

@@ -1,0 +1,82 @@
+package io.outboard.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import io.outboard.service.linux.Linux;
+import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.linux.LinuxException;
+import io.outboard.service.wire.Message;
+import io.outboard.service.wire.MessageType;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A client that says whatever a test has it say. */
+final class RawClient implements AutoCloseable {
+
+    private static final int MOST_MILLIS = 5_000;
+
+    private final Linux linux = LinuxCalls.find();
+    private final int socket;
+
+    RawClient(final Path lender) throws IOException {
+        socket = linux.socket(true);
+        linux.connect(socket, lender);
+    }
+
+    /** One that has said who it is. */
+    static RawClient known(final Path lender) throws IOException {
+        final RawClient client = new RawClient(lender);
+        client.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
+        assertEquals(MessageType.WELCOME, client.answer().type());
+        return client;
+    }
+
+    void send(final Message message) throws IOException {
+        send(message.toBytes(), Linux.NONE);
+    }
+
+    void send(final byte[] bytes, final int descriptor) throws IOException {
+        while (!linux.send(socket, bytes, descriptor)) {
+            await(Linux.WRITABLE);
+        }
+    }
+
+    /** The next one; what descriptor comes with it is closed. */
+    Message answer() throws IOException {
+        final byte[] bytes = new byte[Message.BYTES + 1];
+        final int[] descriptor = {Linux.NONE};
+        await(Linux.READABLE);
+        final Message message = Message.read(bytes, linux.receive(socket, bytes, descriptor));
+        if (descriptor[0] != Linux.NONE) {
+            linux.close(descriptor[0]);
+        }
+        return message;
+    }
+
+    /** Until it is so: who receives can't be interrupted. */
+    private void await(final short event) throws IOException {
+        final short[] events = {event};
+        linux.poll(new int[] {socket}, events, 1, MOST_MILLIS);
+        assertNotEquals(0, events[0], "the lender doesn't answer");
+    }
+
+    /** The lender has closed it, and says nothing else before. */
+    void assertClosed() throws IOException {
+        int length;
+        await(Linux.READABLE);
+        try {
+            length = linux.receive(socket, new byte[Message.BYTES + 1], new int[] {Linux.NONE});
+        } catch (final LinuxException e) {
+            assertEquals(LinuxException.ECONNRESET, e.number());
+            length = 0;
+        }
+        assertEquals(0, length);
+        close();
+    }
+
+    @Override
+    public void close() {
+        linux.close(socket);
+    }
+}

@@ -1,0 +1,136 @@
+package io.outboard.cuda.facade;
+
+import io.outboard.cuda.memory.ContextMemorySource;
+import io.outboard.cuda.memory.ContextWork;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.LeasedMemory;
+import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.cuda.memory.VirtualMemoryCalls;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What the facade's pools are made of: where their memory comes from, and how large they are. Safe for any number of threads. */
+final class PoolMaker {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
+
+    /** So many first regions of default size are what the device has, where a pool grows by whole ones. */
+    private static final long FIRST_REGIONS = 32;
+
+    /** Where it grows in place, by little. */
+    private static final long FIRST_BYTES = 64L << 20;
+
+    /** A device has no more contexts with pools than that. */
+    private static final int MOST_OF_A_NAME = 100;
+
+    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
+    private final LeasedMemory.Door lender;
+
+    PoolMaker(final Supplier<Optional<VirtualMemoryCalls>> virtualMemory, final LeasedMemory.Door lender) {
+        this.virtualMemory = virtualMemory;
+        this.lender = lender;
+    }
+
+    /**
+     * A pool in a context, which is current.
+     *
+     * @param name of the pool, to which a number is added if another has it; null for none
+     * @throws IllegalStateException if memory is to be leased and can't be
+     */
+    ContextPool make(
+            final @Nullable String name,
+            final CudaCalls calls,
+            final int device,
+            final long context,
+            final StreamCaptures captures,
+            final PoolOptions options) {
+        final ContextMemorySource source = source(calls, device, context, captures, options);
+        boolean done = false;
+        try {
+            final ContextPool made = new ContextPool(name, calls, source, device, context, captures, options);
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                source.close();
+            }
+        }
+    }
+
+    private ContextMemorySource source(
+            final CudaCalls calls,
+            final int device,
+            final long context,
+            final StreamCaptures captures,
+            final PoolOptions options) {
+        final Path socket = options.service();
+        if (socket == null) {
+            return new ContextMemorySource(
+                    calls, context, captures, options.growInPlace() ? virtualMemory : Optional::empty, device);
+        }
+        final String name = options.serviceName();
+        try {
+            final LeasedMemory leased = lender.connect(
+                    socket, name == null ? "pid-" + ProcessHandle.current().pid() : name, device);
+            return new ContextMemorySource(calls, context, captures, device, leased, options.growInPlace());
+        } catch (final IOException e) {
+            throw new IllegalStateException("outboard.service=" + socket + " can't be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** The pool over it, which isn't the facade's alone: JMX and recordings show it by its name. */
+    static Pool pool(
+            final @Nullable String name,
+            final ContextMemorySource source,
+            final ContextWork work,
+            final PoolOptions options) {
+        final long availableBytes = source.availableBytes();
+        final long goodBytes =
+                source.growsInPlace() ? Math.min(FIRST_BYTES, availableBytes) : availableBytes / FIRST_REGIONS;
+        final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
+        final long limitBytes = Math.max(1, (long) (availableBytes * options.share()));
+        final Supplier<PoolBuilder> description = () -> describe(source, work, options, firstBytes, limitBytes);
+        return name == null ? description.get().build() : named(description, name);
+    }
+
+    private static PoolBuilder describe(
+            final ContextMemorySource source,
+            final ContextWork work,
+            final PoolOptions options,
+            final long firstBytes,
+            final long limitBytes) {
+        final PoolBuilder builder = Pool.over(source)
+                .strategy(options.strategy())
+                .reuse(options.reuse(), work)
+                .firstRegionBytes(Math.max(1, firstBytes))
+                .limitBytes(limitBytes);
+        if (!options.keep().isZero()) {
+            builder.keep(options.keep(), 0);
+        }
+        if (options.leaveBytes() > 0) {
+            builder.leave(options.leaveBytes());
+        }
+        final Path dumpFolder = options.dumpFolder();
+        return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);
+    }
+
+    /** The device may have other contexts, and the program pools of its own. If JMX doesn't work here, the pool has no name. */
+    private static Pool named(final Supplier<PoolBuilder> description, final String name) {
+        for (int number = 1; number <= MOST_OF_A_NAME; number++) {
+            try {
+                return description
+                        .get()
+                        .name(number == 1 ? name : name + "-" + number)
+                        .build();
+            } catch (final IllegalStateException e) {
+                LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
+            }
+        }
+        return description.get().build();
+    }
+}

@@ -1,0 +1,142 @@
+package io.outboard.cuda;
+
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.SharedMemoryCalls;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import jcuda.driver.CUresult;
+
+/**
+ * The driver's calls for memory that others map, without a GPU: of a lender and its clients in one process, whose descriptors are numbers.
+ * What is imported is {@link FakeVirtualMemory}'s; its calls and these count together for a failure at will.
+ */
+public final class FakeSharedMemory implements SharedMemoryCalls {
+
+    /** Beyond those of the process. */
+    private static final int FIRST_DESCRIPTOR = 1_000_000;
+
+    private static final int UUID_FIRST = 0xA0;
+
+    private final FakeVirtualMemory memory;
+    private final long totalBytes;
+    private final Map<Long, Long> handles = new TreeMap<>();
+    private final Map<Integer, Long> descriptors = new TreeMap<>();
+    private long nextHandle = 1;
+    private int nextDescriptor = FIRST_DESCRIPTOR;
+
+    public FakeSharedMemory(final FakeVirtualMemory memory, final long totalBytes) {
+        this.memory = memory;
+        this.totalBytes = totalBytes;
+    }
+
+    /** What the lender still has of it. */
+    public int handles() {
+        return handles.size();
+    }
+
+    public int descriptors() {
+        return descriptors.size();
+    }
+
+    /** As if it had gone through a socket. */
+    public synchronized int sent(final int descriptor) {
+        descriptors.put(nextDescriptor, sizeOf(descriptor));
+        return nextDescriptor++;
+    }
+
+    private long sizeOf(final int descriptor) {
+        final Long sizeBytes = descriptors.get(descriptor);
+        if (sizeBytes == null) {
+            throw new IllegalStateException("descriptor=" + descriptor + " must be open");
+        }
+        return sizeBytes;
+    }
+
+    @Override
+    public int initialize() {
+        return memory.enter("initialize", true);
+    }
+
+    @Override
+    public int uuid(final byte[] uuid, final int device) {
+        for (int i = 0; i < UUID_BYTES; i++) {
+            uuid[i] = (byte) (UUID_FIRST + device + i);
+        }
+        return memory.enter("uuid", true);
+    }
+
+    @Override
+    public int totalBytes(final long[] bytes, final int device) {
+        bytes[0] = totalBytes;
+        return memory.enter("totalBytes", true);
+    }
+
+    @Override
+    public int granularity(final long[] bytes, final int device) {
+        bytes[0] = FakeVirtualMemory.UNIT_BYTES;
+        return memory.enter("granularity", true);
+    }
+
+    @Override
+    public synchronized int create(final long[] handle, final long sizeBytes, final int device) {
+        final int code = memory.enter("create", sizeBytes > 0 && sizeBytes % FakeVirtualMemory.UNIT_BYTES == 0);
+        final long lentBytes =
+                handles.values().stream().mapToLong(Long::longValue).sum();
+        if (code == CudaCalls.SUCCESS && sizeBytes > totalBytes - lentBytes - memory.usedBytes()) {
+            return CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        if (code == CudaCalls.SUCCESS) {
+            handle[0] = nextHandle;
+            handles.put(nextHandle++, sizeBytes);
+        }
+        return code;
+    }
+
+    @Override
+    public synchronized int exportDescriptor(final int[] descriptor, final long handle) {
+        final int code = memory.enter("export", handles.containsKey(handle));
+        if (code == CudaCalls.SUCCESS) {
+            descriptor[0] = nextDescriptor;
+            descriptors.put(nextDescriptor++, handles.get(handle));
+        }
+        return code;
+    }
+
+    @Override
+    public synchronized int importDescriptor(final long[] handle, final int descriptor) {
+        if (descriptor < FIRST_DESCRIPTOR) {
+            return importFile(handle, descriptor);
+        }
+        final int code = memory.enter("import", descriptors.containsKey(descriptor));
+        if (code == CudaCalls.SUCCESS) {
+            handle[0] = memory.adopt(sizeOf(descriptor));
+        }
+        return code;
+    }
+
+    /** A real descriptor, of a file that is memory, as if it were a GPU's. */
+    private int importFile(final long[] handle, final int descriptor) {
+        try {
+            handle[0] = memory.adopt(Files.size(Path.of("/proc/self/fd/" + descriptor)));
+            return memory.enter("import", true);
+        } catch (final IOException e) {
+            return memory.enter("import", false);
+        }
+    }
+
+    @Override
+    public synchronized int release(final long handle) {
+        final int code = memory.enter("releaseLent", handles.containsKey(handle));
+        // As there: all else is seen not to leak.
+        handles.remove(handle);
+        return code;
+    }
+
+    @Override
+    public synchronized int closeDescriptor(final int descriptor) {
+        return descriptors.remove(descriptor) == null ? -1 : 0;
+    }
+}
