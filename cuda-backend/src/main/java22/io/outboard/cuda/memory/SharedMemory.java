@@ -12,32 +12,19 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The driver's calls for memory that others map, by {@code java.lang.foreign}, for JDK 22 and newer. {@code CUmemAllocationProp} is drawn
- * in {@link VirtualMemory}; here {@code requestedHandleTypes} is 1, a POSIX file descriptor. Safe for any number of threads.
+ * The driver's calls for memory that others map, by {@code java.lang.foreign}, for JDK 22 and newer. Safe for any number
+ * of threads.
  */
 public final class SharedMemory implements SharedMemoryCalls {
-
-    private static final String LIBRARY = "libcuda.so.1";
-
-    private static final long PROPERTIES_BYTES = 32;
-    private static final long PROPERTIES_TYPE = 0;
-    private static final long PROPERTIES_HANDLE_TYPES = 4;
-    private static final long PROPERTIES_LOCATION_TYPE = 8;
-    private static final long PROPERTIES_LOCATION = 12;
-    private static final int PINNED = 1;
-    private static final int DESCRIPTOR = 1;
-    private static final int LOCATION_DEVICE = 1;
-    private static final int GRANULARITY_MINIMUM = 0;
 
     /** In constants, so that calls are compiled; apart, so that a driver that lacks one is found out by loading them. */
     private static final class Functions {
 
-        static final SymbolLookup DRIVER = driver();
+        static final SymbolLookup DRIVER = DriverLibrary.open();
         static final MethodHandle INITIALIZE = function("cuInit", JAVA_INT);
         static final MethodHandle DEVICE = function("cuDeviceGet", ADDRESS, JAVA_INT);
         static final MethodHandle UUID = function("cuDeviceGetUuid_v2", ADDRESS, JAVA_INT);
@@ -52,15 +39,8 @@ public final class SharedMemory implements SharedMemoryCalls {
 
         private Functions() {}
 
-        @SuppressWarnings("restricted")
-        private static SymbolLookup driver() {
-            return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
-        }
-
-        @SuppressWarnings("restricted")
         private static MethodHandle function(final String name, final MemoryLayout... parameters) {
-            return Linker.nativeLinker()
-                    .downcallHandle(DRIVER.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
+            return DriverLibrary.function(DRIVER, name, parameters);
         }
 
         @SuppressWarnings("restricted")
@@ -81,19 +61,10 @@ public final class SharedMemory implements SharedMemoryCalls {
     private SharedMemory() {}
 
     private static Optional<SharedMemoryCalls> load() {
-        try {
+        return DriverLibrary.load(() -> {
             Objects.requireNonNull(Functions.DRIVER, "the driver");
-            return Optional.of(new SharedMemory());
-        } catch (final ExceptionInInitializerError e) {
-            final Throwable cause = e.getCause();
-            if (cause instanceof IllegalArgumentException
-                    || cause instanceof NoSuchElementException
-                    || cause instanceof IllegalCallerException) {
-                // No library; no function; --illegal-native-access=deny.
-                return Optional.empty();
-            }
-            throw e;
-        }
+            return new SharedMemory();
+        });
     }
 
     /**
@@ -110,7 +81,7 @@ public final class SharedMemory implements SharedMemoryCalls {
         try {
             return (int) Functions.INITIALIZE.invokeExact(0);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -128,7 +99,7 @@ public final class SharedMemory implements SharedMemoryCalls {
             }
             return code;
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -150,33 +121,35 @@ public final class SharedMemory implements SharedMemoryCalls {
 
     @Override
     public int granularity(final long[] bytes, final int device) {
-        return call(bytes, (result, arena) ->
-                (int) Functions.GRANULARITY.invokeExact(result, propertiesOf(device, arena), GRANULARITY_MINIMUM));
+        return call(bytes, (result, arena) -> (int) Functions.GRANULARITY.invokeExact(
+                result,
+                DriverLibrary.propertiesOf(device, DriverLibrary.DESCRIPTOR, arena),
+                DriverLibrary.GRANULARITY_MINIMUM));
     }
 
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device) {
-        return call(handle, (result, arena) ->
-                (int) Functions.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L));
+        return call(handle, (result, arena) -> (int) Functions.CREATE.invokeExact(
+                result, sizeBytes, DriverLibrary.propertiesOf(device, DriverLibrary.DESCRIPTOR, arena), 0L));
     }
 
     @Override
     public int exportDescriptor(final int[] descriptor, final long handle) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(JAVA_INT);
-            final int code = (int) Functions.EXPORT.invokeExact(result, handle, DESCRIPTOR, 0L);
+            final int code = (int) Functions.EXPORT.invokeExact(result, handle, DriverLibrary.DESCRIPTOR, 0L);
             descriptor[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_INT, 0) : descriptor[0];
             return code;
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
     /** The driver takes the descriptor itself where it declares a pointer. */
     @Override
     public int importDescriptor(final long[] handle, final int descriptor) {
-        return call(handle, (result, arena) ->
-                (int) Functions.IMPORT.invokeExact(result, MemorySegment.ofAddress(descriptor), DESCRIPTOR));
+        return call(handle, (result, arena) -> (int)
+                Functions.IMPORT.invokeExact(result, MemorySegment.ofAddress(descriptor), DriverLibrary.DESCRIPTOR));
     }
 
     @Override
@@ -184,7 +157,7 @@ public final class SharedMemory implements SharedMemoryCalls {
         try {
             return (int) Functions.RELEASE.invokeExact(handle);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -193,7 +166,7 @@ public final class SharedMemory implements SharedMemoryCalls {
         try {
             return (int) Functions.CLOSE.invokeExact(descriptor);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -204,25 +177,7 @@ public final class SharedMemory implements SharedMemoryCalls {
             to[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : to[0];
             return code;
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
-    }
-
-    /** All other fields are 0, as an arena's memory is. */
-    private static MemorySegment propertiesOf(final int device, final Arena arena) {
-        final MemorySegment properties = arena.allocate(PROPERTIES_BYTES, ADDRESS.byteAlignment());
-        properties.set(JAVA_INT, PROPERTIES_TYPE, PINNED);
-        properties.set(JAVA_INT, PROPERTIES_HANDLE_TYPES, DESCRIPTOR);
-        properties.set(JAVA_INT, PROPERTIES_LOCATION_TYPE, LOCATION_DEVICE);
-        properties.set(JAVA_INT, PROPERTIES_LOCATION, device);
-        return properties;
-    }
-
-    /** A downcall itself throws nothing, but its signature must allow for everything. */
-    private static RuntimeException unexpected(final Throwable thrown) {
-        if (thrown instanceof final Error e) {
-            throw e;
-        }
-        return thrown instanceof final RuntimeException e ? e : new IllegalStateException(thrown);
     }
 }

@@ -5,14 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,28 +19,15 @@ import java.util.concurrent.ConcurrentHashMap;
  * bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
  *
  * <pre>{@code
- *   CUmemAllocationProp, 32 bytes                          CUmemAccessDesc, 12 bytes
- *    0  int   type: 1, pinned                               0  int  location.type: 1, device
- *    4  int   requestedHandleTypes: 0, none                 4  int  location.id: the device's number
- *    8  int   location.type: 1, device                      8  int  flags: 3, read and write
- *   12  int   location.id: the device's number
- *   16  void* win32HandleMetaData: null
- *   24  byte  allocFlags.compressionType: 0, none
- *   25  byte  allocFlags.gpuDirectRDMACapable: 0
- *   26  short allocFlags.usage: 0
- *   28  byte  allocFlags.reserved[4]: 0
+ *   CUmemAccessDesc, 12 bytes
+ *    0  int  location.type: 1, device
+ *    4  int  location.id: the device's number
+ *    8  int  flags: 3, read and write
  * }</pre>
  *
- * <p>The device's number is the same to the runtime and to the driver. Safe for any number of threads.
+ * <p>What memory is made by is drawn in {@link DriverLibrary}. Safe for any number of threads.
  */
 public final class VirtualMemory implements VirtualMemoryCalls {
-
-    private static final String LIBRARY = "libcuda.so.1";
-
-    private static final long PROPERTIES_BYTES = 32;
-    private static final long PROPERTIES_TYPE = 0;
-    private static final long PROPERTIES_LOCATION = 8;
-    private static final int PINNED = 1;
 
     private static final long ACCESS_BYTES = 12;
     private static final long ACCESS_LOCATION = 0;
@@ -51,13 +35,10 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     private static final int NOTHING = 0;
     private static final int READ_AND_WRITE = 3;
 
-    private static final int LOCATION_DEVICE = 1;
-    private static final int GRANULARITY_MINIMUM = 0;
-
     /** In constants, so that calls are compiled; apart, so that a driver that lacks one is found out by loading them. */
     private static final class Functions {
 
-        static final SymbolLookup DRIVER = driver();
+        static final SymbolLookup DRIVER = DriverLibrary.open();
         static final MethodHandle GRANULARITY = function("cuMemGetAllocationGranularity", ADDRESS, ADDRESS, JAVA_INT);
         static final MethodHandle RESERVE =
                 function("cuMemAddressReserve", ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -71,15 +52,8 @@ public final class VirtualMemory implements VirtualMemoryCalls {
 
         private Functions() {}
 
-        @SuppressWarnings("restricted")
-        private static SymbolLookup driver() {
-            return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
-        }
-
-        @SuppressWarnings("restricted")
         private static MethodHandle function(final String name, final MemoryLayout... parameters) {
-            return Linker.nativeLinker()
-                    .downcallHandle(DRIVER.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
+            return DriverLibrary.function(DRIVER, name, parameters);
         }
     }
 
@@ -93,19 +67,10 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     private VirtualMemory() {}
 
     private static Optional<VirtualMemoryCalls> load() {
-        try {
+        return DriverLibrary.load(() -> {
             Objects.requireNonNull(Functions.DRIVER, "the driver");
-            return Optional.of(new VirtualMemory());
-        } catch (final ExceptionInInitializerError e) {
-            final Throwable cause = e.getCause();
-            if (cause instanceof IllegalArgumentException
-                    || cause instanceof NoSuchElementException
-                    || cause instanceof IllegalCallerException) {
-                // No library; no function; --illegal-native-access=deny.
-                return Optional.empty();
-            }
-            throw e;
-        }
+            return new VirtualMemory();
+        });
     }
 
     /**
@@ -121,12 +86,14 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     public int granularity(final long[] bytes, final int device) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(JAVA_LONG);
-            final int code =
-                    (int) Functions.GRANULARITY.invokeExact(result, propertiesOf(device, arena), GRANULARITY_MINIMUM);
+            final int code = (int) Functions.GRANULARITY.invokeExact(
+                    result,
+                    DriverLibrary.propertiesOf(device, DriverLibrary.NO_HANDLE, arena),
+                    DriverLibrary.GRANULARITY_MINIMUM);
             bytes[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : bytes[0];
             return code;
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -138,7 +105,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
             address[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : address[0];
             return code;
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -146,11 +113,12 @@ public final class VirtualMemory implements VirtualMemoryCalls {
     public int create(final long[] handle, final long sizeBytes, final int device) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(JAVA_LONG);
-            final int code = (int) Functions.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L);
+            final int code = (int) Functions.CREATE.invokeExact(
+                    result, sizeBytes, DriverLibrary.propertiesOf(device, DriverLibrary.NO_HANDLE, arena), 0L);
             handle[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : handle[0];
             return code;
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -159,7 +127,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
         try {
             return (int) Functions.MAP.invokeExact(address, sizeBytes, 0L, handle, 0L);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -171,13 +139,13 @@ public final class VirtualMemory implements VirtualMemoryCalls {
         try {
             return (int) Functions.SET_ACCESS.invokeExact(address, sizeBytes, wanted, 1L);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
     private static MemorySegment accessOf(final int device, final int flags) {
         final MemorySegment access = Arena.global().allocate(ACCESS_BYTES, JAVA_INT.byteAlignment());
-        setLocation(access, ACCESS_LOCATION, device);
+        DriverLibrary.setLocation(access, ACCESS_LOCATION, device);
         access.set(JAVA_INT, ACCESS_FLAGS, flags);
         return access;
     }
@@ -187,7 +155,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
         try {
             return (int) Functions.UNMAP.invokeExact(address, sizeBytes);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -196,7 +164,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
         try {
             return (int) Functions.RELEASE.invokeExact(handle);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -205,7 +173,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
         try {
             return (int) Functions.FREE_ADDRESSES.invokeExact(address, sizeBytes);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
     }
 
@@ -214,28 +182,7 @@ public final class VirtualMemory implements VirtualMemoryCalls {
         try {
             return (int) Functions.SYNCHRONIZE.invokeExact();
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw DriverLibrary.unexpected(e);
         }
-    }
-
-    /** All other fields are 0, as an arena's memory is. */
-    private static MemorySegment propertiesOf(final int device, final Arena arena) {
-        final MemorySegment properties = arena.allocate(PROPERTIES_BYTES, ADDRESS.byteAlignment());
-        properties.set(JAVA_INT, PROPERTIES_TYPE, PINNED);
-        setLocation(properties, PROPERTIES_LOCATION, device);
-        return properties;
-    }
-
-    private static void setLocation(final MemorySegment struct, final long offset, final int device) {
-        struct.set(JAVA_INT, offset, LOCATION_DEVICE);
-        struct.set(JAVA_INT, offset + Integer.BYTES, device);
-    }
-
-    /** A downcall itself throws nothing, but its signature must allow for everything. */
-    private static RuntimeException unexpected(final Throwable thrown) {
-        if (thrown instanceof final Error e) {
-            throw e;
-        }
-        return thrown instanceof final RuntimeException e ? e : new IllegalStateException(thrown);
     }
 }
