@@ -6,6 +6,7 @@ import io.outboard.bench.common.Environment;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.compare.CompareCommand;
+import io.outboard.bench.plan.PlanCommand;
 import io.outboard.bench.service.ServeCommand;
 import io.outboard.bench.service.TopCommand;
 import io.outboard.bench.soak.SoakCommand;
@@ -32,6 +33,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             MallocLargeCommand.class,
             ReplayCommand.class,
+            PlanCommand.class,
             PoolCommand.class,
             SoakCommand.class,
             CheckCommand.class,
