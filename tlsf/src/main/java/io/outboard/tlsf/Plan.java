@@ -13,7 +13,7 @@ import java.util.TreeMap;
 
 /**
  * Where the blocks of a step lie that a program repeats: the sizes that it asks for, in order, and a place for each, which no other
- * block has while it lives. The strategy {@code planned} follows it. {@code ./outboard plan} makes one of a trace.
+ * block has while it lives. {@link PlannedStrategy} follows it. {@code ./outboard plan} makes one of a trace.
  *
  * <p>A file is text, lines that end in a line feed; the four numbers of a block are those of {@link Block}:
  *

@@ -34,14 +34,15 @@ abstract class SegregatedStrategy extends TableStrategy {
         return table;
     }
 
+    /** {@link PlannedStrategy} alone has more to do. */
     @Override
-    protected final long place(final long size) {
+    protected long place(final long size) {
         final int block = find(size);
         return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
     }
 
     @Override
-    public final long allocateByHandle(final long sizeBytes) {
+    public long allocateByHandle(final long sizeBytes) {
         if (sizeBytes <= 0 || sizeBytes > bytes(granules())) {
             Arguments.checkSize(sizeBytes);
             return NO_SPACE;
@@ -68,7 +69,7 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     @Override
-    protected final long placeAligned(final long size, final long alignmentMask) {
+    protected long placeAligned(final long size, final long alignmentMask) {
         final int block = findAligned(size, alignmentMask);
         if (block == BlockTable.NONE) {
             return NO_SPACE;
@@ -243,6 +244,17 @@ abstract class SegregatedStrategy extends TableStrategy {
             table.setRange(block, start, size);
             table.insertFree(tail);
         }
+    }
+
+    /** Takes granules from an offset on, out of a free block that has them, if {@link #canCut}. */
+    final long takeFrom(final int block, final int start, final int size) {
+        final int taken = cut(block, start - table.start(block), size);
+        return enter(taken, start);
+    }
+
+    /** Whether there is room in the table for what is left of a free block on both sides. */
+    final boolean canCut(final long padding, final long rest) {
+        return hasRoomFor((padding == 0 ? 0 : 1) + (rest == 0 ? 0 : 1));
     }
 
     /** As {@link #cut}, for a block that is to be in use; not from the block's start on. */

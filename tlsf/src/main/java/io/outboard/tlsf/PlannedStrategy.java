@@ -1,0 +1,174 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.Region;
+import io.outboard.core.StepwiseStrategy;
+import io.outboard.core.StrategyOptions;
+import java.util.Objects;
+
+/**
+ * {@link TlsfStrategy} that follows a {@link Plan} while a program does what the plan has.
+ *
+ * <p>The algorithm is TLSF with a hint; the rule is ours. Requests are counted from {@link #step} on:
+ *
+ * <ol>
+ *   <li>A request of the size that the plan has next gets the plan's place, cut out of the free block that it lies in. If something
+ *       else has the place, or a part of it, TLSF chooses another one, and the next request is compared with the plan as before.
+ *   <li>With the first request of another size the program deviates: TLSF serves that and all that follow, until {@link #step}. What
+ *       has been placed by plan is in use as any other block is, and may be freed in any order.
+ * </ol>
+ *
+ * <p>So a request is refused only if TLSF refuses it with the same blocks in use; a region of the plan's size serves a program that keeps
+ * to the plan, whatever TLSF alone would need. A program that deviates may be refused where TLSF, which would have placed
+ * the blocks before otherwise, served it, and the other way round: no strategy can follow a plan and rule that out.
+ *
+ * <p>Which free block has the place: the plan knows what is in use before it then, and from there it is few blocks in order of
+ * address. If that was freed earlier than planned, it is what was in use before that one, and so on. After {@value #MOST_STEPS} blocks in
+ * all, the place counts as taken. Where nothing is in use any more, requests aren't counted anew: that takes {@link #step}.
+ *
+ * <p>Thread-safety, cost and errors as of {@link TlsfStrategy}; 16 host bytes more for each block of the plan, which all strategies
+ * that follow it share.
+ */
+public final class PlannedStrategy extends SegregatedStrategy implements StepwiseStrategy {
+
+    /** Bounds {@link #holding}, as the search of TLSF is bounded. */
+    private static final int MOST_STEPS = 64;
+
+    private final Plan plan;
+    private final int[] records;
+
+    /** Behind the last record of a block is one that nothing is equal to: there it stays until the next step. */
+    private final int deviated;
+
+    /** The record of the block that the plan has next. */
+    private int next;
+
+    /** What it was before the last allocation. */
+    private int nextBefore;
+
+    /**
+     * Makes one over a region, all of it free, at the start of a step.
+     *
+     * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule; of one that is smaller than the
+     *     plan's, TLSF serves those requests whose places lie behind it
+     * @param options granule and table size
+     * @param plan what to follow
+     * @throws IllegalArgumentException if the region is outside of these bounds, or the granule isn't the plan's
+     */
+    public PlannedStrategy(final Region region, final StrategyOptions options, final Plan plan) {
+        super(region, checked(options, Objects.requireNonNull(plan, "plan")), new TwoLevelLists(options));
+        this.plan = plan;
+        records = plan.records();
+        deviated = Plan.RECORD_INTS * plan.blocks();
+    }
+
+    /**
+     * What it follows.
+     *
+     * @return the plan
+     */
+    public Plan plan() {
+        return plan;
+    }
+
+    /**
+     * Whether all requests since the step's start have been those of the plan.
+     *
+     * @return false once one had another size, or there were more than the plan has
+     */
+    public boolean followsPlan() {
+        return next < deviated;
+    }
+
+    @Override
+    public void step() {
+        next = 0;
+        nextBefore = 0;
+    }
+
+    @Override
+    public void takeBack(final long address) {
+        free(address);
+        next = nextBefore;
+    }
+
+    @Override
+    protected long place(final long size) {
+        final int record = next;
+        final boolean planned = records[record + Plan.SIZE] == size;
+        if (planned) {
+            final int start = records[record + Plan.OFFSET];
+            final int block = holding(record, start, size);
+            if (block != BlockTable.NONE) {
+                return noted(record, true, takeFrom(block, start, (int) size));
+            }
+        }
+        return noted(record, planned, super.place(size));
+    }
+
+    @Override
+    protected long placeAligned(final long size, final long alignmentMask) {
+        final int record = next;
+        final boolean planned = records[record + Plan.SIZE] == size;
+        if (planned) {
+            final int start = records[record + Plan.OFFSET];
+            final int block = padding(start, alignmentMask) == 0 ? holding(record, start, size) : BlockTable.NONE;
+            if (block != BlockTable.NONE) {
+                return noted(record, true, takeFrom(block, start, (int) size));
+            }
+        }
+        return noted(record, planned, super.placeAligned(size, alignmentMask));
+    }
+
+    /** By way of the address: a block that is held isn't found as what is in use before another. */
+    @Override
+    public long allocateByHandle(final long sizeBytes) {
+        final long address = allocate(sizeBytes);
+        return address == NO_SPACE ? NO_SPACE : nameByHandle(address);
+    }
+
+    /** A request that was refused hasn't happened. */
+    private long noted(final int record, final boolean planned, final long start) {
+        if (start != NO_SPACE) {
+            nextBefore = record;
+            next = planned ? record + Plan.RECORD_INTS : deviated;
+        }
+        return start;
+    }
+
+    /** The free block that has all of a record's place, and that tables have room to cut; none if there is no such block, or it is far. */
+    private int holding(final int record, final int start, final long size) {
+        final BlockTable table = table();
+        int steps = MOST_STEPS;
+        int before = record;
+        int block = BlockTable.NONE;
+        while (records[before + Plan.BEFORE] != Plan.NO_BLOCK) {
+            block = table.find(records[before + Plan.BEFORE]);
+            if (block != BlockTable.NONE) {
+                break;
+            }
+            if (--steps == 0) {
+                return BlockTable.NONE;
+            }
+            before = Plan.RECORD_INTS * records[before + Plan.NUMBER_BEFORE];
+        }
+        // Of the fence, the first block comes after.
+        block = table.after(block);
+        while (block != BlockTable.NONE && start(block) + size(block) <= start) {
+            block = --steps == 0 ? BlockTable.NONE : table.after(block);
+        }
+        if (block == BlockTable.NONE || !table.isFree(block)) {
+            return BlockTable.NONE;
+        }
+        final long padding = start - start(block);
+        final long rest = size(block) - size - padding;
+        return padding >= 0 && rest >= 0 && canCut(padding, rest) ? block : BlockTable.NONE;
+    }
+
+    private static StrategyOptions checked(final StrategyOptions options, final Plan plan) {
+        if (options.granuleBytes() != plan.granuleBytes()) {
+            throw new IllegalArgumentException(
+                    "granuleBytes=" + options.granuleBytes() + " must be the plan's, " + plan.granuleBytes());
+        }
+        return options;
+    }
+}

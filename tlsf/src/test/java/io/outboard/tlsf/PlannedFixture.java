@@ -1,0 +1,46 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Planned strategies whose plan is of sizes that tests ask for, with gaps between the places. */
+final class PlannedFixture {
+
+    private static final int BLOCKS = 400;
+
+    /** By granule: a plan is its user's, and a strategy is asked what host memory it takes itself. */
+    private static final Map<Long, Plan> PLANS = new ConcurrentHashMap<>();
+
+    private PlannedFixture() {}
+
+    static Strategy planned(final Region region, final StrategyOptions options) {
+        return new PlannedStrategy(
+                region, options, PLANS.computeIfAbsent(options.granuleBytes(), PlannedFixture::planFor));
+    }
+
+    private static Plan planFor(final long granuleBytes) {
+        final List<Plan.Block> blocks = new ArrayList<>();
+        long offset = BLOCKS * 10L;
+        for (int i = 0; i < BLOCKS; i++) {
+            final long size = new long[] {1, 2, 8}[i % 3];
+            offset -= size + i % 2;
+            blocks.add(new Plan.Block(size * granuleBytes, offset * granuleBytes, i, BLOCKS + i));
+        }
+        return Plan.of(granuleBytes, BLOCKS * 10 * granuleBytes, blocks);
+    }
+
+    /** That of a program which asks for one granule again and again, from the second on. */
+    static Strategy plannedForGranules(final Region region, final StrategyOptions options) {
+        final long granuleBytes = options.granuleBytes();
+        final List<Plan.Block> blocks = new ArrayList<>();
+        for (int i = 0; i < BLOCKS; i++) {
+            blocks.add(new Plan.Block(granuleBytes, (i % 7 * 5L + 1) * granuleBytes, 3 * i, 3 * i + 2));
+        }
+        return new PlannedStrategy(region, options, Plan.of(granuleBytes, 64 * granuleBytes, blocks));
+    }
+}

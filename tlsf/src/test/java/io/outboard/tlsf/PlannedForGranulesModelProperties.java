@@ -1,0 +1,14 @@
+package io.outboard.tlsf;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyModelProperties;
+import io.outboard.core.StrategyOptions;
+
+class PlannedForGranulesModelProperties extends StrategyModelProperties {
+
+    @Override
+    protected Strategy create(final Region region, final StrategyOptions options) {
+        return PlannedFixture.plannedForGranules(region, options);
+    }
+}

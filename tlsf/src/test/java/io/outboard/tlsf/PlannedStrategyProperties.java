@@ -1,0 +1,210 @@
+package io.outboard.tlsf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+
+/** Steps of a random program, and plans for them, followed or not. */
+class PlannedStrategyProperties {
+
+    private static final long GRANULE = 256;
+    private static final Region REGION = new Region(1L << 40, 4096 * GRANULE);
+    private static final StrategyOptions OPTIONS =
+            StrategyOptions.DEFAULTS.withGranuleBytes(GRANULE).withMaxBlocks(4096);
+
+    /** Number of a block, negative less one for its free. */
+    private record Program(List<Integer> operations, List<Plan.Block> blocks, long planBytes) {
+
+        Plan plan() {
+            return Plan.of(GRANULE, planBytes, blocks);
+        }
+
+        long sizeBytes(final int block) {
+            return blocks.get(block).sizeBytes();
+        }
+    }
+
+    /** Each block in a place that is free, drawn; so the plan is none that a strategy would come to. */
+    private static Program program(final SplittableRandom random, final int length) {
+        final List<Integer> operations = new ArrayList<>();
+        final List<long[]> blocks = new ArrayList<>();
+        final List<Integer> live = new ArrayList<>();
+        final TreeMap<Long, Long> taken = new TreeMap<>();
+        final long planGranules = 1024;
+        while (operations.size() < length) {
+            final long size = 1L + random.nextInt(random.nextInt(40) + 1);
+            final long offset = random.nextLong(planGranules - size);
+            final Map.Entry<Long, Long> below = taken.lowerEntry(offset + size);
+            if ((below == null || below.getValue() <= offset) && random.nextInt(5) < 3) {
+                live.add(blocks.size());
+                taken.put(offset, offset + size);
+                blocks.add(
+                        new long[] {size * GRANULE - random.nextInt((int) GRANULE), offset, operations.size(), length});
+                operations.add(blocks.size() - 1);
+            } else if (!live.isEmpty()) {
+                final int freed = live.remove(random.nextInt(live.size()));
+                taken.remove(blocks.get(freed)[1]);
+                blocks.get(freed)[3] = operations.size();
+                operations.add(-freed - 1);
+            }
+        }
+        return new Program(
+                operations,
+                blocks.stream()
+                        .map(block -> new Plan.Block(block[0], block[1] * GRANULE, (int) block[2], (int) block[3]))
+                        .toList(),
+                planGranules * GRANULE);
+    }
+
+    /** Blocks that are live, by address; a new one must overlap none. */
+    private static final class Live {
+
+        private final TreeMap<Long, Long> ends = new TreeMap<>();
+
+        void add(final Strategy strategy, final long address, final long sizeBytes) {
+            final long end = address + strategy.sizeOf(address);
+            final Map.Entry<Long, Long> below = ends.lowerEntry(end);
+            assertTrue(below == null || below.getValue() <= address, "overlap at " + address);
+            assertTrue(address >= REGION.address() && end <= REGION.endAddress() && end - address >= sizeBytes);
+            ends.put(address, end);
+        }
+
+        void freeAll(final Strategy strategy) {
+            ends.keySet().forEach(strategy::free);
+            ends.clear();
+        }
+    }
+
+    @Property(tries = 300)
+    void shouldFollowThePlanInARegionOfItsSizeStepAfterStep(
+            @ForAll final long seed, @ForAll @IntRange(min = 1, max = 200) final int length) {
+        final Program program = program(new SplittableRandom(seed), length);
+        final Region region = new Region(REGION.address(), program.planBytes());
+        final PlannedStrategy strategy = new PlannedStrategy(region, OPTIONS, program.plan());
+
+        for (int step = 0; step < 3; step++) {
+            strategy.step();
+            final Live live = new Live();
+            for (final int operation : program.operations()) {
+                if (operation < 0) {
+                    final long address = region.address()
+                            + program.blocks().get(-operation - 1).offsetBytes();
+                    strategy.free(address);
+                    live.ends.remove(address);
+                } else {
+                    final long address = strategy.allocate(program.sizeBytes(operation));
+                    assertEquals(
+                            region.address() + program.blocks().get(operation).offsetBytes(), address);
+                    live.add(strategy, address, program.sizeBytes(operation));
+                }
+            }
+            live.freeAll(strategy);
+            assertEquals(strategy.region().sizeBytes(), strategy.largestFreeBlockBytes());
+        }
+    }
+
+    /** At any request of a step another size is asked for, or some are left out, and frees come late or early. */
+    @Property(tries = 500)
+    void shouldServeADeviationAnywhereAndComeBackWithTheNextStep(
+            @ForAll final long seed, @ForAll @IntRange(min = 2, max = 200) final int length) {
+        final SplittableRandom random = new SplittableRandom(seed);
+        final Program program = program(random, length);
+        final PlannedStrategy strategy = new PlannedStrategy(REGION, OPTIONS, program.plan());
+        final int deviatesAt = random.nextInt(program.blocks().size());
+        final Live live = new Live();
+
+        for (int block = 0; block < program.blocks().size(); block++) {
+            final long sizeBytes = program.sizeBytes(block) + (block == deviatesAt ? GRANULE : 0);
+            final long address = strategy.allocate(sizeBytes);
+            if (address == Strategy.NO_SPACE) {
+                assertTrue(strategy.largestFreeBlockBytes() < sizeBytes, "refused though there was room");
+                break;
+            }
+            assertEquals(block < deviatesAt && block + 1 < program.blocks().size(), strategy.followsPlan());
+            live.add(strategy, address, sizeBytes);
+            while (random.nextInt(3) == 0 && !live.ends.isEmpty()) {
+                final List<Long> addresses = List.copyOf(live.ends.keySet());
+                final long freed = addresses.get(random.nextInt(addresses.size()));
+                strategy.free(freed);
+                live.ends.remove(freed);
+            }
+        }
+        live.freeAll(strategy);
+        assertEquals(REGION.sizeBytes(), strategy.largestFreeBlockBytes());
+        strategy.step();
+
+        for (final int operation : program.operations()) {
+            if (operation < 0) {
+                strategy.free(
+                        REGION.address() + program.blocks().get(-operation - 1).offsetBytes());
+            } else {
+                assertEquals(
+                        REGION.address() + program.blocks().get(operation).offsetBytes(),
+                        strategy.allocate(program.sizeBytes(operation)));
+            }
+        }
+    }
+
+    /** A region that is too small for the plan, or full of what doesn't belong to it: refused is only what no block has room for. */
+    @Property(tries = 500)
+    void shouldRefuseOnlyWhatNoFreeBlockHasRoomFor(
+            @ForAll final long seed, @ForAll @IntRange(min = 1, max = 900) final int regionGranules) {
+        final SplittableRandom random = new SplittableRandom(seed);
+        final Program program = program(random, 300);
+        final Region region = new Region(REGION.address(), regionGranules * GRANULE);
+        final PlannedStrategy strategy = new PlannedStrategy(region, OPTIONS, program.plan());
+        final Live live = new Live();
+
+        for (int i = 0; i < program.blocks().size(); i++) {
+            final long sizeBytes = random.nextInt(50) == 0 ? GRANULE * (1L + random.nextInt(60)) : program.sizeBytes(i);
+            final long before = strategy.largestFreeBlockBytes();
+            final long address = strategy.allocate(sizeBytes);
+            if (address == Strategy.NO_SPACE) {
+                assertTrue(before < sizeBytes, () -> "refused " + sizeBytes + " though " + before + " were free");
+            } else {
+                live.add(strategy, address, sizeBytes);
+            }
+            if (random.nextInt(2) == 0 && !live.ends.isEmpty()) {
+                final Long freed = live.ends.ceilingKey(REGION.address() + random.nextLong(region.sizeBytes()));
+                if (freed != null) {
+                    strategy.free(freed);
+                    live.ends.remove(freed);
+                }
+            }
+        }
+        live.freeAll(strategy);
+        strategy.step();
+        // All of the region at once, which is no size of the plan.
+        assertNotEquals(Strategy.NO_SPACE, strategy.allocate(region.sizeBytes()));
+        assertEquals(0, strategy.freeBytes());
+    }
+
+    @Property(tries = 300)
+    void shouldGoOnAsIfNothingHadBeenAfterTakingBack(@ForAll final long seed) {
+        final Program program = program(new SplittableRandom(seed), 50);
+        final PlannedStrategy strategy = new PlannedStrategy(REGION, OPTIONS, program.plan());
+
+        for (int block = 0; block < program.blocks().size(); block++) {
+            final long other = strategy.allocate(program.sizeBytes(block) + GRANULE);
+            assertFalse(strategy.followsPlan());
+            strategy.takeBack(other);
+            final long once = strategy.allocate(program.sizeBytes(block));
+            strategy.takeBack(once);
+            assertTrue(strategy.followsPlan());
+            assertEquals(once, strategy.allocate(program.sizeBytes(block)));
+        }
+    }
+}
