@@ -3,6 +3,7 @@ package io.outboard.bench;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.core.Strategies;
+import io.outboard.core.StrategyFamily;
 import io.outboard.core.StrategyProvider;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -34,6 +35,13 @@ final class StrategiesCommand implements Callable<Integer> {
                 out.println(new JsonLine().put("strategy", provider.name()).put("description", provider.description()));
             } else {
                 out.printf(Locale.ROOT, "%-16s %s%n", provider.name(), provider.description());
+            }
+        }
+        for (final StrategyFamily family : Strategies.families()) {
+            if (format == OutputOptions.Format.JSON) {
+                out.println(new JsonLine().put("strategy", family.form()).put("description", family.description()));
+            } else {
+                out.printf(Locale.ROOT, "%-16s %s%n", family.form(), family.description());
             }
         }
         out.flush();

@@ -11,6 +11,7 @@ import io.outboard.bench.trace.TraceWriter;
 import io.outboard.tlsf.Plan;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -97,6 +98,54 @@ class PlanCommandTest {
             }
         }
         assertEquals(lines.size(), line);
+    }
+
+    /** What a plan finds is enough for the strategy that follows it, pass after pass. */
+    @Test
+    void shouldLetReplayFollowThePlanInARegionOfItsSize() throws Exception {
+        final Path file = folder.resolve("step.plan");
+        Outcome.of("plan", trace.toString(), "--out", file.toString(), "--seconds", "0.5");
+        final long regionBytes = Plan.read(file).regionBytes();
+        final String[] command = {
+            "replay",
+            trace.toString(),
+            "--device",
+            "none",
+            "--format",
+            "json",
+            "--region",
+            "" + regionBytes,
+            "--strategy"
+        };
+
+        final Outcome planned = Outcome.of(with(command, "planned:" + file));
+        final Outcome tlsf = Outcome.of(with(command, "tlsf"));
+
+        assertEquals(0, planned.exitCode(), planned.err());
+        assertTrue(planned.out().contains("\"strategy\":\"planned\""), planned.out());
+        assertEquals(0, number(planned.out(), "failures"), planned.out());
+        assertTrue(number(tlsf.out(), "failures") > 0, tlsf.out());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "planned, --strategy=planned must be one of",
+        "planned:LOG, line 1: it must be",
+        "planned:/none, must name a plan that can be read"
+    })
+    void shouldRefuseAStrategyWithoutAPlan(final String strategy, final String message) {
+        final Outcome outcome =
+                Outcome.of("replay", trace.toString(), "--device", "none", "--strategy", filled(strategy));
+
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertEquals(1, outcome.err().lines().count(), outcome.err());
+        assertTrue(outcome.err().contains(message), outcome.err());
+    }
+
+    private static String[] with(final String[] command, final String last) {
+        final String[] all = Arrays.copyOf(command, command.length + 1);
+        all[command.length] = last;
+        return all;
     }
 
     @ParameterizedTest

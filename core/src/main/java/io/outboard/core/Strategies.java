@@ -27,13 +27,35 @@ public final class Strategies {
     }
 
     /**
+     * Every kind of strategy that must be told something.
+     *
+     * @return families, sorted by name
+     */
+    public static List<StrategyFamily> families() {
+        return ServiceLoader.load(StrategyModule.class, Strategies.class.getClassLoader()).stream()
+                .flatMap(module -> module.get().families().stream())
+                .sorted(Comparator.comparing(StrategyFamily::name))
+                .toList();
+    }
+
+    /**
      * One strategy.
      *
-     * @param name such as {@code tlsf}
+     * @param name such as {@code tlsf}; or of a {@link StrategyFamily}, with what it must be told, such as {@code planned:step.plan}
      * @return its provider
-     * @throws IllegalArgumentException if none of that name is found; the message lists those that are
+     * @throws IllegalArgumentException if none of that name is found; the message lists those that are; or if what the family is told is
+     *     wrong
      */
     public static StrategyProvider named(final String name) {
+        final int colon = name.indexOf(':');
+        for (final StrategyFamily family : families()) {
+            if (family.name().equals(colon < 0 ? name : name.substring(0, colon))) {
+                if (colon < 0 || colon == name.length() - 1) {
+                    throw new IllegalArgumentException("strategy=" + name + " must be " + family.form());
+                }
+                return family.maker().apply(name.substring(colon + 1));
+            }
+        }
         final List<StrategyProvider> all = all();
         for (final StrategyProvider provider : all) {
             if (provider.name().equals(name)) {

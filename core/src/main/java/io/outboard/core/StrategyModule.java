@@ -16,4 +16,13 @@ public interface StrategyModule {
      * @return one for each, in any order, of names that no other module has
      */
     List<StrategyProvider> strategies();
+
+    /**
+     * Strategies that must be told something.
+     *
+     * @return one for each kind, in any order, of names that no other module has
+     */
+    default List<StrategyFamily> families() {
+        return List.of();
+    }
 }

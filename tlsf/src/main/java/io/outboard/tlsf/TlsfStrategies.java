@@ -2,10 +2,13 @@ package io.outboard.tlsf;
 
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
+import io.outboard.core.StrategyFamily;
 import io.outboard.core.StrategyModule;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.spi.NamedProvider;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiFunction;
 
@@ -51,6 +54,31 @@ public final class TlsfStrategies implements StrategyModule {
                                 + "Bell et al. 2024, II-C",
                         FibonacciBuddyStrategy::new,
                         FibonacciBuddyStrategy.CLASSES));
+    }
+
+    @Override
+    public List<StrategyFamily> families() {
+        return List.of(new StrategyFamily(
+                "planned",
+                "FILE",
+                "tlsf that gives each request its place in a plan, until one deviates: allocate and free in O(1)",
+                TlsfStrategies::planned));
+    }
+
+    /** The plan is read once, whatever number of regions there are. */
+    private static StrategyProvider planned(final String file) {
+        final Plan plan;
+        try {
+            plan = Plan.read(Path.of(file));
+        } catch (final IOException e) {
+            throw new IllegalArgumentException(
+                    "strategy=planned:" + file + " must name a plan that can be read: " + e, e);
+        }
+        return new NamedProvider(
+                "planned",
+                "tlsf that follows " + plan,
+                true,
+                (region, options) -> new PlannedStrategy(region, options, plan));
     }
 
     /** A region holds one block of a class only if it is as large as the class. */

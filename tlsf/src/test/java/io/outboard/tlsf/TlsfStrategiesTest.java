@@ -11,8 +11,11 @@ import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -20,6 +23,9 @@ class TlsfStrategiesTest {
 
     private static final int GRANULE = 4096;
     private static final Region REGION = new Region(1L << 40, 1 << 20);
+
+    @TempDir
+    private Path folder;
 
     @Test
     void shouldBeFoundByTheServiceLoader() {
@@ -58,6 +64,35 @@ class TlsfStrategiesTest {
         assertEquals(GRANULE, strategy.granuleBytes());
         assertEquals(blockGranules * GRANULE, strategy.sizeOf(strategy.allocate(3 * GRANULE)));
         assertEquals(canRetireFree, provider.canRetireFree());
+    }
+
+    @Test
+    void shouldMakePlannedOfAPlan() throws IOException {
+        final Path file = folder.resolve("step.plan");
+        Plan.write(GRANULE, 1 << 20, List.of(new Plan.Block(5000, 3 * GRANULE, 0, 1)), file);
+        final StrategyProvider provider = Strategies.named("planned:" + file);
+
+        final Strategy strategy = provider.create(REGION, StrategyOptions.DEFAULTS.withGranuleBytes(GRANULE));
+
+        assertEquals("planned", provider.name());
+        assertEquals(REGION.address() + 3 * GRANULE, strategy.allocate(5000));
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> provider.create(REGION, StrategyOptions.DEFAULTS));
+        assertEquals("granuleBytes=256 must be the plan's, 4096", thrown.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "planned, 'strategy=planned must be planned:FILE'",
+        "planned:, 'strategy=planned: must be planned:FILE'",
+        "planned:/none, 'strategy=planned:/none must name a plan that can be read: '",
+        "tlsf:x, 'strategy=tlsf:x must be one of: '",
+    })
+    void shouldSayHowAFamilyIsNamed(final String name, final String message) {
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> Strategies.named(name));
+
+        assertTrue(String.valueOf(thrown.getMessage()).startsWith(message), thrown.getMessage());
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.outboard.core.StrategyProvider;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Names of strategies, as users type them; for the shell, all that there are. */
 public final class StrategyNames implements Iterable<String> {
@@ -47,9 +48,18 @@ public final class StrategyNames implements Iterable<String> {
      */
     public static void check(final String name) {
         final List<String> all = all();
-        if (!all.contains(name)) {
-            throw new WrongUseException(
-                    "--strategy=" + name + " must be one of: " + String.join(", ", all) + DidYouMean.of(name, all));
+        if (Strategies.families().stream().anyMatch(family -> name.startsWith(family.name() + ":"))) {
+            try {
+                Strategies.named(name);
+            } catch (final IllegalArgumentException e) {
+                throw new WrongUseException("--" + e.getMessage());
+            }
+        } else if (!all.contains(name)) {
+            throw new WrongUseException("--strategy=" + name + " must be one of: " + String.join(", ", all)
+                    + Strategies.families().stream()
+                            .map(family -> ", " + family.form())
+                            .collect(Collectors.joining())
+                    + DidYouMean.of(name, all));
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.outboard.bench.isolated;
 
+import io.outboard.core.StepwiseStrategy;
 import io.outboard.core.Strategy;
 
 /** A bare strategy. A slot keeps what names its block. */
@@ -16,6 +17,13 @@ abstract class BlockTarget extends Target {
     @Override
     final boolean wasServed(final int slot) {
         return names[slot] != Strategy.NO_SPACE;
+    }
+
+    @Override
+    final void step() {
+        if (strategy instanceof StepwiseStrategy stepwise) {
+            stepwise.step();
+        }
     }
 
     /** Where the block of a slot is. */

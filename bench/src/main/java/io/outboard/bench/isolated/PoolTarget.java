@@ -33,6 +33,11 @@ final class PoolTarget extends Target {
         }
     }
 
+    @Override
+    void step() {
+        pool.step();
+    }
+
     /** Allocations that found no memory. */
     long failures() {
         return failures;

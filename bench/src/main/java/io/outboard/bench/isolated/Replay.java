@@ -84,6 +84,7 @@ final class Replay {
                 target.free(slot);
             }
         }
+        target.step();
     }
 
     /** The slots that a trace leaves full. */

@@ -16,6 +16,9 @@ abstract class Target {
     /** Whether there was memory when a slot was last allocated into. */
     abstract boolean wasServed(int slot);
 
+    /** The trace begins anew. */
+    void step() {}
+
     /** Frees what is in a slot. */
     abstract void free(int slot);
 }

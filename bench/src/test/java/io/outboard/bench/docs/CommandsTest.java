@@ -141,9 +141,15 @@ class CommandsTest {
         return at < 0
                 ? ""
                 : Stream.of(words.get(at + 1).split(","))
+                        .map(value -> isOfFamily(value) ? "all" : value)
                         .filter(value -> !known.contains(value) && !value.equals(value.toUpperCase(Locale.ROOT)))
                         .map(value -> option + "=" + value + " is unknown ")
                         .collect(Collectors.joining());
+    }
+
+    /** As in planned:FILE; the file needn't be there. */
+    private static boolean isOfFamily(final String value) {
+        return Strategies.families().stream().anyMatch(family -> value.matches(Pattern.quote(family.name()) + ":.+"));
     }
 
     private static String mavenProblem(final String line) {

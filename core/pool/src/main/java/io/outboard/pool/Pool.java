@@ -290,6 +290,16 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
         failures.rethrow();
     }
 
+    /**
+     * Tells that a step of the program begins that it repeats: a strategy that follows a plan begins with it anew. Others do nothing. It
+     * stops the pool for a moment. One thread is to call this and to allocate what the plan has.
+     *
+     * @throws IllegalStateException if the pool is closed
+     */
+    public void step() {
+        beginStep();
+    }
+
     // Observing
 
     /**

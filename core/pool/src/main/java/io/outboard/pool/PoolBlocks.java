@@ -85,6 +85,16 @@ abstract class PoolBlocks {
                 () -> !work.isCapturing() && (!waits || work.synchronize()));
     }
 
+    final void beginStep() {
+        lanes.whole.lock();
+        try {
+            lanes.checkOpen();
+            lanes.whole.step();
+        } finally {
+            lanes.whole.unlock();
+        }
+    }
+
     // Taking
 
     final long take(final long sizeBytes, final long alignmentBytes) {

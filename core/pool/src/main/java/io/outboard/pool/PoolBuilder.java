@@ -86,7 +86,7 @@ public final class PoolBuilder {
      * The algorithm that divides regions, with granules of 256 bytes and tables that hold 229,000 blocks of a region and
      * grow beyond.
      *
-     * @param newStrategy name of a strategy, such as {@code tlsf}
+     * @param newStrategy name of a strategy, such as {@code tlsf}, or {@code planned:FILE} for one that follows a plan, see {@link Pool#step}
      * @return this builder
      */
     public PoolBuilder strategy(final String newStrategy) {

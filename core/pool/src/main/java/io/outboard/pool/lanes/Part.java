@@ -3,6 +3,7 @@ package io.outboard.pool.lanes;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
+import io.outboard.core.StepwiseStrategy;
 import io.outboard.core.Strategy;
 import org.jspecify.annotations.Nullable;
 
@@ -143,11 +144,20 @@ public final class Part {
         if (growable != null) {
             final long end = address + before - strategy.freeBytes();
             if (end > backedEnd) {
-                strategy.free(address);
+                takeBack(address);
                 return needsMemoryTo(end);
             }
         }
         return address;
+    }
+
+    /** The same request comes again. */
+    private void takeBack(final long address) {
+        if (strategy instanceof StepwiseStrategy stepwise) {
+            stepwise.takeBack(address);
+        } else {
+            strategy.free(address);
+        }
     }
 
     /** A block would end where no memory is. */

@@ -1,6 +1,7 @@
 package io.outboard.pool.lanes;
 
 import io.outboard.core.BlockVisitor;
+import io.outboard.core.StepwiseStrategy;
 import java.util.function.LongConsumer;
 
 /**
@@ -72,6 +73,15 @@ public final class WholePool {
             }
         }
         return largest;
+    }
+
+    /** A step of the program begins: regions hear of it. */
+    public void step() {
+        for (final Part region : lanes.main().parts.all()) {
+            if (region.strategy instanceof StepwiseStrategy stepwise) {
+                stepwise.step();
+            }
+        }
     }
 
     /** Everything that lanes know is forgotten. */
