@@ -6,8 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.outboard.core.MemorySource;
 import io.outboard.core.VirtualMemorySource;
-import io.outboard.tlsf.Plan;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,12 +19,15 @@ class PoolStepTest {
 
     private static final long MIB = 1L << 20;
 
+    /** As the file of a plan has it. */
+    private record Block(long sizeBytes, long offsetBytes, int start, int end) {}
+
     /** The first block lies highest, where no strategy would put it. */
-    private static final List<Plan.Block> BLOCKS = List.of(
-            new Plan.Block(2 * MIB, 30 * MIB, 0, 3),
-            new Plan.Block(MIB, 3 * MIB, 1, 4),
-            new Plan.Block(MIB, 17 * MIB, 2, 5),
-            new Plan.Block(2 * MIB, 30 * MIB, 6, 7));
+    private static final List<Block> BLOCKS = List.of(
+            new Block(2 * MIB, 30 * MIB, 0, 3),
+            new Block(MIB, 3 * MIB, 1, 4),
+            new Block(MIB, 17 * MIB, 2, 5),
+            new Block(2 * MIB, 30 * MIB, 6, 7));
 
     @TempDir
     private Path folder;
@@ -33,7 +37,16 @@ class PoolStepTest {
     @BeforeEach
     void writePlan() throws Exception {
         final Path file = folder.resolve("step.plan");
-        Plan.write(256, 32 * MIB, BLOCKS, file);
+        final List<String> lines = new ArrayList<>(List.of(
+                "outboard plan 1",
+                "granuleBytes,256",
+                "regionBytes," + 32 * MIB,
+                "blocks," + BLOCKS.size(),
+                "sizeBytes,offsetBytes,start,end"));
+        for (final Block block : BLOCKS) {
+            lines.add(block.sizeBytes() + "," + block.offsetBytes() + "," + block.start() + "," + block.end());
+        }
+        Files.write(file, lines);
         strategy = "planned:" + file;
     }
 
