@@ -10,6 +10,7 @@ import io.outboard.core.StrategyProvider;
 import io.outboard.pool.guard.Failures;
 import io.outboard.pool.guard.OwnThreads;
 import io.outboard.pool.limbo.Limbo;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -287,6 +288,7 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
         failures.attempt(recycler::end);
         failures.attempt(growth::end);
         failures.attempt(this::hide);
+        failures.attempt(this::stopRecording);
         failures.rethrow();
     }
 
@@ -351,6 +353,21 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
     public void dump(final Path path) throws IOException {
         Objects.requireNonNull(path, "path");
         diagnosis.dump(path);
+    }
+
+    /**
+     * Writes every allocation, free and change of a size to a file from now on, with time, thread, stream and size, until what this
+     * returns is closed, the pool is, or the Java virtual machine ends: {@code ./outboard replay}, {@code advise} and {@code plan} read
+     * it. Nothing is left out; where the disk is slow, the program waits for it. Some 50 ns and 32 bytes of the file for each of them; 0.5
+     * to 4 MiB of host memory. Blocks that are in use already aren't in it.
+     *
+     * @param path the file; replaced if it exists
+     * @return what ends the recording. To close it throws an {@link IOException} if not all could be written, which doesn't hinder the pool
+     * @throws IOException if the file can't be written
+     * @throws IllegalStateException if the pool is closed, or being recorded already
+     */
+    public Closeable record(final Path path) throws IOException {
+        return startRecording(Objects.requireNonNull(path, "path"));
     }
 
     /**

@@ -16,6 +16,10 @@ import io.outboard.pool.lanes.Lanes;
 import io.outboard.pool.lanes.LimboRules;
 import io.outboard.pool.lanes.Part;
 import io.outboard.pool.limbo.Limbo;
+import io.outboard.pool.record.Recorder;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,6 +45,9 @@ abstract class PoolBlocks {
     private final OwnThreads threads;
     private final @Nullable String name;
     private final @Nullable Path dumpFolder;
+
+    /** Null while nobody records. */
+    private volatile @Nullable Recorder recorder;
 
     /** From JMX: another pool may have the name by now. */
     private final AtomicBoolean hidden = new AtomicBoolean();
@@ -98,16 +105,39 @@ abstract class PoolBlocks {
     // Taking
 
     final long take(final long sizeBytes, final long alignmentBytes) {
-        if (PoolEvents.wantsAllocations()) {
-            final PoolEvents.AllocationEvent event = events.beginAllocation();
-            final long address = takeUnrecorded(sizeBytes, alignmentBytes);
-            event.commit(address, sizeBytes, alignmentBytes, Limbo.ALL_STREAMS);
-            return address;
+        if (isObserved()) {
+            final PoolEvents.AllocationEvent event = beginAllocation();
+            return taken(
+                    event, takeUnobserved(sizeBytes, alignmentBytes), sizeBytes, alignmentBytes, Limbo.ALL_STREAMS);
         }
-        return takeUnrecorded(sizeBytes, alignmentBytes);
+        return takeUnobserved(sizeBytes, alignmentBytes);
     }
 
-    private long takeUnrecorded(final long sizeBytes, final long alignmentBytes) {
+    private boolean isObserved() {
+        return recorder != null || PoolEvents.wantsAllocations();
+    }
+
+    private PoolEvents.@Nullable AllocationEvent beginAllocation() {
+        return PoolEvents.wantsAllocations() ? events.beginAllocation() : null;
+    }
+
+    private long taken(
+            final PoolEvents.@Nullable AllocationEvent event,
+            final long address,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long stream) {
+        if (event != null) {
+            event.commit(address, sizeBytes, alignmentBytes, stream);
+        }
+        final Recorder to = recorder;
+        if (to != null) {
+            to.allocated(address, sizeBytes, alignmentBytes, stream);
+        }
+        return address;
+    }
+
+    private long takeUnobserved(final long sizeBytes, final long alignmentBytes) {
         final long address = lanes.home().allocate(sizeBytes, alignmentBytes);
         return address == Strategy.NO_SPACE ? takeSlowly(sizeBytes, alignmentBytes) : address;
     }
@@ -116,11 +146,9 @@ abstract class PoolBlocks {
         if (policy != ReusePolicy.STREAM_ORDERED) {
             return take(sizeBytes, 1);
         }
-        if (PoolEvents.wantsAllocations()) {
-            final PoolEvents.AllocationEvent event = events.beginAllocation();
-            final long address = takeOrdered(sizeBytes, stream);
-            event.commit(address, sizeBytes, 1, stream);
-            return address;
+        if (isObserved()) {
+            final PoolEvents.AllocationEvent event = beginAllocation();
+            return taken(event, takeOrdered(sizeBytes, stream), sizeBytes, 1, stream);
         }
         return takeOrdered(sizeBytes, stream);
     }
@@ -141,10 +169,10 @@ abstract class PoolBlocks {
     // Giving back
 
     final void giveBack(final long address, final long stream) {
-        if (PoolEvents.wantsFrees()) {
-            giveBackRecorded(address, stream);
+        if (recorder != null || PoolEvents.wantsFrees()) {
+            giveBackObserved(address, stream);
         } else {
-            giveBackUnrecorded(address, stream);
+            giveBackUnobserved(address, stream);
         }
         final Lane wanting = lanes.wanting();
         if (wanting != null) {
@@ -160,13 +188,22 @@ abstract class PoolBlocks {
         }
     }
 
-    private void giveBackRecorded(final long address, final long stream) {
-        final PoolEvents.FreeEvent event = events.beginFree();
-        event.commit(address, giveBackUnrecorded(address, stream), stream);
+    private void giveBackObserved(final long address, final long stream) {
+        final Recorder to = recorder;
+        final long nanos = to == null ? 0 : System.nanoTime();
+        if (PoolEvents.wantsFrees()) {
+            final PoolEvents.FreeEvent event = events.beginFree();
+            event.commit(address, giveBackUnobserved(address, stream), stream);
+        } else {
+            giveBackUnobserved(address, stream);
+        }
+        if (to != null) {
+            to.freed(nanos, address, stream);
+        }
     }
 
     /** Answers the size of the block, in bytes, if only its owner knows that. */
-    private long giveBackUnrecorded(final long address, final long stream) {
+    private long giveBackUnobserved(final long address, final long stream) {
         final Part chunk = lanes.chunkAt(address);
         return chunk == null ? lanes.main().free(null, address, stream) : giveBackToChunk(chunk, address, stream);
     }
@@ -215,12 +252,25 @@ abstract class PoolBlocks {
     final void shrink(final long address, final long newSizeBytes) {
         final Part chunk = lanes.chunkAt(address);
         laneOf(chunk).trim(chunk, address, newSizeBytes);
+        resized(address, newSizeBytes);
     }
 
     final boolean grow(final long address, final long newSizeBytes) {
         final Part chunk = lanes.chunkAt(address);
         final long extended = laneOf(chunk).extend(chunk, address, newSizeBytes);
-        return extended == Part.NEEDS_MEMORY ? growth.growAndExtend(address, newSizeBytes) : extended >= 0;
+        final boolean done =
+                extended == Part.NEEDS_MEMORY ? growth.growAndExtend(address, newSizeBytes) : extended >= 0;
+        if (done) {
+            resized(address, newSizeBytes);
+        }
+        return done;
+    }
+
+    private void resized(final long address, final long newSizeBytes) {
+        final Recorder to = recorder;
+        if (to != null) {
+            to.resized(address, newSizeBytes);
+        }
     }
 
     final long measure(final long address) {
@@ -238,6 +288,40 @@ abstract class PoolBlocks {
 
     final void checkOpen() {
         lanes.checkOpen();
+    }
+
+    // Recording
+
+    final synchronized Closeable startRecording(final Path file) throws IOException {
+        checkOpen();
+        if (recorder != null) {
+            throw new IllegalStateException("the pool is being recorded already");
+        }
+        final Recorder started = Recorder.start(file, recycler.granuleMask() + 1);
+        recorder = started;
+        return () -> stopRecording(started);
+    }
+
+    /** Idempotent; another one goes on. */
+    private void stopRecording(final Recorder started) throws IOException {
+        synchronized (this) {
+            if (recorder == started) {
+                recorder = null;
+            }
+        }
+        started.close();
+    }
+
+    final void stopRecording() {
+        final Recorder last = recorder;
+        if (last != null) {
+            try {
+                stopRecording(last);
+            } catch (final IOException e) {
+                // It has been logged when it happened.
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 
     // Own threads, and what shows the pool

@@ -1,0 +1,258 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.InvalidAddressException;
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.record.Recorder;
+import java.io.Closeable;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a pool writes down of what it is asked. */
+class RecordingTest {
+
+    private static final long MIB = 1L << 20;
+    private static final int THREADS = 4;
+    private static final int OPERATIONS = 60_000;
+
+    private record Row(long nanos, long address, long stream, long packed) {
+
+        int kind() {
+            return Recorder.kind(packed);
+        }
+
+        long sizeBytes() {
+            return Recorder.sizeBytes(packed);
+        }
+    }
+
+    @TempDir
+    private Path folder;
+
+    private Path file() {
+        return folder.resolve("program.rec");
+    }
+
+    private static Pool pool() {
+        return Pool.over(new VirtualMemorySource(1L << 34)).build();
+    }
+
+    /** All of a file, in the order of their times. */
+    private static List<Row> rows(final Path file) throws IOException {
+        final ByteBuffer content = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        assertEquals("OUTBREC1", new String(content.array(), 0, 8, StandardCharsets.US_ASCII));
+        assertEquals(Recorder.MAGIC, content.getLong());
+        assertEquals(Recorder.VERSION, content.getInt());
+        assertEquals(Recorder.RECORD_BYTES, content.getInt());
+        assertEquals(256, content.getLong());
+        assertEquals(0, content.getLong());
+        final List<Row> rows = new ArrayList<>();
+        while (content.hasRemaining()) {
+            rows.add(new Row(content.getLong(), content.getLong(), content.getLong(), content.getLong()));
+        }
+        rows.sort(Comparator.comparingLong(Row::nanos));
+        return rows;
+    }
+
+    @Test
+    void shouldWriteDownWhatItIsAsked() throws IOException {
+        try (Pool pool = pool()) {
+            final long before = pool.allocate(MIB);
+            final long first;
+            final long second;
+            final long start = System.nanoTime();
+            try (Closeable recording = pool.record(file())) {
+                assertNotNull(recording);
+                first = pool.allocate(1000);
+                second = pool.allocate(3 * MIB, 4096);
+                pool.trim(second, MIB);
+                assertTrue(pool.extend(second, 2 * MIB));
+                pool.freeAsync(first, 7);
+                pool.free(before);
+                pool.free(second);
+            }
+            final long end = System.nanoTime();
+            pool.allocate(MIB);
+
+            final List<Row> rows = rows(file());
+            final List<Long> expected = List.of(first, second, second, second, first, before, second);
+            assertEquals(expected, rows.stream().map(Row::address).toList());
+            assertEquals(
+                    List.of(0, 0, 2, 2, 1, 1, 1), rows.stream().map(Row::kind).toList());
+            assertEquals(
+                    List.of(1000L, 3 * MIB, MIB, 2 * MIB, 0L, 0L, 0L),
+                    rows.stream().map(Row::sizeBytes).toList());
+            assertEquals(
+                    List.of(-1L, -1L, -1L, -1L, 7L, -1L, -1L),
+                    rows.stream().map(Row::stream).toList());
+            assertEquals(1, Recorder.alignmentBytes(rows.get(0).packed()));
+            assertEquals(4096, Recorder.alignmentBytes(rows.get(1).packed()));
+            for (final Row row : rows) {
+                assertTrue(row.nanos() >= start && row.nanos() <= end, row::toString);
+                assertEquals(Thread.currentThread().getId() & 0xFFFF, Recorder.thread(row.packed()));
+            }
+        }
+    }
+
+    @Test
+    void shouldLeaveOutWhatFails() throws IOException {
+        try (Pool pool = pool();
+                Closeable recording = pool.record(file())) {
+            assertNotNull(recording);
+            assertThrows(InvalidAddressException.class, () -> pool.free(12345));
+            assertThrows(RuntimeException.class, () -> pool.allocate(1L << 40));
+            assertThrows(IllegalArgumentException.class, () -> pool.allocate(0));
+            pool.allocate(1);
+        }
+        assertEquals(1, rows(file()).size());
+    }
+
+    /** More than all buffers hold, by threads that have lanes, free each other's blocks and get them again. */
+    @Test
+    void shouldLeaveOutNothingAndShowEachAddressFreedBeforeItIsTakenAgain() throws Exception {
+        try (Pool pool = Pool.over(new VirtualMemorySource(1L << 34))
+                        .spread(THREADS)
+                        .build();
+                Closeable recording = pool.record(file())) {
+            assertNotNull(recording);
+            final AtomicReference<Throwable> thrown = new AtomicReference<>();
+            final ConcurrentLinkedQueue<Long> shared = new ConcurrentLinkedQueue<>();
+            final List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                final SplittableRandom random = new SplittableRandom(i);
+                threads.add(new Thread(() -> {
+                    try {
+                        for (int operation = 0; operation < OPERATIONS; operation++) {
+                            final Long other = random.nextInt(3) == 0 ? shared.poll() : null;
+                            if (other != null) {
+                                pool.free(other);
+                            } else {
+                                shared.add(pool.allocate(1 + random.nextInt(3000)));
+                            }
+                        }
+                    } catch (final RuntimeException | Error e) {
+                        thrown.set(e);
+                    }
+                }));
+            }
+            threads.forEach(Thread::start);
+            for (final Thread thread : threads) {
+                thread.join();
+            }
+            assertNull(thrown.get());
+        }
+        final List<Row> rows = rows(file());
+        assertEquals(THREADS * OPERATIONS, rows.size());
+        final Map<Long, Row> live = new HashMap<>();
+        for (final Row row : rows) {
+            if (row.kind() == Recorder.FREED) {
+                assertNotNull(live.remove(row.address()), row::toString);
+            } else {
+                final Row other = live.put(row.address(), row);
+                assertNull(other, () -> row + " while " + other);
+            }
+        }
+    }
+
+    /** A channel would be closed by that. */
+    @Test
+    void shouldGoOnInAThreadThatIsInterrupted() throws IOException {
+        try (Pool pool = pool();
+                Closeable recording = pool.record(file())) {
+            assertNotNull(recording);
+            Thread.currentThread().interrupt();
+            for (int i = 0; i < OPERATIONS; i++) {
+                pool.free(pool.allocate(1));
+            }
+            assertTrue(Thread.interrupted());
+        }
+        assertEquals(2 * OPERATIONS, rows(file()).size());
+    }
+
+    @Test
+    void shouldTellWhatIsWrong() throws IOException {
+        final Pool pool = pool();
+        assertThrows(FileNotFoundException.class, () -> pool.record(folder.resolve("no/such/folder")));
+        final Closeable recording = pool.record(file());
+        assertThrows(IllegalStateException.class, () -> pool.record(folder.resolve("other")));
+        assertFalse(Files.exists(folder.resolve("other")));
+        recording.close();
+        recording.close();
+        pool.record(folder.resolve("other"));
+        pool.allocate(1);
+        pool.close();
+        assertEquals(1, rows(folder.resolve("other")).size());
+        assertThrows(IllegalStateException.class, () -> pool.record(file()));
+    }
+
+    @Test
+    void shouldGoOnWhenTheDiskIsFull() throws IOException {
+        final Path fullDisk = Path.of("/dev/full");
+        Assumptions.assumeTrue(Files.exists(fullDisk), "skipped, needs /dev/full");
+        assertThrows(IOException.class, () -> pool().record(fullDisk));
+
+        // A pipe that nobody reads any more stands for a disk that fills up after the header.
+        final Path pipe = folder.resolve("pipe");
+        Assumptions.assumeTrue(isMade(pipe), "skipped, needs mkfifo");
+        final Thread reader = new Thread(() -> {
+            try (InputStream in = Files.newInputStream(pipe)) {
+                in.readNBytes(Recorder.RECORD_BYTES);
+            } catch (final IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        reader.start();
+        try (Pool pool = pool()) {
+            final Closeable recording = pool.record(pipe);
+            join(reader);
+            for (int i = 0; i < OPERATIONS; i++) {
+                pool.free(pool.allocate(1));
+            }
+            final IOException thrown = assertThrows(IOException.class, recording::close);
+            assertTrue(String.valueOf(thrown.getMessage()).startsWith("the recording " + pipe + " is incomplete: "));
+            pool.free(pool.allocate(1));
+        }
+    }
+
+    private static boolean isMade(final Path pipe) {
+        try {
+            return new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor() == 0;
+        } catch (final IOException e) {
+            return false;
+        } catch (final InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void join(final Thread thread) {
+        try {
+            thread.join();
+        } catch (final InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
