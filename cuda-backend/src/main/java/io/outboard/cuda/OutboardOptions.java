@@ -1,20 +1,13 @@
 package io.outboard.cuda;
 
-import io.outboard.core.ByteSize;
 import io.outboard.cuda.facade.PoolOptions;
 import io.outboard.pool.ReusePolicy;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,15 +57,13 @@ public record OutboardOptions(
         @Nullable String serviceName)
         implements PoolOptions {
 
-    private static final String LIMBO = "limbo";
-    private static final String BARRIER = "barrier";
     private static final int MOST_SOCKET_BYTES = 107;
-    private static final String SOCKET_RULE = "must be an absolute path of at most " + MOST_SOCKET_BYTES + " bytes";
-    private static final Pattern SERVICE_NAME = Pattern.compile("[A-Za-z0-9._-]{1,32}");
-    private static final String SERVICE_NAME_RULE = "must consist of letters, digits, . _ and -, at most 32";
+    static final String SOCKET_RULE = "must be an absolute path of at most " + MOST_SOCKET_BYTES + " bytes";
+    static final Pattern SERVICE_NAME = Pattern.compile("[A-Za-z0-9._-]{1,32}");
+    static final String SERVICE_NAME_RULE = "must consist of letters, digits, . _ and -, at most 32";
 
-    private static final Duration LEAST_KEEP = Duration.ofMillis(1);
-    private static final Duration MOST_KEEP = Duration.ofDays(1000);
+    static final Duration LEAST_KEEP = Duration.ofMillis(1);
+    static final Duration MOST_KEEP = Duration.ofDays(1000);
 
     /**
      * Checks the ranges. Whether there is such a strategy shows when the first pool is made.
@@ -114,11 +105,11 @@ public record OutboardOptions(
         }
     }
 
-    private static boolean isSocket(final Path path) {
+    static boolean isSocket(final Path path) {
         return path.isAbsolute() && path.toString().getBytes(StandardCharsets.UTF_8).length <= MOST_SOCKET_BYTES;
     }
 
-    private static boolean isKeep(final Duration keep) {
+    static boolean isKeep(final Duration keep) {
         return keep.isZero() || (keep.compareTo(LEAST_KEEP) >= 0 && keep.compareTo(MOST_KEEP) <= 0);
     }
 
@@ -143,18 +134,7 @@ public record OutboardOptions(
      * @throws IllegalArgumentException if a property has a wrong value; the message names it
      */
     public static OutboardOptions ofProperties() {
-        return new OutboardOptions(
-                System.getProperty("outboard.strategy", "tlsf"),
-                reuseOf(System.getProperty("outboard.reuse", "strict")),
-                shareOf(System.getProperty("outboard.share", "0.9")),
-                ByteSize.parse("outboard.firstRegion", System.getProperty("outboard.firstRegion", "0")),
-                isBarrier(System.getProperty("outboard.free", LIMBO)),
-                isTrue(System.getProperty("outboard.growInPlace", "true")),
-                keepOf(System.getProperty("outboard.keep", "0")),
-                ByteSize.parse("outboard.leave", System.getProperty("outboard.leave", "0")),
-                pathOf("outboard.dumpFolder", "must be a folder that exists", Files::isDirectory),
-                pathOf("outboard.service", SOCKET_RULE, OutboardOptions::isSocket),
-                serviceNameOf(System.getProperty("outboard.serviceName")));
+        return OutboardProperties.read();
     }
 
     /**
@@ -314,87 +294,5 @@ public record OutboardOptions(
                     service,
                     serviceName);
         }
-    }
-
-    private static boolean isTrue(final String text) {
-        if (text.equals("true") || text.equals("false")) {
-            return text.equals("true");
-        }
-        throw wrong("outboard.growInPlace", text, "must be true or false", null);
-    }
-
-    private static boolean isBarrier(final String text) {
-        if (text.equals(LIMBO) || text.equals(BARRIER)) {
-            return text.equals(BARRIER);
-        }
-        throw wrong("outboard.free", text, "must be one of: " + LIMBO + ", " + BARRIER, null);
-    }
-
-    private static ReusePolicy reuseOf(final String text) {
-        for (final ReusePolicy policy : ReusePolicy.values()) {
-            if (nameOf(policy).equals(text)) {
-                return policy;
-            }
-        }
-        final String names =
-                Arrays.stream(ReusePolicy.values()).map(OutboardOptions::nameOf).collect(Collectors.joining(", "));
-        throw wrong("outboard.reuse", text, "must be one of: " + names, null);
-    }
-
-    private static String nameOf(final ReusePolicy policy) {
-        return policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    private static double shareOf(final String text) {
-        try {
-            final double share = Double.parseDouble(text);
-            if (share > 0 && share <= 1) {
-                return share;
-            }
-        } catch (final NumberFormatException e) {
-            throw wrong("outboard.share", text, "must be a number > 0 and <= 1", e);
-        }
-        throw wrong("outboard.share", text, "must be a number > 0 and <= 1", null);
-    }
-
-    private static Duration keepOf(final String text) {
-        try {
-            final double seconds = Double.parseDouble(text);
-            if (seconds == 0 || (seconds >= LEAST_KEEP.toMillis() / 1000.0 && seconds <= MOST_KEEP.toSeconds())) {
-                return Duration.ofMillis(Math.round(seconds * 1000));
-            }
-        } catch (final NumberFormatException e) {
-            throw wrong("outboard.keep", text, "must be a number of seconds", e);
-        }
-        throw wrong("outboard.keep", text, "must be 0, or >= 0.001 and <= 86400000 seconds", null);
-    }
-
-    /** Null where the property isn't set. */
-    private static @Nullable Path pathOf(final String property, final String rule, final Predicate<Path> fits) {
-        final String text = System.getProperty(property);
-        if (text == null) {
-            return null;
-        }
-        try {
-            final Path path = Path.of(text);
-            if (!text.isEmpty() && fits.test(path)) {
-                return path;
-            }
-        } catch (final InvalidPathException e) {
-            throw wrong(property, text, rule, e);
-        }
-        throw wrong(property, text, rule, null);
-    }
-
-    private static @Nullable String serviceNameOf(final @Nullable String text) {
-        if (text == null || SERVICE_NAME.matcher(text).matches()) {
-            return text;
-        }
-        throw wrong("outboard.serviceName", text, SERVICE_NAME_RULE, null);
-    }
-
-    private static IllegalArgumentException wrong(
-            final String property, final String value, final String rule, final @Nullable Throwable cause) {
-        return new IllegalArgumentException(property + "=" + value + " " + rule, cause);
     }
 }

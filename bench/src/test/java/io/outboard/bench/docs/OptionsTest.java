@@ -43,7 +43,7 @@ class OptionsTest {
 
     @Test
     void shouldHaveEachPropertyThatIsRead() {
-        assertEquals(literals("cuda-backend/src/main/java/io/outboard/cuda/OutboardOptions.java"), defaults.keySet());
+        assertEquals(literals("cuda-backend/src/main/java/io/outboard/cuda/OutboardProperties.java"), defaults.keySet());
     }
 
     @Test

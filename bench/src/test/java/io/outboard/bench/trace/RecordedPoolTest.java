@@ -1,0 +1,117 @@
+package io.outboard.bench.trace;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.Pool;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import jdk.jfr.Recording;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A program on a pool that is recorded, and the trace that is read back. */
+class RecordedPoolTest {
+
+    private static final int OPERATIONS = 20_000;
+
+    @TempDir
+    private Path folder;
+
+    private static Pool pool() {
+        return Pool.over(new VirtualMemorySource(1L << 32)).build();
+    }
+
+    /** Random allocations and frees; the addresses in order. */
+    private static long[] work(final Pool pool) {
+        final SplittableRandom random = new SplittableRandom(3);
+        final List<Long> live = new ArrayList<>();
+        final List<Long> addresses = new ArrayList<>();
+        for (int i = 0; i < OPERATIONS; i++) {
+            if (!live.isEmpty() && random.nextInt(100) < 48) {
+                pool.free(live.remove(random.nextInt(live.size())));
+            } else {
+                final long address = pool.allocate(1 + random.nextLong(200_000));
+                live.add(address);
+                addresses.add(address);
+            }
+        }
+        return addresses.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /** What a trace gets from a new pool. */
+    private static long[] replay(final Trace trace) {
+        final List<Long> addresses = new ArrayList<>();
+        try (Pool pool = pool()) {
+            final long[] slots = new long[trace.slots()];
+            for (final long operation : trace.operations()) {
+                if (Trace.isFree(operation)) {
+                    pool.free(slots[Trace.slot(operation)]);
+                } else {
+                    final long address = pool.allocate(Trace.bytes(operation));
+                    slots[Trace.slot(operation)] = address;
+                    addresses.add(address);
+                }
+            }
+        }
+        return addresses.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    @Test
+    void shouldReplayToTheSameAddresses() throws IOException {
+        final Path file = folder.resolve("program.rec");
+        final long[] addresses;
+        try (Pool pool = pool();
+                Closeable recording = pool.record(file)) {
+            assertNotNull(recording);
+            addresses = work(pool);
+        }
+        final Trace trace = TraceReader.read(file);
+        assertEquals(OPERATIONS, trace.operationCount());
+        assertArrayEquals(addresses, replay(trace));
+    }
+
+    @Test
+    void shouldReadWhatJfrRecorded() throws IOException {
+        final Path file = folder.resolve("program.jfr");
+        final long[] addresses;
+        try (Recording recording = new Recording();
+                Pool pool = pool()) {
+            recording.enable("io.outboard.Allocation").withoutStackTrace();
+            recording.enable("io.outboard.Free").withoutStackTrace();
+            recording.start();
+            addresses = work(pool);
+            recording.stop();
+            recording.dump(file);
+        }
+        final Trace trace = TraceReader.read(file);
+        assertEquals(OPERATIONS, trace.operationCount());
+        assertArrayEquals(addresses, replay(trace));
+    }
+
+    @Test
+    void shouldRefuseJfrRecordingsWithoutAllocations() throws IOException {
+        final Path file = folder.resolve("other.jfr");
+        try (Recording recording = new Recording()) {
+            recording.start();
+            recording.stop();
+            recording.dump(file);
+        }
+        final TraceFormatException thrown = assertThrows(TraceFormatException.class, () -> TraceReader.read(file));
+        assertTrue(
+                String.valueOf(thrown.getMessage()).contains("must hold io.outboard.Allocation"), thrown::getMessage);
+
+        final byte[] damaged = Files.readAllBytes(file);
+        Files.write(file, java.util.Arrays.copyOf(damaged, 40));
+        assertThrows(TraceFormatException.class, () -> TraceReader.read(file));
+    }
+}
