@@ -27,7 +27,7 @@ final class Advice {
     private static final double LITTLE_MORE = 1.02;
 
     /** What no GPU can be asked for here: the median of {@code cudaMalloc} on an H200, as bench/results/h200-pool has it. */
-    static final double CUDA_MALLOC_MICROS = 37;
+    static final double CUDA_MALLOC_MICROS = 35.2;
 
     private final Trace trace;
     private final @Nullable Long memoryBytes;
@@ -129,7 +129,7 @@ final class Advice {
         if (drivers.isEmpty()) {
             return String.format(
                     Locale.ROOT,
-                    "the driver wasn't asked, without a GPU; on an H200 cudaMalloc takes %.0f us at the median, and a free waits for the device",
+                    "the driver wasn't asked, without a GPU; on an H200 cudaMalloc takes %.1f us at the median, and a free waits for the device",
                     CUDA_MALLOC_MICROS);
         }
         return "the driver: "

@@ -2,6 +2,7 @@ package io.outboard.bench;
 
 import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
+import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
 import java.io.PrintWriter;
@@ -43,6 +44,14 @@ final class AdviseCommand implements Callable<Integer> {
     private @Nullable String memory;
 
     @Option(
+            names = "--strategy",
+            paramLabel = "NAME[,NAME]",
+            defaultValue = "all",
+            completionCandidates = StrategyNames.class,
+            description = "Strategies to choose from. Default: ${DEFAULT-VALUE}.")
+    private String strategies = "all";
+
+    @Option(
             names = "--device",
             paramLabel = "auto|none|N",
             defaultValue = "auto",
@@ -76,7 +85,7 @@ final class AdviseCommand implements Callable<Integer> {
     /** Those of replay, with what isn't a question here. */
     private MeasureOptions options() {
         final List<String> arguments =
-                new ArrayList<>(List.of("--strategy", "all", "--region", "smallest", "--device", device));
+                new ArrayList<>(List.of("--strategy", strategies, "--region", "smallest", "--device", device));
         arguments.addAll(output.arguments());
         return CommandLine.populateCommand(new MeasureOptions(), arguments.toArray(String[]::new));
     }

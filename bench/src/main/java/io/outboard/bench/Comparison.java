@@ -38,6 +38,7 @@ final class Comparison {
     private @Nullable Path placements;
     private boolean byHandle;
     private final List<RuntimeException> problems = new ArrayList<>();
+    private List<Measurement> measurements = List.of();
 
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
         this(trace, options, out, err, Isolated::open);
@@ -92,6 +93,7 @@ final class Comparison {
                 baselines.measure(progress, findings::add);
             }
         }
+        measurements = findings.measurements();
         if (findings.isEmpty()) {
             throw failure();
         }
@@ -100,6 +102,11 @@ final class Comparison {
             throw failure();
         }
         return exitCode;
+    }
+
+    /** What {@link #run} found. */
+    List<Measurement> measurements() {
+        return measurements;
     }
 
     /** A strategy that was asked for alone, as it failed; of several, one line with all that did. */

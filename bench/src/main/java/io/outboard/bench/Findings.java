@@ -60,6 +60,10 @@ final class Findings {
         return measurements.isEmpty();
     }
 
+    List<Measurement> measurements() {
+        return List.copyOf(measurements);
+    }
+
     private void keep() throws IOException {
         folder.keep(trace, measurements, rates, baselines.get());
     }

@@ -33,6 +33,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             MallocLargeCommand.class,
             ReplayCommand.class,
+            AdviseCommand.class,
             PlanCommand.class,
             PoolCommand.class,
             SoakCommand.class,

@@ -5,6 +5,7 @@ import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -22,9 +23,12 @@ final class ReplayCommand implements Callable<Integer> {
     private CommandSpec spec = CommandSpec.create();
 
     @Parameters(
+            arity = "1..*",
             paramLabel = "FILE",
-            description = "A log of the RAPIDS Memory Manager (CSV), or HPTRACE1; plain or gzipped.")
-    private Path file = Path.of("");
+            description =
+                    "What record= of the agent or Pool.record wrote, a log of the RAPIDS Memory Manager (CSV), or HPTRACE1,"
+                            + " each plain or gzipped; or a JFR recording with the events of allocations and frees.")
+    private List<Path> files = List.of();
 
     @Option(
             names = "--placements",
@@ -38,6 +42,7 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        checkOneFile();
         options.check();
         if (placements != null && options.strategies().size() != 1) {
             throw new WrongUseException("--placements=" + placements + " must go with one strategy");
@@ -45,7 +50,22 @@ final class ReplayCommand implements Callable<Integer> {
         if (placements != null && Files.isDirectory(placements)) {
             throw new WrongUseException("--placements=" + placements + " must be a file, not a folder");
         }
-        final Trace trace = TraceReader.read(file);
+        int code = 0;
+        for (final Path file : files) {
+            code = Math.max(code, replay(TraceReader.read(file)));
+        }
+        return code;
+    }
+
+    /** A folder, and a file of placements, are of one trace. */
+    private void checkOneFile() {
+        if (files.size() > 1 && (placements != null || options.out() != null)) {
+            throw new WrongUseException((placements == null ? "--out=" + options.out() : "--placements=" + placements)
+                    + " must go with one FILE, not " + files.size());
+        }
+    }
+
+    private int replay(final Trace trace) throws Exception {
         final Comparison comparison = new Comparison(
                 trace, options, spec.commandLine().getOut(), spec.commandLine().getErr());
         if (placements != null) {

@@ -55,6 +55,7 @@ final class ResultTable {
                     "%,d frees of blocks that the log doesn't show the allocation of were left out%n%n",
                     trace.skippedFrees());
         }
+        trace.notes().forEach(note -> out.println(note + "\n"));
         speedColumns().print(measurements, out);
         out.println();
         memoryColumns().print(measurements, out);

@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import io.outboard.cuda.facade.PoolOptions;
 import io.outboard.pool.ReusePolicy;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -42,6 +43,9 @@ import org.jspecify.annotations.Nullable;
  *     driver isn't asked for. Needs JDK 22 or newer, which the first use of a pool finds out
  * @param serviceName by which name the lender knows the quota: 1 to 32 letters, digits, {@code .}, {@code _} and {@code -}, null for
  *     {@code pid-} and the process's number; property {@code outboard.serviceName}, not set by default
+ * @param record file that each pool's allocations and frees are written to, as {@link io.outboard.pool.Pool#record} says, in a folder that
+ *     exists, null for none; property {@code outboard.record}, not set by default. It is that of the first pool of device 0; the file of
+ *     another one has that one's name added, such as {@code program.rec.facade-device1}
  */
 public record OutboardOptions(
         String strategy,
@@ -54,12 +58,14 @@ public record OutboardOptions(
         long leaveBytes,
         @Nullable Path dumpFolder,
         @Nullable Path service,
-        @Nullable String serviceName)
+        @Nullable String serviceName,
+        @Nullable Path record)
         implements PoolOptions {
 
     private static final int MOST_SOCKET_BYTES = 107;
     static final String SOCKET_RULE = "must be an absolute path of at most " + MOST_SOCKET_BYTES + " bytes";
     static final Pattern SERVICE_NAME = Pattern.compile("[A-Za-z0-9._-]{1,32}");
+    static final String FILE_RULE = "must be a file, in a folder that exists";
     static final String SERVICE_NAME_RULE = "must consist of letters, digits, . _ and -, at most 32";
 
     static final Duration LEAST_KEEP = Duration.ofMillis(1);
@@ -79,6 +85,7 @@ public record OutboardOptions(
      * @param dumpFolder where JMX clients may write dumps, null for nowhere
      * @param service socket of the lender that all memory is leased from, null for none
      * @param serviceName by which name the lender knows the quota, null for the process's number
+     * @param record file that allocations and frees are written to, null for none
      * @throws IllegalArgumentException if an option is outside of its range
      */
     public OutboardOptions {
@@ -103,10 +110,18 @@ public record OutboardOptions(
         if (serviceName != null && !SERVICE_NAME.matcher(serviceName).matches()) {
             throw new IllegalArgumentException("serviceName=" + serviceName + " " + SERVICE_NAME_RULE);
         }
+        if (record != null && !isFile(record)) {
+            throw new IllegalArgumentException("record=" + record + " " + FILE_RULE);
+        }
     }
 
     static boolean isSocket(final Path path) {
         return path.isAbsolute() && path.toString().getBytes(StandardCharsets.UTF_8).length <= MOST_SOCKET_BYTES;
+    }
+
+    static boolean isFile(final Path path) {
+        final Path folder = path.toAbsolutePath().getParent();
+        return folder != null && Files.isDirectory(folder) && !Files.isDirectory(path);
     }
 
     static boolean isKeep(final Duration keep) {
@@ -124,7 +139,7 @@ public record OutboardOptions(
      */
     public OutboardOptions(
             final String strategy, final ReusePolicy reuse, final double share, final long firstRegionBytes) {
-        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0, null, null, null);
+        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0, null, null, null, null);
     }
 
     /**
@@ -246,6 +261,17 @@ public record OutboardOptions(
         });
     }
 
+    /**
+     * These options with a recording.
+     *
+     * @param newRecord file that allocations and frees are written to, in a folder that exists; null for none
+     * @return new options
+     * @throws IllegalArgumentException if it isn't that
+     */
+    public OutboardOptions withRecord(final @Nullable Path newRecord) {
+        return with(draft -> draft.record = newRecord);
+    }
+
     private OutboardOptions with(final Consumer<Draft> change) {
         return new Draft(this).changed(change);
     }
@@ -264,6 +290,7 @@ public record OutboardOptions(
         private @Nullable Path dumpFolder;
         private @Nullable Path service;
         private @Nullable String serviceName;
+        private @Nullable Path record;
 
         Draft(final OutboardOptions from) {
             strategy = from.strategy;
@@ -277,6 +304,7 @@ public record OutboardOptions(
             dumpFolder = from.dumpFolder;
             service = from.service;
             serviceName = from.serviceName;
+            record = from.record;
         }
 
         OutboardOptions changed(final Consumer<Draft> change) {
@@ -292,7 +320,8 @@ public record OutboardOptions(
                     leaveBytes,
                     dumpFolder,
                     service,
-                    serviceName);
+                    serviceName,
+                    record);
         }
     }
 }

@@ -37,7 +37,8 @@ final class OutboardProperties {
                 ByteSize.parse("outboard.leave", System.getProperty("outboard.leave", "0")),
                 pathOf("outboard.dumpFolder", "must be a folder that exists", Files::isDirectory),
                 pathOf("outboard.service", OutboardOptions.SOCKET_RULE, OutboardOptions::isSocket),
-                serviceNameOf(System.getProperty("outboard.serviceName")));
+                serviceNameOf(System.getProperty("outboard.serviceName")),
+                pathOf("outboard.record", OutboardOptions.FILE_RULE, OutboardOptions::isFile));
     }
 
     private static boolean isTrue(final String text) {
@@ -60,8 +61,9 @@ final class OutboardProperties {
                 return policy;
             }
         }
-        final String names =
-                Arrays.stream(ReusePolicy.values()).map(OutboardProperties::nameOf).collect(Collectors.joining(", "));
+        final String names = Arrays.stream(ReusePolicy.values())
+                .map(OutboardProperties::nameOf)
+                .collect(Collectors.joining(", "));
         throw wrong("outboard.reuse", text, "must be one of: " + names, null);
     }
 
@@ -84,7 +86,9 @@ final class OutboardProperties {
     private static Duration keepOf(final String text) {
         try {
             final double seconds = Double.parseDouble(text);
-            if (seconds == 0 || (seconds >= OutboardOptions.LEAST_KEEP.toMillis() / 1000.0 && seconds <= OutboardOptions.MOST_KEEP.toSeconds())) {
+            if (seconds == 0
+                    || (seconds >= OutboardOptions.LEAST_KEEP.toMillis() / 1000.0
+                            && seconds <= OutboardOptions.MOST_KEEP.toSeconds())) {
                 return Duration.ofMillis(Math.round(seconds * 1000));
             }
         } catch (final NumberFormatException e) {

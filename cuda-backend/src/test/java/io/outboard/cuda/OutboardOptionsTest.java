@@ -37,7 +37,8 @@ class OutboardOptionsTest {
                         "leave",
                         "dumpFolder",
                         "service",
-                        "serviceName")
+                        "serviceName",
+                        "record")
                 .forEach(name -> System.clearProperty("outboard." + name));
     }
 
@@ -217,5 +218,26 @@ class OutboardOptionsTest {
         final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, () -> pools.ofRuntime());
 
         assertTrue(messageOf(thrown).startsWith("strategy=none must be one of: "), messageOf(thrown));
+    }
+
+    @Test
+    void shouldRecordWhereThereIsAFolder(@TempDir final Path folder) {
+        assertNull(OutboardOptions.ofProperties().record());
+        for (final Path wrong : List.of(folder, folder.resolve("no/such"))) {
+            System.setProperty("outboard.record", wrong.toString());
+            assertEquals(
+                    "outboard.record=" + wrong + " must be a file, in a folder that exists",
+                    assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties)
+                            .getMessage());
+            final OutboardOptions options = new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, 0);
+            assertEquals(
+                    "record=" + wrong + " must be a file, in a folder that exists",
+                    assertThrows(IllegalArgumentException.class, () -> options.withRecord(wrong))
+                            .getMessage());
+        }
+        final Path file = folder.resolve("program.rec");
+        System.setProperty("outboard.record", file.toString());
+
+        assertEquals(file, OutboardOptions.ofProperties().record());
     }
 }

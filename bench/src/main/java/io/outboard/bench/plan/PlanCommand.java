@@ -42,8 +42,7 @@ public final class PlanCommand implements Callable<Integer> {
     @Parameters(
             arity = "1..*",
             paramLabel = "FILE",
-            description =
-                    "Logs of the RAPIDS Memory Manager (CSV), or HPTRACE1; plain or gzipped. Each has a plan of its own.")
+            description = "Files as replay takes them. Each has a plan of its own.")
     private List<Path> files = List.of();
 
     @Option(

@@ -2,6 +2,7 @@ package io.outboard.bench.trace;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * Reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes; the rules are those of {@link TraceReader}.
@@ -43,6 +44,11 @@ final class RmmLogParser {
     private int lineEnd;
     private long skippedFrees;
 
+    /** Whether no line feed followed the line. */
+    private boolean isUnended;
+
+    private boolean cut;
+
     RmmLogParser(final TraceContent content, final int maximumOperations, final int maximumSlots) {
         this.content = content;
         this.buffer = content.buffer();
@@ -58,7 +64,7 @@ final class RmmLogParser {
     Trace read() throws IOException {
         readHeader();
         while (nextLine()) {
-            if (lineEnd > lineStart) {
+            if (lineEnd > lineStart && !isCut()) {
                 readRow();
             }
         }
@@ -70,7 +76,8 @@ final class RmmLogParser {
                 blocks.slots(),
                 regionBytes(blocks.peakBytes(), blocks.slots()),
                 operations.toArray(),
-                skippedFrees);
+                skippedFrees,
+                cut ? List.of("line " + line + " is cut: the file was read up to there") : List.of());
     }
 
     /** Twice the live bytes at the peak, as a strategy that rounds to 256 bytes may see them. */
@@ -88,6 +95,16 @@ final class RmmLogParser {
         if (!nextLine() || !matches(lineStart, lineEnd, ascii(HEADER))) {
             throw notATrace(lineStart, lineEnd);
         }
+    }
+
+    /** Whether the line, the last one, has neither its end nor all of its columns. */
+    private boolean isCut() {
+        int found = 1;
+        for (int i = lineStart; i < lineEnd; i++) {
+            found += buffer[i] == ',' ? 1 : 0;
+        }
+        cut = isUnended && found < COLUMNS;
+        return cut;
     }
 
     private void readRow() throws TraceFormatException {
@@ -222,6 +239,7 @@ final class RmmLogParser {
                 if (scanned == 0) {
                     return false;
                 }
+                isUnended = true;
                 setLine(start, end);
                 content.take(scanned);
                 return true;

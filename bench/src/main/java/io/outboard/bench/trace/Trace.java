@@ -1,5 +1,6 @@
 package io.outboard.bench.trace;
 
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -37,6 +38,7 @@ public final class Trace {
     private final long regionBytes;
     private final long[] operations;
     private final long skippedFrees;
+    private final List<String> notes;
     private final long peakLiveBytes;
     private final int peakLiveBlocks;
 
@@ -52,7 +54,7 @@ public final class Trace {
      *     the message names the operation, counted from 0
      */
     public Trace(final String name, final int slots, final long regionBytes, final long[] operations) {
-        this(name, slots, regionBytes, operations, 0);
+        this(name, slots, regionBytes, operations, 0, List.of());
     }
 
     Trace(
@@ -60,12 +62,14 @@ public final class Trace {
             final int slots,
             final long regionBytes,
             final long[] operations,
-            final long skippedFrees) {
+            final long skippedFrees,
+            final List<String> notes) {
         this.name = Objects.requireNonNull(name, "name");
         this.slots = slots;
         this.regionBytes = regionBytes;
         this.operations = Objects.requireNonNull(operations, "operations");
         this.skippedFrees = skippedFrees;
+        this.notes = List.copyOf(notes);
         if (slots < 1 || slots > MAX_SLOTS) {
             throw new IllegalArgumentException("slots=" + slots + " must be 1.." + MAX_SLOTS);
         }
@@ -171,6 +175,15 @@ public final class Trace {
      */
     public long skippedFrees() {
         return skippedFrees;
+    }
+
+    /**
+     * What else a reader of the trace should know: that its file was cut, say.
+     *
+     * @return sentences without a full stop, as a rule none
+     */
+    public List<String> notes() {
+        return notes;
     }
 
     /**

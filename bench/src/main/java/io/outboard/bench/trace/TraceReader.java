@@ -5,8 +5,9 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * Reads traces from files: HPTRACE1, or the CSV that the logging adaptor of the RAPIDS Memory Manager (RMM) writes, each
- * plain or gzip. What a file holds decides, and not its name.
+ * Reads traces from files: HPTRACE1, the CSV that the logging adaptor of the RAPIDS Memory Manager (RMM) writes, or what {@link
+ * io.outboard.pool.Pool#record} does, each plain or gzip; and recordings of Java Flight Recorder with the pools' events of allocations
+ * and frees. What a file holds decides, and not its name.
  *
  * <p><b>HPTRACE1</b> is taken as it is. Its length must be what its header says, and its peaks, unless 0, must be those
  * of its operations.
@@ -27,11 +28,17 @@ import java.util.Objects;
  *       {@code free} with another size than its {@code allocate}.
  *   <li>The region is twice the peak live bytes, or twice 256 bytes for each block at the peak if that is more, rounded
  *       up to 2 MiB, and at least 64 MiB.
+ *   <li>A last line without an end that lacks columns is one that was cut: it is left out, and {@link Trace#notes()} say so.
  * </ul>
+ *
+ * <p><b>A recording</b>, of a pool or of JFR, counts in the order of its times, whatever order it is in. Frees of blocks that it doesn't
+ * show the allocation of are skipped and counted, and the region is sized, as those of a log. Alignments and streams don't matter, and
+ * sizes of blocks that were changed in place neither; notes say how often that was.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: one pass in a window of 64 KiB; while it runs, at most 20 host
  * bytes an operation and 96 a live block. A file with more operations than a sixty-fourth of the JVM's largest heap in
- * bytes, or an RMM log with more live blocks than a 256th of it, is refused before memory runs out.
+ * bytes, half as many where they are recorded, or one with more live blocks than a 256th of it, is refused before memory runs
+ * out.
  */
 public final class TraceReader {
 
@@ -59,6 +66,12 @@ public final class TraceReader {
             }
             if (HpTraceFormat.startsWithMagic(content)) {
                 return HpTraceFormat.read(content, maximumOperations);
+            }
+            if (RecordingFormat.startsWithMagic(content)) {
+                return RecordingFormat.read(content, maximumOperations / 2, maximumSlots);
+            }
+            if (FlightRecording.startsWithMagic(content)) {
+                return FlightRecording.read(file, content, maximumOperations / 2, maximumSlots);
             }
             return new RmmLogParser(content, maximumOperations, maximumSlots).read();
         }

@@ -43,7 +43,8 @@ class OptionsTest {
 
     @Test
     void shouldHaveEachPropertyThatIsRead() {
-        assertEquals(literals("cuda-backend/src/main/java/io/outboard/cuda/OutboardProperties.java"), defaults.keySet());
+        assertEquals(
+                literals("cuda-backend/src/main/java/io/outboard/cuda/OutboardProperties.java"), defaults.keySet());
     }
 
     @Test
@@ -68,10 +69,13 @@ class OptionsTest {
     void shouldSayTheDefaults() {
         final OutboardOptions unset = OutboardOptions.ofProperties();
 
-        assertEquals(List.of("outboard.dumpFolder", "outboard.service", "outboard.serviceName"), unsetOnes());
+        assertEquals(
+                List.of("outboard.dumpFolder", "outboard.record", "outboard.service", "outboard.serviceName"),
+                unsetOnes());
         assertNull(unset.dumpFolder());
         assertNull(unset.service());
         assertNull(unset.serviceName());
+        assertNull(unset.record());
         defaults.keySet().stream().filter(name -> !unsetOnes().contains(name)).forEach(name -> {
             final String value = String.valueOf(defaults.get(name));
             assertEquals(unset, with(name, value, OutboardOptions::ofProperties), () -> name + "=" + value);
@@ -89,6 +93,9 @@ class OptionsTest {
         for (final String name : defaults.keySet()) {
             if (name.equals("outboard.strategy")) {
                 assertEquals("?", with(name, "?", OutboardOptions::ofProperties).strategy());
+            } else if (name.equals("outboard.record")) {
+                final OutboardOptions named = with(name, "?", OutboardOptions::ofProperties);
+                assertEquals(Path.of("?"), named.record());
             } else {
                 final Exception refused = assertThrows(
                         IllegalArgumentException.class, () -> with(name, "?", OutboardOptions::ofProperties));

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import jdk.jfr.Recording;
@@ -111,7 +112,7 @@ class RecordedPoolTest {
                 String.valueOf(thrown.getMessage()).contains("must hold io.outboard.Allocation"), thrown::getMessage);
 
         final byte[] damaged = Files.readAllBytes(file);
-        Files.write(file, java.util.Arrays.copyOf(damaged, 40));
+        Files.write(file, Arrays.copyOf(damaged, 40));
         assertThrows(TraceFormatException.class, () -> TraceReader.read(file));
     }
 }

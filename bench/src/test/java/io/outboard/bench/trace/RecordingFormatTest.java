@@ -9,9 +9,11 @@ import io.outboard.pool.record.Recorder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -29,7 +31,7 @@ class RecordingFormatTest {
     private Path file(final long... rows) throws IOException {
         final int records = rows.length / 3;
         final ByteBuffer bytes = ByteBuffer.allocate(32 + 32 * records).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.put("OUTBREC1".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        bytes.put("OUTBREC1".getBytes(StandardCharsets.US_ASCII));
         bytes.putInt(1).putInt(32).putLong(256).putLong(0);
         for (int i = 0; i < records; i++) {
             bytes.putLong(rows[3 * i]).putLong(rows[3 * i + 1]).putLong(-1).putLong(rows[3 * i + 2]);
@@ -87,7 +89,7 @@ class RecordingFormatTest {
             sorted[i] = new long[] {random.nextInt(700), BASE + 512L * i, allocated(1 + i)};
             System.arraycopy(sorted[i], 0, rows, 3 * i, 3);
         }
-        Arrays.sort(sorted, java.util.Comparator.comparingLong(row -> row[0]));
+        Arrays.sort(sorted, Comparator.comparingLong(row -> row[0]));
         final Trace trace = TraceReader.read(file(rows));
         for (int i = 0; i < 5000; i++) {
             assertEquals(Recorder.sizeBytes(sorted[i][2]), Trace.bytes(trace.operations()[i]));

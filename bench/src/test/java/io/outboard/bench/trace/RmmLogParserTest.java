@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -229,14 +230,21 @@ class RmmLogParserTest {
     }
 
     @Test
-    void shouldRejectTruncatedRows() throws IOException {
-        final String row = ROW + "allocate,0x1,10,0x0";
+    void shouldReadUpToARowThatIsCut() throws IOException {
+        final String whole = ROW + "allocate,0x1,10,0x0\n";
+        final String row = ROW + "allocate,0x2,10,0x0";
         for (int length = 1; length < row.lastIndexOf(',') + 1; length++) {
-            final Path file = write((HEADER + row.substring(0, length)).getBytes(StandardCharsets.UTF_8));
-            final String message = String.valueOf(assertThrows(TraceFormatException.class, () -> TraceReader.read(file))
-                    .getMessage());
-            assertTrue(message.startsWith(file + ", line 2: columns="), message);
+            final Path file = write((HEADER + whole + row.substring(0, length)).getBytes(StandardCharsets.UTF_8));
+            final Trace trace = TraceReader.read(file);
+            assertEquals(1, trace.operationCount());
+            assertEquals(List.of("line 3 is cut: the file was read up to there"), trace.notes());
         }
+        assertEquals(
+                2,
+                TraceReader.read(write((HEADER + whole + row).getBytes(StandardCharsets.UTF_8)))
+                        .operationCount());
+        assertRejected("line 3: the log must hold an allocation, and ends without one", HEADER + "\n" + ROW);
+        assertRejected("line 2: columns=4 must be 6, in \"" + ROW + "allocate,0x1\"", HEADER + ROW + "allocate,0x1\n");
         assertRejected("line 2: columns=7 must be 6, in \"" + row + ",9\"", HEADER + row + ",9\n");
     }
 

@@ -25,6 +25,9 @@ final class PoolMaker {
     /** Where it grows in place, by little. */
     private static final long FIRST_BYTES = 64L << 20;
 
+    /** How its name ends: a program with one pool has one file, that which it asked for. */
+    private static final String FIRST_DEVICE = "device0";
+
     /** A device has no more contexts with pools than that. */
     private static final int MOST_OF_A_NAME = 100;
 
@@ -95,7 +98,7 @@ final class PoolMaker {
         final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
         final long limitBytes = Math.max(1, (long) (availableBytes * options.share()));
         final Supplier<PoolBuilder> description = () -> describe(source, work, options, firstBytes, limitBytes);
-        return name == null ? description.get().build() : named(description, name);
+        return name == null ? description.get().build() : named(description, name, options.record());
     }
 
     private static PoolBuilder describe(
@@ -120,17 +123,33 @@ final class PoolMaker {
     }
 
     /** The device may have other contexts, and the program pools of its own. If JMX doesn't work here, the pool has no name. */
-    private static Pool named(final Supplier<PoolBuilder> description, final String name) {
+    private static Pool named(
+            final Supplier<PoolBuilder> description, final String name, final @Nullable Path recording) {
         for (int number = 1; number <= MOST_OF_A_NAME; number++) {
             try {
-                return description
-                        .get()
-                        .name(number == 1 ? name : name + "-" + number)
-                        .build();
+                final String numbered = number == 1 ? name : name + "-" + number;
+                final Pool pool = description.get().name(numbered).build();
+                record(pool, numbered, recording);
+                return pool;
             } catch (final IllegalStateException e) {
                 LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
             }
         }
         return description.get().build();
+    }
+
+    /** Until the pool is closed, or the process ends. A program goes on that can't be recorded. */
+    private static void record(final Pool pool, final String name, final @Nullable Path recording) {
+        if (recording == null) {
+            return;
+        }
+        final Path file = name.endsWith(FIRST_DEVICE)
+                ? recording
+                : recording.resolveSibling(recording.getFileName() + "." + name);
+        try {
+            pool.record(file);
+        } catch (final IOException e) {
+            LOGGER.log(System.Logger.Level.WARNING, "pool " + name + " isn't recorded: " + e);
+        }
     }
 }

@@ -47,4 +47,8 @@ public interface PoolOptions {
     /** {@return by which name the lender knows the quota; null for one of this process's own} */
     @Nullable
     String serviceName();
+
+    /** {@return the file that allocations and frees of a process's pools are written to; null for none} */
+    @Nullable
+    Path record();
 }

@@ -2,6 +2,7 @@ package io.outboard.cuda.facade;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -110,5 +111,18 @@ class FacadeNamesTest {
 
         assertEquals(folder.resolve("now.json").toString(), path);
         assertTrue(Files.readString(folder.resolve("now.json")).startsWith("{\"name\": \"named-device0\""));
+    }
+
+    @Test
+    void shouldRecordWhereOptionsSay(@TempDir final Path folder) throws Exception {
+        final Path file = folder.resolve("program.rec");
+        pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.5, 0).withRecord(file));
+        final Pool own =
+                Pool.over(new VirtualMemorySource()).name("named-device0").build();
+        pools.ofRuntime();
+        own.close();
+
+        assertTrue(Files.size(folder.resolve("program.rec.named-device0-2")) >= 32);
+        assertFalse(Files.exists(file));
     }
 }

@@ -28,7 +28,8 @@ record AgentOptions(Map<String, String> values, boolean report) {
             "leave",
             "dumpFolder",
             "service",
-            "serviceName");
+            "serviceName",
+            "record");
 
     /**
      * Splits the text. Values are checked by {@link #apply}.

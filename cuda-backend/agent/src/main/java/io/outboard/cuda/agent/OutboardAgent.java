@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *   keep=SECONDS        how long memory is kept that no block needs, 0 (the default) for ever
  *   leave=SIZE          what is left to others: while the device has less, free memory goes back to it; 0 by default
  *   dumpFolder=FOLDER   where JMX clients may write dumps of pools, nowhere by default
+ *   record=FILE         write allocations and frees to this file, for ./outboard replay, advise and plan; not by default
  *   report              print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *

@@ -16,7 +16,7 @@ class AgentOptionsTest {
 
     @AfterEach
     void clearProperties() {
-        List.of("strategy", "share", "reuse", "firstRegion", "dumpFolder", "service", "serviceName")
+        List.of("strategy", "share", "reuse", "firstRegion", "dumpFolder", "service", "serviceName", "record")
                 .forEach(name -> System.clearProperty("outboard." + name));
     }
 
@@ -49,11 +49,12 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, service, serviceName, report",
-                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, service, serviceName, report",
+                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, service, serviceName, record, report",
+                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, service, serviceName, record, report",
                 "share | option=share must have a value: share=...",
                 "dumpFolder=/nowhere/at/all | dumpFolder=/nowhere/at/all must be a folder that exists",
                 "service=lender | service=lender must be an absolute path of at most 107 bytes",
+                "record=/nowhere/at/all | record=/nowhere/at/all must be a file, in a folder that exists",
                 "serviceName=a b | serviceName=a b must consist of letters, digits, . _ and -, at most 32",
                 "report=yes | report=yes must have no value",
                 "share=0.5,share=0.6 | option=share must be given once",

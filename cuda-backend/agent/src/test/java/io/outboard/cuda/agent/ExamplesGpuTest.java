@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import examples.Alternate;
 import examples.BufferLoop;
+import examples.Churn;
 import examples.KernelsInFlight;
 import examples.ManyThreads;
 import examples.Scatter;
@@ -16,7 +17,10 @@ import io.outboard.cuda.memory.CudaUnavailableException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import jcuda.Pointer;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,6 +38,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ExamplesGpuTest {
 
     private static final String NATIVE_LIBRARY = "/lib/libJCudaRuntime-12.6.0-linux-x86_64.so";
+
+    private static final int RUNS = 5;
+    private static final long RECORD_BYTES = 32;
+
+    /** Twice what it is to be: other programs may be running. */
+    private static final double MOST_COST_NANOS = 120;
 
     @TempDir
     Path folder;
@@ -103,6 +113,36 @@ class ExamplesGpuTest {
             assertEquals("done", outcome.out().get(outcome.out().size() - 1));
             assertTrue(outcome.out().stream().allMatch(line -> line.equals("done") || line.endsWith(", wrong: 0")));
         }
+    }
+
+    /** What the program does is in the file, and to write it costs what it may: at most 60 ns for each call, on a machine that is quiet. */
+    @Test
+    void shouldRecordAtLittleCost(final TestReporter reporter) throws Exception {
+        final Path file = folder.resolve("program.rec");
+        final double[] plain = new double[RUNS];
+        final double[] recorded = new double[RUNS];
+        for (int run = 0; run < RUNS; run++) {
+            plain[run] = nanosOf(jvm().agent("report").run(Churn.class.getName()));
+            final Outcome outcome = jvm().agent("report,record=" + file).run(Churn.class.getName());
+            recorded[run] = nanosOf(outcome);
+            final String report = String.join("\n", outcome.err());
+            final Matcher counts = Pattern.compile("(\\d+) allocations and (\\d+) frees without")
+                    .matcher(report);
+            assertTrue(counts.find(), report);
+            final long calls = Long.parseLong(counts.group(1)) + Long.parseLong(counts.group(2));
+            assertEquals(RECORD_BYTES * (calls + 1), Files.size(file), report);
+        }
+        Arrays.sort(plain);
+        Arrays.sort(recorded);
+        final double cost = recorded[RUNS / 2] - plain[RUNS / 2];
+        reporter.publishEntry(
+                "a call, and what recording adds, ns", plain[RUNS / 2] + ", " + Math.round(10 * cost) / 10.0);
+        assertTrue(cost < MOST_COST_NANOS, () -> Arrays.toString(plain) + " " + Arrays.toString(recorded));
+    }
+
+    private static double nanosOf(final Outcome outcome) {
+        assertEquals(0, outcome.exitCode(), () -> String.join("\n", outcome.err()));
+        return Double.parseDouble(outcome.out().get(0));
     }
 
     private Jvm jvm() {
