@@ -8,6 +8,7 @@ import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.compare.CompareCommand;
 import io.outboard.bench.plan.PlanCommand;
 import io.outboard.bench.service.ServeCommand;
+import io.outboard.bench.service.TenantsCommand;
 import io.outboard.bench.service.TopCommand;
 import io.outboard.bench.soak.SoakCommand;
 import io.outboard.bench.trace.TraceFormatException;
@@ -44,6 +45,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             CompareCommand.class,
             ServeCommand.class,
             TopCommand.class,
+            TenantsCommand.class,
             CommandLine.HelpCommand.class,
             CompletionCommand.class
         })

@@ -2,7 +2,6 @@ package io.outboard.bench.worker;
 
 import io.outboard.bench.common.ResultSink;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -33,7 +32,7 @@ public final class Watchdog<C extends DeviceCase> {
      *     DeviceCase#seconds}
      */
     public Watchdog(final Class<?> program, final int device, final Duration limit) {
-        this(workerCommand(program, device), limit);
+        this(WorkerProcess.command(program, String.valueOf(device)), limit);
     }
 
     Watchdog(final List<String> command, final Duration limit) {
@@ -99,17 +98,5 @@ public final class Watchdog<C extends DeviceCase> {
         if (stopped != null) {
             stopped.kill();
         }
-    }
-
-    /** The same virtual machine with the same options, but for agents, which are meant for this process. */
-    private static List<String> workerCommand(final Class<?> program, final int device) {
-        final List<String> command = new ArrayList<>();
-        command.add(System.getProperty("java.home") + "/bin/java");
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(option -> !option.startsWith("-javaagent:") && !option.startsWith("-agentlib:"))
-                .forEach(command::add);
-        command.addAll(
-                List.of("-cp", System.getProperty("java.class.path"), program.getName(), String.valueOf(device)));
-        return command;
     }
 }

@@ -8,6 +8,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * The main loop of the processes in which cases run: reads cases from standard input, one a line, and writes a result for
@@ -50,31 +52,43 @@ public final class Worker {
     public static <C extends DeviceCase> void serve(
             final String[] arguments, final IntFunction<Bench<C>> open, final Function<String, C> parse)
             throws InterruptedException {
+        answer(() -> {
+            final Bench<C> bench = open.apply(Integer.parseInt(arguments[0]));
+            return line -> measured(bench, parse.apply(line));
+        });
+    }
+
+    /**
+     * Answers lines of any kind until there are no more. What fails ends the process, with the reason as its last words.
+     *
+     * @param open makes what answers; each answer is one JSON object
+     * @throws InterruptedException if the main thread is interrupted
+     */
+    public static void answer(final Supplier<UnaryOperator<String>> open) throws InterruptedException {
         final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
         final Thread reader = new Thread(() -> read(lines), "cases");
         reader.setDaemon(true);
         reader.start();
-        final Bench<C> bench = open(open, Integer.parseInt(arguments[0]));
-        print(WorkerProcess.READY);
-        while (true) {
-            final C work = parse.apply(lines.take());
-            try {
-                print(bench.measure(work));
-            } catch (final RuntimeException | LinkageError e) {
-                print(work.failed("crash", String.valueOf(e.getMessage())).toString());
-                // Nothing is closed on the way out: a context that a kernel broke can't be.
-                Runtime.getRuntime().halt(FAILED);
+        try {
+            final UnaryOperator<String> answers = open.get();
+            print(WorkerProcess.READY);
+            while (true) {
+                print(answers.apply(lines.take()));
             }
+        } catch (final RuntimeException | LinkageError e) {
+            // The last line that is read at the other end says why; a stack trace would end in another.
+            System.err.println(e.getMessage());
+            System.err.flush();
+            Runtime.getRuntime().halt(FAILED);
         }
     }
 
-    private static <C extends DeviceCase> Bench<C> open(final IntFunction<Bench<C>> open, final int device) {
+    private static <C extends DeviceCase> String measured(final Bench<C> bench, final C work) {
         try {
-            return open.apply(device);
+            return bench.measure(work);
         } catch (final RuntimeException | LinkageError e) {
-            // The last line that Watchdog sees says why; a stack trace would end in another.
-            System.err.println(e.getMessage());
-            System.err.flush();
+            print(work.failed("crash", String.valueOf(e.getMessage())).toString());
+            // Nothing is closed on the way out: a context that a kernel broke can't be.
             Runtime.getRuntime().halt(FAILED);
             throw e;
         }

@@ -3,8 +3,10 @@ package io.outboard.bench.worker;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -15,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * A process that answers lines by lines of JSON, until it is killed. What it prints besides, on either stream, is kept as
  * its last words. Confined to one thread, but for one of its own that reads.
  */
-final class WorkerProcess {
+public final class WorkerProcess {
 
     /** What a worker prints once it can work. */
     static final String READY = "ready";
@@ -34,9 +36,12 @@ final class WorkerProcess {
     private String lastWords = "";
 
     /** How a wait came out. */
-    enum Outcome {
+    public enum Outcome {
+        /** By an answer. */
         ANSWERED,
+        /** The time was over. */
         TIMED_OUT,
+        /** The process has ended. */
         ENDED
     }
 
@@ -46,7 +51,7 @@ final class WorkerProcess {
      * @param outcome whether it answered
      * @param text the answer; if there is none, its last words
      */
-    record Answer(Outcome outcome, String text) {}
+    public record Answer(Outcome outcome, String text) {}
 
     private WorkerProcess(final Process process) {
         this.process = process;
@@ -54,13 +59,33 @@ final class WorkerProcess {
     }
 
     /**
+     * How to start a worker: the same virtual machine with the same options, but for agents, which are meant for this process.
+     *
+     * @param program its main method calls {@link Worker}
+     * @param arguments of the program
+     * @return the command and its words
+     */
+    public static List<String> command(final Class<?> program, final String... arguments) {
+        final List<String> command = new ArrayList<>();
+        command.add(System.getProperty("java.home") + "/bin/java");
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(option -> !option.startsWith("-javaagent:") && !option.startsWith("-agentlib:"))
+                .forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /**
      * Starts a worker and waits until it is ready.
      *
+     * @param command what to start
+     * @return the worker, to be killed
      * @throws IllegalStateException if it doesn't get ready; the message has its last words
      * @throws IOException if it can't be started
      * @throws InterruptedException if the thread is interrupted
      */
-    static WorkerProcess start(final List<String> command) throws IOException, InterruptedException {
+    public static WorkerProcess start(final List<String> command) throws IOException, InterruptedException {
         final WorkerProcess worker = new WorkerProcess(
                 new ProcessBuilder(command).redirectErrorStream(true).start());
         final Thread reader = new Thread(worker::read, "results");
@@ -69,7 +94,7 @@ final class WorkerProcess {
         final Answer answer = worker.await(START_LIMIT);
         if (answer.outcome() != Outcome.ANSWERED) {
             worker.kill();
-            throw new IllegalStateException("the process that runs kernels doesn't start: " + answer.text());
+            throw new IllegalStateException("the process that does the work doesn't start: " + answer.text());
         }
         return worker;
     }
@@ -77,9 +102,12 @@ final class WorkerProcess {
     /**
      * Gives it a line and waits for the answer.
      *
+     * @param line without a line break
+     * @param limit how long to wait
+     * @return what it said
      * @throws InterruptedException if the thread is interrupted
      */
-    Answer ask(final String line, final Duration limit) throws InterruptedException {
+    public Answer ask(final String line, final Duration limit) throws InterruptedException {
         try {
             input.write(line + "\n");
             input.flush();
@@ -124,8 +152,12 @@ final class WorkerProcess {
         }
     }
 
-    /** Kills it and waits until the system has cleaned up, which the driver may delay. */
-    void kill() throws InterruptedException {
+    /**
+     * Kills it and waits until the system has cleaned up, which the driver may delay.
+     *
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public void kill() throws InterruptedException {
         process.destroyForcibly();
         process.waitFor(KILL_LIMIT_SECONDS, TimeUnit.SECONDS);
     }

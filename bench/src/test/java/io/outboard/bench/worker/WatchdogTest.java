@@ -100,7 +100,7 @@ class WatchdogTest {
                 IllegalStateException.class,
                 () -> watchdog.run(List.of(new FakeCase("a")), ignored -> {}, ignored -> {}));
 
-        assertEquals("the process that runs kernels doesn't start: there is no device", failure.getMessage());
+        assertEquals("the process that does the work doesn't start: there is no device", failure.getMessage());
     }
 
     /** The real program starts from this class path and says in one line what is missing. */
@@ -115,7 +115,7 @@ class WatchdogTest {
 
         final String why = String.valueOf(assertThrows(CudaUnavailableException.class, () -> CudaMemorySource.open(0))
                 .getMessage());
-        assertEquals("the process that runs kernels doesn't start: " + why, failure.getMessage());
+        assertEquals("the process that does the work doesn't start: " + why, failure.getMessage());
     }
 
     private static boolean hasGpu() {
