@@ -42,10 +42,7 @@ public final class TenantsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Parameters(
-            index = "0",
-            paramLabel = "DAY",
-            description = "What one of them does: a file as replay takes it.")
+    @Parameters(index = "0", paramLabel = "DAY", description = "What one of them does: a file as replay takes it.")
     private Path day = Path.of("");
 
     @Parameters(index = "1", paramLabel = "NIGHT", description = "What the other one does. May be the same file.")
