@@ -104,8 +104,9 @@ chmod +x "$bundle/run.sh"
 used=$("$jdk/bin/jdeps" --ignore-missing-deps --multi-release "$release" --print-module-deps \
     --class-path "$bundle/lib/*" "$bundle"/lib/outboard-bench-*.jar "$bundle/outboard-agent.jar") ||
     fail "jdeps can't read the jars in $bundle"
-compress=zip-9
-[ "$release" -ge 21 ] || compress=2
+# What gzip makes of all of it is smaller than files that are compressed one by one.
+compress=zip-0
+[ "$release" -ge 21 ] || compress=0
 "$jdk/bin/jlink" --add-modules "$MODULES,$used" --strip-debug --no-header-files --no-man-pages \
     --compress "$compress" --output "$bundle/runtime" >"$target/bundle-build.log" 2>&1 ||
     fail "jlink failed, see $target/bundle-build.log"
