@@ -239,7 +239,8 @@ public final class LenderConnection implements AutoCloseable {
                         type == MessageType.OPEN ? 0 : a, 0, "lender gone, socket " + socket + ": " + e.getMessage());
             }
         }
-        return answer;
+        return answer.withoutDescriptorUnless(
+                type == MessageType.OPEN ? MessageType.OPENED : MessageType.LEASED, linux);
     }
 
     /** Asks for a lease that others may open, or for one that another client shares. */
@@ -252,7 +253,8 @@ public final class LenderConnection implements AutoCloseable {
     /** Of that size, or of any if it is 0. */
     Lease leaseOf(final Answer answer, final long bytes) {
         final Lease lease = new Lease(answer.last().a(), answer.last().b(), answer.descriptor());
-        final boolean isWhole = lease.bytes() > 0 && (bytes == 0 || lease.bytes() == bytes);
+        final boolean isWhole =
+                lease.bytes() > 0 && (bytes == 0 ? lease.bytes() % unitBytes() == 0 : lease.bytes() == bytes);
         if (!isWhole || lease.descriptor() == Linux.NONE) {
             answer.closeDescriptor(linux);
             giveBack(lease.number());

@@ -103,6 +103,14 @@ public class Answer {
         return last().type() == type;
     }
 
+    /** This, of which a descriptor that came with another type of answer is closed. */
+    public Answer withoutDescriptorUnless(final MessageType type, final Linux linux) {
+        if (isWhole && !is(type)) {
+            closeDescriptor(linux);
+        }
+        return this;
+    }
+
     /** What came isn't wanted. */
     public void closeDescriptor(final Linux linux) {
         if (descriptor != Linux.NONE) {
