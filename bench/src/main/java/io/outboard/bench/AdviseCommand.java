@@ -3,6 +3,7 @@ package io.outboard.bench;
 import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.StrategyNames;
+import io.outboard.bench.measure.Advice;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
 import java.io.PrintWriter;

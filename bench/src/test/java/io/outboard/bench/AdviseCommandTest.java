@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.measure.Advice;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.Pool;
 import java.io.Closeable;

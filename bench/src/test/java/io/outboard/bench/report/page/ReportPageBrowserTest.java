@@ -3,6 +3,7 @@ package io.outboard.bench.report.page;
 import static org.junit.jupiter.api.Assertions.*;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.outboard.bench.browser.Browser;
 import io.outboard.bench.report.KernelResultFiles;
 import io.outboard.bench.report.ResultFiles;
 import io.outboard.bench.report.kernels.KernelsSection;

@@ -1,4 +1,4 @@
-package io.outboard.bench.report.page;
+package io.outboard.bench.browser;
 
 import io.outboard.bench.report.Html;
 import io.outboard.bench.report.JsonReader;
@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * A headless Chromium, driven through the protocol of W3C WebDriver, which is plain HTTP and JSON. Confined to one
  * thread. Closing it ends every process that it started.
  */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
 
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
     private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
@@ -46,7 +46,7 @@ final class Browser implements AutoCloseable {
      *
      * @param profile an empty folder for all that the browser writes
      */
-    Browser(final Path profile) throws IOException, InterruptedException {
+    public Browser(final Path profile) throws IOException, InterruptedException {
         // Port 0: the driver takes a free one and says which.
         final ProcessBuilder builder = new ProcessBuilder(DRIVER.toString(), "--port=0")
                 .directory(profile.toFile())
@@ -88,30 +88,31 @@ final class Browser implements AutoCloseable {
     }
 
     /** Why there is no browser to test with, if there is none. */
-    static Optional<String> missing() {
+    public static Optional<String> missing() {
         return Stream.of(CHROMIUM, DRIVER)
                 .filter(program -> !Files.isExecutable(program))
                 .map(program -> program + " is not installed")
                 .findFirst();
     }
 
-    void open(final Path page) throws IOException, InterruptedException {
+    public void open(final Path page) throws IOException, InterruptedException {
         send(session + "/url", "{\"url\":" + Html.json(page.toUri().toString()) + "}");
     }
 
     /** Runs a function's body in the page and gives back what it returns, as text. */
-    String evaluate(final String body) throws IOException, InterruptedException {
+    public String evaluate(final String body) throws IOException, InterruptedException {
         final String script = "return String((() => {" + body + "})())";
         return value(send(session + "/execute/sync", "{\"script\":" + Html.json(script) + ",\"args\":[]}"));
     }
 
     /** What the page wrote to its console, errors of loading included, since the last call; "[]" if nothing. */
-    String console() throws IOException, InterruptedException {
+    public String console() throws IOException, InterruptedException {
         final String answer = send(session + "/se/log", "{\"type\":\"browser\"}");
         return answer.substring(answer.indexOf('['), answer.lastIndexOf(']') + 1);
     }
 
-    void resize(final int width, final int height, final boolean phone) throws IOException, InterruptedException {
+    public void resize(final int width, final int height, final boolean phone)
+            throws IOException, InterruptedException {
         devTools(
                 "Emulation.setDeviceMetricsOverride",
                 "{\"width\":" + width + ",\"height\":" + height + ",\"deviceScaleFactor\":" + (phone ? 2 : 1)
@@ -119,7 +120,7 @@ final class Browser implements AutoCloseable {
         settle();
     }
 
-    void colourScheme(final String scheme) throws IOException, InterruptedException {
+    public void colourScheme(final String scheme) throws IOException, InterruptedException {
         devTools(
                 "Emulation.setEmulatedMedia",
                 "{\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":" + Html.json(scheme) + "}]}");
@@ -127,11 +128,11 @@ final class Browser implements AutoCloseable {
     }
 
     /** Whether pages opened from now on may run scripts of their own. */
-    void scripts(final boolean allowed) throws IOException, InterruptedException {
+    public void scripts(final boolean allowed) throws IOException, InterruptedException {
         devTools("Emulation.setScriptExecutionDisabled", "{\"value\":" + !allowed + "}");
     }
 
-    void screenshot(final Path file) throws IOException, InterruptedException {
+    public void screenshot(final Path file) throws IOException, InterruptedException {
         final HttpRequest request = HttpRequest.newBuilder(URI.create(session + "/screenshot"))
                 .timeout(PATIENCE)
                 .build();

@@ -1,6 +1,5 @@
-package io.outboard.bench;
+package io.outboard.bench.measure;
 
-import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.ByteSize;
@@ -20,14 +19,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safety: confined to one thread.
  */
-final class Advice {
+public final class Advice {
 
     private static final String DEFAULT = "tlsf";
     private static final double GOOD_ENOUGH = 1.1;
     private static final double LITTLE_MORE = 1.02;
 
     /** What no GPU can be asked for here: the median of {@code cudaMalloc} on an H200, as bench/results/h200-pool has it. */
-    static final double CUDA_MALLOC_MICROS = 35.2;
+    public static final double CUDA_MALLOC_MICROS = 35.2;
 
     private final Trace trace;
     private final @Nullable Long memoryBytes;
@@ -37,7 +36,7 @@ final class Advice {
 
     private final List<Measurement> drivers;
 
-    Advice(final Trace trace, final List<Measurement> measurements, final @Nullable Long memoryBytes) {
+    public Advice(final Trace trace, final List<Measurement> measurements, final @Nullable Long memoryBytes) {
         this.trace = trace;
         this.memoryBytes = memoryBytes;
         serving = measurements.stream()
@@ -67,7 +66,7 @@ final class Advice {
     }
 
     /** The one to take, if any serves the trace. */
-    Optional<Measurement> taken() {
+    public Optional<Measurement> taken() {
         final Optional<Measurement> fastest = fitting().stream().min(Comparator.comparingDouble(Measurement::nsPerOp));
         return fastest.map(best -> fitting().stream()
                 .filter(measurement -> measurement.strategy().equals(DEFAULT))
@@ -77,7 +76,7 @@ final class Advice {
     }
 
     /** Whether it fits, which to take and why, what the driver takes, and what else to try. */
-    List<String> lines() {
+    public List<String> lines() {
         final List<String> lines = new ArrayList<>();
         lines.add(fit());
         final Optional<Measurement> taken = taken();
@@ -148,7 +147,7 @@ final class Advice {
                         .collect(Collectors.joining("; "));
     }
 
-    JsonLine json() {
+    public JsonLine json() {
         final Optional<Measurement> taken = taken();
         return new JsonLine()
                 .put("trace", trace.name())
