@@ -36,6 +36,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ReplayCommand.class,
             AdviseCommand.class,
             PlanCommand.class,
+            PictureCommand.class,
             PoolCommand.class,
             SoakCommand.class,
             CheckCommand.class,

@@ -1,10 +1,15 @@
 package io.outboard.bench.report.page;
 
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.browser.Browser;
+import io.outboard.bench.picture.Picture;
+import io.outboard.bench.picture.PicturePage;
+import io.outboard.bench.trace.Profiles;
+import io.outboard.bench.trace.Trace;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyOptions;
 import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;
 import java.io.IOException;
@@ -16,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
@@ -39,30 +45,39 @@ class ScreenshotsTest {
         final Optional<String> missing = Browser.missing();
         assumeTrue(missing.isEmpty(), () -> missing.orElse(""));
         final Path folder = Files.createDirectories(Path.of(System.getProperty(FOLDER)));
-        final List<Path> results;
+        final Map<String, Path> pages = new TreeMap<>();
         try (Stream<Path> all = Files.list(Path.of("results"))) {
-            results = all.filter(result -> Files.exists(result.resolve(ReportPage.FILE_NAME)))
-                    .sorted()
-                    .toList();
+            all.filter(result -> Files.exists(result.resolve(ReportPage.FILE_NAME)))
+                    .forEach(result -> pages.put(
+                            result.toFile().getName(),
+                            result.resolve(ReportPage.FILE_NAME).toAbsolutePath()));
         }
+        pages.put("picture", picture(temporary));
         try (Browser browser = new Browser(temporary)) {
-            for (final Path result : results) {
+            for (final Map.Entry<String, Path> page : pages.entrySet()) {
                 for (final int width : new int[] {1400, 420}) {
                     for (final String scheme : List.of("light", "dark")) {
                         browser.colourScheme(scheme);
                         browser.resize(width, 900, false);
-                        browser.open(result.resolve(ReportPage.FILE_NAME).toAbsolutePath());
+                        browser.open(page.getValue());
                         final Path taken = temporary.resolve("taken.png");
                         browser.screenshot(taken);
-                        final Path file =
-                                folder.resolve(result.toFile().getName() + "-" + width + "-" + scheme + ".png");
+                        final Path file = folder.resolve(page.getKey() + "-" + width + "-" + scheme + ".png");
                         ImageIO.write(withFewColours(ImageIO.read(taken.toFile())), "png", file.toFile());
                         assertTrue(Files.size(file) < MOST_BYTES, file + " has " + Files.size(file) + " bytes");
                     }
                 }
             }
         }
-        assertFalse(results.isEmpty(), "run in the folder of the module");
+        assertTrue(pages.size() > 1, "run in the folder of the module");
+    }
+
+    /** Blocks of a profile, as {@code ./outboard picture} shows them. */
+    private static Path picture(final Path temporary) throws IOException {
+        final Path page = temporary.resolve("picture.html");
+        final Trace trace = Profiles.named("mid", 20_000);
+        PicturePage.write(new Picture(trace, Strategies.named("tlsf"), StrategyOptions.DEFAULTS, 34L << 20), page);
+        return page;
     }
 
     /** The most frequent ones, and the nearest of them for all others: a third of the size. */

@@ -1,0 +1,95 @@
+package io.outboard.bench;
+
+import io.outboard.bench.common.OptionValue;
+import io.outboard.bench.common.StrategyNames;
+import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.picture.Picture;
+import io.outboard.bench.picture.PicturePage;
+import io.outboard.bench.trace.Trace;
+import io.outboard.bench.trace.TraceReader;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code outboard picture}: where the blocks of a program lie, over time. */
+@Command(
+        name = "picture",
+        mixinStandardHelpOptions = true,
+        description =
+                "Makes a page that shows where a strategy puts the blocks of a recorded program, over time, and what is free; or"
+                        + " what Pool.dump wrote. The page needs no network; wheel and drag look closer.")
+final class PictureCommand implements Callable<Integer> {
+
+    private static final String SMALLEST = "smallest";
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Parameters(paramLabel = "FILE", description = "A file as replay takes it, or a dump of a pool.")
+    private Path file = Path.of("");
+
+    @Option(
+            names = "--strategy",
+            paramLabel = "NAME",
+            defaultValue = "tlsf",
+            completionCandidates = StrategyNames.class,
+            description = "The strategy that places the blocks. Default: ${DEFAULT-VALUE}.")
+    private String strategy = "tlsf";
+
+    @Option(
+            names = "--region",
+            paramLabel = "SIZE|smallest",
+            defaultValue = SMALLEST,
+            description = "Size of the region; or the smallest one in which all are served. Default: ${DEFAULT-VALUE}.")
+    private String region = SMALLEST;
+
+    @Option(
+            names = "--out",
+            paramLabel = "PAGE",
+            defaultValue = "picture.html",
+            description = "The page to write; replaced if it exists. Default: ${DEFAULT-VALUE}.")
+    private Path out = Path.of("picture.html");
+
+    @Override
+    public Integer call() throws Exception {
+        StrategyNames.check(strategy);
+        if (Files.isDirectory(out)) {
+            throw new WrongUseException("--out=" + out + " must be a file, not a folder");
+        }
+        final long regionBytes = region.equals(SMALLEST) ? 0 : OptionValue.bytes("--region", region);
+        if (isDump()) {
+            PicturePage.writeDump(String.valueOf(file.getFileName()), Files.readString(file), out);
+        } else {
+            final Trace trace = TraceReader.read(file);
+            final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(
+                    Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks()));
+            final long bytes = regionBytes > 0
+                    ? regionBytes
+                    : Isolated.open(strategy, trace, options.maxBlocks())
+                            .smallestRegion(step -> {})
+                            .regionBytes();
+            PicturePage.write(new Picture(trace, Strategies.named(strategy), options, bytes), out);
+        }
+        spec.commandLine().getOut().println("picture: " + out);
+        spec.commandLine().getOut().flush();
+        return 0;
+    }
+
+    private boolean isDump() throws IOException {
+        if (!Files.isRegularFile(file)) {
+            return false;
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.read() == '{';
+        }
+    }
+}
