@@ -133,6 +133,18 @@ class AdviseCommandTest {
     }
 
     @Test
+    void shouldPlanAndShowWhatWasRecorded() throws IOException {
+        final Outcome plan = Outcome.of("plan", recording.toString(), "--seconds", "0.2", "--format", "json");
+        assertEquals(0, plan.exitCode(), plan.err());
+        assertTrue(plan.out().startsWith("{\"trace\""), plan.out());
+
+        final Path page = folder.resolve("page.html");
+        final Outcome picture = Outcome.of("picture", recording.toString(), "--out", page.toString());
+        assertEquals(0, picture.exitCode(), picture.err());
+        assertTrue(Files.size(page) > 0);
+    }
+
+    @Test
     void shouldRefuseOneFolderForSeveralFiles() {
         for (final String option : List.of("--out", "--placements")) {
             final Path target = folder.resolve("target");

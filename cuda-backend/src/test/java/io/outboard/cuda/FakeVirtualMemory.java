@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
-/** The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on demand. */
+/** The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on demand. Safe for any number of threads. */
 public final class FakeVirtualMemory implements VirtualMemoryCalls {
 
     static final long UNIT_BYTES = 2L << 20;
@@ -36,37 +36,37 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     /** Lets the n-th call from now fail, counting from 1, and no other. */
-    public void failAt(final int call, final int code) {
+    public synchronized void failAt(final int call, final int code) {
         callsUntilFailure = call;
         failureCode = code;
         failedCall = "";
     }
 
-    public String failedCall() {
+    public synchronized String failedCall() {
         return failedCall;
     }
 
     /** Memory is there as long as a handle or a mapping has it. */
-    public long usedBytes() {
+    public synchronized long usedBytes() {
         final Map<Long, Long> alive = new TreeMap<>(created);
         mapped.values().forEach(mapping -> alive.put(mapping.handle, mapping.sizeBytes));
         return alive.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    public long reservedBytes() {
+    public synchronized long reservedBytes() {
         return reserved.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    public int mappings() {
+    public synchronized int mappings() {
         return mapped.size();
     }
 
     /** Whether a kernel of device 1 could use all of the range. */
-    public boolean isAccessible(final long address, final long sizeBytes) {
+    public synchronized boolean isAccessible(final long address, final long sizeBytes) {
         return isAccessible(address, sizeBytes, 1);
     }
 
-    public boolean isAccessible(final long address, final long sizeBytes, final int device) {
+    public synchronized boolean isAccessible(final long address, final long sizeBytes, final int device) {
         long next = address;
         while (next < address + sizeBytes) {
             final Map.Entry<Long, Mapping> mapping = mapped.floorEntry(next);
@@ -83,13 +83,13 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int granularity(final long[] bytes, final int device) {
+    public synchronized int granularity(final long[] bytes, final int device) {
         bytes[0] = UNIT_BYTES;
         return enter("granularity", true);
     }
 
     @Override
-    public int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
+    public synchronized int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
         final int code = enter("reserve", isWhole(sizeBytes) && Long.bitCount(alignmentBytes) == 1);
         if (code == CudaCalls.SUCCESS) {
             address[0] = nextAddress;
@@ -100,7 +100,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int create(final long[] handle, final long sizeBytes, final int device) {
+    public synchronized int create(final long[] handle, final long sizeBytes, final int device) {
         final boolean fits = sizeBytes <= deviceBytes - usedBytes();
         final int code = enter("create", isWhole(sizeBytes));
         if (code != CudaCalls.SUCCESS || !fits) {
@@ -112,7 +112,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int map(final long address, final long sizeBytes, final long handle) {
+    public synchronized int map(final long address, final long sizeBytes, final long handle) {
         final boolean inside = reserved.entrySet().stream()
                 .anyMatch(
                         range -> address >= range.getKey() && address + sizeBytes <= range.getKey() + range.getValue());
@@ -136,7 +136,8 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int setAccess(final long address, final long sizeBytes, final int device, final boolean access) {
+    public synchronized int setAccess(
+            final long address, final long sizeBytes, final int device, final boolean access) {
         final int code = enter("setAccess", isMapped(address, sizeBytes));
         if (code == CudaCalls.SUCCESS) {
             mapped.subMap(address, address + sizeBytes).values().forEach(mapping -> {
@@ -151,7 +152,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int unmap(final long address, final long sizeBytes) {
+    public synchronized int unmap(final long address, final long sizeBytes) {
         final int code = enter("unmap", isMapped(address, sizeBytes));
         if (code == CudaCalls.SUCCESS) {
             mapped.subMap(address, address + sizeBytes).clear();
@@ -160,7 +161,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int release(final long handle) {
+    public synchronized int release(final long handle) {
         final int code = enter("release", created.containsKey(handle));
         // A driver that fails here leaks; this one doesn't, so that all else is seen not to.
         created.remove(handle);
@@ -168,7 +169,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int freeAddresses(final long address, final long sizeBytes) {
+    public synchronized int freeAddresses(final long address, final long sizeBytes) {
         final boolean empty = mapped.subMap(address, address + sizeBytes).isEmpty();
         final int code = enter("freeAddresses", empty && reserved.getOrDefault(address, 0L) == sizeBytes);
         if (code == CudaCalls.SUCCESS) {
@@ -178,18 +179,18 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public int synchronize() {
+    public synchronized int synchronize() {
         synchronizations++;
         return enter("synchronize", true);
     }
 
     /** Memory that is made elsewhere. */
-    long adopt(final long sizeBytes) {
+    synchronized long adopt(final long sizeBytes) {
         created.put(nextHandle, sizeBytes);
         return nextHandle++;
     }
 
-    int enter(final String call, final boolean valid) {
+    synchronized int enter(final String call, final boolean valid) {
         if (--callsUntilFailure == 0) {
             failedCall = call;
             return failureCode;

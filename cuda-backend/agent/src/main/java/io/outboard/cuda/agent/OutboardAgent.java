@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Algorithm: as each class is loaded, the owner of every static call, and of every method handle among its constants
  * (method references, lambdas), is exchanged, if the facade has a function of that name and descriptor. Those loaded
- * before the agent are changed in place. Classes in packages whose names start with {@code jcuda.} or {@code io.outboard.} are
- * left alone, a program's own among them. What stays with JCuda: calls by reflection, by method handles that are looked up,
+ * before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages whose names start with {@code io.outboard.} are
+ * left alone; those of samples, tools and libraries in other packages {@code jcuda.}something are not. What stays with JCuda: calls by reflection, by method handles that are looked up,
  * and by native code. Memory from the pool must not be freed that way, nor devices reset or contexts ended; streams that the
  * program creates may be destroyed that way only if the policy is {@code strict} or {@code immediate}. Memory from the pool can't be shared with another process, either: {@link
  * OutboardRuntime#cudaIpcGetMemHandle} says why.

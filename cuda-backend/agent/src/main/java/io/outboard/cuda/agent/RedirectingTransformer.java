@@ -6,6 +6,7 @@ import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -22,6 +23,10 @@ import org.objectweb.asm.ClassWriter;
  */
 final class RedirectingTransformer implements ClassFileTransformer {
 
+    /** The packages of JCuda's jar. */
+    private static final Set<String> JCUDA =
+            Set.of("jcuda", "jcuda.driver", "jcuda.runtime", "jcuda.nvrtc", "jcuda.nvptxcompiler");
+
     private final List<Redirection> redirections;
     private final Consumer<String> warnings;
     private final Map<String, Integer> callsByClass = new ConcurrentHashMap<>();
@@ -32,9 +37,13 @@ final class RedirectingTransformer implements ClassFileTransformer {
         this.warnings = warnings;
     }
 
-    /** Whether a class is JCuda's or Outboard's, whose calls mean what they say. */
+    /**
+     * Whether a class is JCuda's or Outboard's, whose calls mean what they say. Of JCuda's those of its own jar: samples, tools and
+     * libraries that are called {@code jcuda.}something allocate as any program does.
+     */
     static boolean isLeftAlone(final String className) {
-        return className.startsWith("jcuda.") || className.startsWith("io.outboard.");
+        return className.startsWith("io.outboard.")
+                || JCUDA.contains(className.substring(0, Math.max(0, className.lastIndexOf('.'))));
     }
 
     /** Calls changed, by the name of the class that they are in. */

@@ -2,6 +2,7 @@ package io.outboard.cuda.agent;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,6 +14,7 @@ import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardRuntime;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,6 +23,10 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import jcuda.Pointer;
+import jcuda.runtime.JCuda;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.objectweb.asm.ClassWriter;
@@ -185,6 +191,35 @@ class RedirectingTransformerTest {
                 () -> assertNull(transform(parent(), loads("jcuda/runtime/Loads"))),
                 () -> assertNull(transform(parent(), loads("io/outboard/cuda/Loads"))),
                 () -> assertNotNull(transform(parent(), loads("jcudax/Loads"))));
+    }
+
+    /** They call it as any program does. */
+    @Test
+    void shouldNotTakeProgramsForJCudaThatAreCalledAfterIt() {
+        for (final String program :
+                List.of("jcuda.samples.Sample", "jcuda.utils.KernelLauncher", "jcudaprogram.Main", "Main")) {
+            assertFalse(RedirectingTransformer.isLeftAlone(program), program);
+        }
+    }
+
+    @Test
+    void shouldKnowAllPackagesOfJCudasJar() throws Exception {
+        final Path jar = Jvm.homeOf(Pointer.class);
+        final List<String> classes;
+        try (JarFile file = new JarFile(jar.toFile())) {
+            classes = file.stream()
+                    .map(JarEntry::getName)
+                    .filter(name -> name.endsWith(".class"))
+                    .map(name ->
+                            name.substring(0, name.length() - ".class".length()).replace('/', '.'))
+                    .toList();
+        }
+        assertTrue(classes.contains(JCuda.class.getName()), () -> jar + " must be JCuda's");
+        assertEquals(
+                List.of(),
+                classes.stream()
+                        .filter(name -> !RedirectingTransformer.isLeftAlone(name))
+                        .toList());
     }
 
     @Test

@@ -1,0 +1,5 @@
+/** Tensors of ONNX Runtime in a pool of Outboard's. */
+@NullMarked
+package examples.onnx;
+
+import org.jspecify.annotations.NullMarked;
