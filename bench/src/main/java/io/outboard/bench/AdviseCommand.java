@@ -71,6 +71,7 @@ final class AdviseCommand implements Callable<Integer> {
         final PrintWriter out = spec.commandLine().getOut();
         final Comparison comparison =
                 new Comparison(trace, options, out, spec.commandLine().getErr());
+        comparison.measureForAdvice();
         comparison.run();
         final Advice advice = new Advice(trace, comparison.measurements(), memoryBytes);
         if (output.json()) {

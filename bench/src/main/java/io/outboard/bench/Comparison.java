@@ -39,6 +39,7 @@ final class Comparison {
     private boolean byHandle;
     private final List<RuntimeException> problems = new ArrayList<>();
     private List<Measurement> measurements = List.of();
+    private boolean isForAdvice;
 
     Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
         this(trace, options, out, err, Isolated::open);
@@ -74,6 +75,11 @@ final class Comparison {
         byHandle = true;
     }
 
+    /** Strategies divide addresses that nothing backs, also where there is a GPU, and one that can't is no reason to end. */
+    void measureForAdvice() {
+        isForAdvice = true;
+    }
+
     /** Measures and prints; returns the exit code. */
     int run() throws IOException {
         final Findings findings;
@@ -88,7 +94,7 @@ final class Comparison {
                     options.smallestRegion() ? strategies : 0)) {
                 for (final String strategy : options.strategies()) {
                     progress.stage(strategy);
-                    measure(strategy, source, progress, findings);
+                    measure(strategy, isForAdvice ? null : source, progress, findings);
                 }
                 baselines.measure(progress, findings::add);
             }
@@ -98,9 +104,10 @@ final class Comparison {
             throw failure();
         }
         final int exitCode = findings.finish();
-        if (!problems.isEmpty()) {
+        if (!problems.isEmpty() && !isForAdvice) {
             throw failure();
         }
+        problems.forEach(problem -> err.println("not measured: " + problem.getMessage()));
         return exitCode;
     }
 

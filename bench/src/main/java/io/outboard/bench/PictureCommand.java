@@ -7,6 +7,7 @@ import io.outboard.bench.picture.Picture;
 import io.outboard.bench.picture.PicturePage;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
+import io.outboard.core.ByteSize;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyOptions;
 import java.io.IOException;
@@ -72,12 +73,16 @@ final class PictureCommand implements Callable<Integer> {
             final Trace trace = TraceReader.read(file);
             final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(
                     Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks()));
-            final long bytes = regionBytes > 0
-                    ? regionBytes
-                    : Isolated.open(strategy, trace, options.maxBlocks())
-                            .smallestRegion(step -> {})
-                            .regionBytes();
-            PicturePage.write(new Picture(trace, Strategies.named(strategy), options, bytes), out);
+            final StrategyBench.Smallest found = regionBytes > 0
+                    ? new StrategyBench.Smallest(regionBytes, true)
+                    : Isolated.open(strategy, trace, options.maxBlocks()).smallestRegion(step -> {});
+            if (!found.serves()) {
+                spec.commandLine()
+                        .getOut()
+                        .println(strategy + " serves all of it in no region up to "
+                                + ByteSize.text(found.regionBytes()));
+            }
+            PicturePage.write(new Picture(trace, Strategies.named(strategy), options, found.regionBytes()), out);
         }
         spec.commandLine().getOut().println("picture: " + out);
         spec.commandLine().getOut().flush();

@@ -20,6 +20,9 @@ public final class Picture {
 
     static final int MOST_MOMENTS = 1000;
 
+    /** So that offsets in granules are 32 bits. */
+    private static final long MOST_REGION_BYTES = 1L << 40;
+
     private static final int NONE = -1;
 
     final Trace trace;
@@ -54,6 +57,9 @@ public final class Picture {
      */
     public Picture(
             final Trace trace, final StrategyProvider provider, final StrategyOptions options, final long regionBytes) {
+        if (regionBytes > MOST_REGION_BYTES) {
+            throw new WrongUseException("--region=" + regionBytes + " must be <= 1TiB, as far as a picture reaches");
+        }
         this.trace = trace;
         this.regionBytes = regionBytes;
         strategy = provider.name();
@@ -70,7 +76,7 @@ public final class Picture {
         final int[] sized = new int[most];
         final int[] blockOf = new int[trace.slots()];
         Arrays.fill(blockOf, NONE);
-        final int every = Math.max(1, operations.length / MOST_MOMENTS);
+        final int every = (operations.length + MOST_MOMENTS - 1) / MOST_MOMENTS;
         final int count = operations.length / every;
         moments = new double[count];
         free = new double[count];

@@ -1,14 +1,16 @@
 package io.outboard.bench.trace;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 
 /**
  * What happened to addresses, in any order, each with its time; in the order of the times it becomes a trace. Rows of the same time stay
- * as they came.
+ * as they came. An address that is allocated while it is in use was freed before, and that is missing: what recorded it ended while
+ * threads worked, say.
  *
- * <p>Thread-safety: confined to one thread. Cost: at most 44 host bytes a row while rows are added, and 40 while they are sorted, which
+ * <p>Thread-safety: confined to one thread. Cost: at most 60 host bytes a row while rows are added, and 44 while they are sorted, which
  * takes one pass where they are in order, and a merge of each two runs else.
  */
 final class TimedRows {
@@ -59,22 +61,21 @@ final class TimedRows {
         final LiveBlocks blocks = new LiveBlocks(mostSlots);
         final OperationList operations = new OperationList(count);
         long skippedFrees = 0;
+        long missingFrees = 0;
         for (final int row : order) {
             final long address = addresses[row];
             final int slot = blocks.slotOf(address);
-            if (sizes[row] == FREE) {
-                if (slot == LiveBlocks.NONE) {
-                    skippedFrees++;
-                } else {
-                    final long bytes = blocks.bytesOf(slot);
-                    blocks.remove(address, slot);
-                    operations.add(Trace.free(slot, bytes));
-                }
-            } else {
-                if (slot != LiveBlocks.NONE || address == 0) {
-                    throw errors.apply("address=0x" + Long.toHexString(address)
-                            + " must be neither null nor in use when it is allocated, at " + nanos[row]
-                            + " ns: was something lost?");
+            if (slot != LiveBlocks.NONE) {
+                final long bytes = blocks.bytesOf(slot);
+                blocks.remove(address, slot);
+                operations.add(Trace.free(slot, bytes));
+                missingFrees += sizes[row] == FREE ? 0 : 1;
+            } else if (sizes[row] == FREE) {
+                skippedFrees++;
+            }
+            if (sizes[row] != FREE) {
+                if (address == 0) {
+                    throw errors.apply("address=0 must not be null where size=" + sizes[row]);
                 }
                 if (blocks.full()) {
                     throw errors.apply("live blocks=" + (blocks.slots() + 1L) + " must be <= " + blocks.slots()
@@ -86,13 +87,17 @@ final class TimedRows {
         if (operations.size() == 0) {
             throw errors.apply("the recording must hold an allocation, and ends without one");
         }
+        final List<String> all = new ArrayList<>(notes);
+        if (missingFrees > 0) {
+            all.add(missingFrees + " frees are missing: their blocks end where their addresses are allocated again");
+        }
         return new Trace(
                 name,
                 blocks.slots(),
                 RmmLogParser.regionBytes(blocks.peakBytes(), blocks.slots()),
                 operations.toArray(),
                 skippedFrees,
-                notes);
+                all);
     }
 
     /** Numbers of rows in the order of their times: runs that are in order are merged, each two, until one is left. */

@@ -33,7 +33,8 @@ import java.util.Objects;
  *
  * <p><b>A recording</b>, of a pool or of JFR, counts in the order of its times, whatever order it is in. Frees of blocks that it doesn't
  * show the allocation of are skipped and counted, and the region is sized, as those of a log. Alignments and streams don't matter, and
- * sizes of blocks that were changed in place neither; notes say how often that was.
+ * sizes of blocks that were changed in place neither; notes say how often that was. Where a free is missing, its block ends when its
+ * address is allocated again, and notes count that.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: one pass in a window of 64 KiB; while it runs, at most 20 host
  * bytes an operation and 96 a live block. A file with more operations than a sixty-fourth of the JVM's largest heap in

@@ -46,15 +46,16 @@ const picture = (() => {
       region.from = top;
       top += Math.ceil(region.size / unit);
     }
-    const offsets = new Uint32Array(all.length);
-    const sizes = new Uint32Array(all.length);
+    const offsets = new Float64Array(all.length);
+    const sizes = new Float64Array(all.length);
     const names = [];
     all.forEach((block, i) => {
       const address = BigInt(block.address);
       const region = regions.find(each => address >= each.address && address < each.address + BigInt(each.size)) || regions[0];
       offsets[i] = region.from + Number((address - region.address) / BigInt(unit));
       sizes[i] = Math.ceil(block.sizeBytes / unit);
-      names.push(`${block.address}, ${block.state}${sites.has(block.address) ? `, ${sites.get(block.address)}` : ''}`);
+      const site = block.site || sites.get(block.address);
+      names.push(`${block.address}, ${block.state}${site ? `, ${site}` : ''}`);
     });
     const largest = dump.blocks.filter(block => block.state === 'free').reduce((most, block) => Math.max(most, block.sizeBytes), 0);
     const free = dump.blocks.filter(block => block.state === 'free').reduce((sum, block) => sum + block.sizeBytes, 0);
@@ -153,10 +154,12 @@ const picture = (() => {
       if (end < t0 || offset >= a1 || offset + sizes[i] <= a0) {
         continue;
       }
-      const left = Math.max(0, (starts[i] - t0) * across | 0);
-      const right = Math.min(width, Math.max(left + 1, (end - t0) * across | 0));
-      const bottom = Math.min(height, height - ((offset - a0) * up | 0));
-      const top = Math.max(0, Math.min(bottom - 1, height - ((offset + sizes[i] - a0) * up | 0)));
+      // What lies outside is cut before it becomes a number of 32 bits.
+      const upper = offset + sizes[i];
+      const left = starts[i] <= t0 ? 0 : (starts[i] - t0) * across | 0;
+      const right = end >= t1 ? width : Math.max(left + 1, (end - t0) * across | 0);
+      const bottom = offset <= a0 ? height : height - ((offset - a0) * up | 0);
+      const top = upper >= a1 ? 0 : Math.max(0, Math.min(bottom - 1, height - ((upper - a0) * up | 0)));
       const colour = palette[classes[i]];
       if (right - left === 1) {
         for (let at = top * width + left, stop = bottom * width + left; at < stop; at += width) {

@@ -19,7 +19,6 @@ import io.outboard.pool.limbo.Limbo;
 import io.outboard.pool.record.Recorder;
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for any number of threads. What each method does, returns and throws {@link Pool} says.
  */
 abstract class PoolBlocks {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     final ReusePolicy policy;
     final Lanes lanes;
@@ -303,23 +304,20 @@ abstract class PoolBlocks {
     }
 
     /** Idempotent; another one goes on. */
-    private void stopRecording(final Recorder started) throws IOException {
-        synchronized (this) {
-            if (recorder == started) {
-                recorder = null;
-            }
+    private synchronized void stopRecording(final Recorder started) throws IOException {
+        if (recorder == started) {
+            recorder = null;
         }
         started.close();
     }
 
-    final void stopRecording() {
+    final synchronized void stopRecording() {
         final Recorder last = recorder;
         if (last != null) {
             try {
                 stopRecording(last);
             } catch (final IOException e) {
-                // It has been logged when it happened.
-                throw new UncheckedIOException(e);
+                LOGGER.log(System.Logger.Level.WARNING, e.getMessage());
             }
         }
     }
@@ -343,12 +341,13 @@ abstract class PoolBlocks {
 
     /**
      * No thread of the pool's own uses the device any more, and JMX and JFR show the pool no more; what else the pool does is up to its
-     * source, which must say that the device is gone. Never waits. Idempotent.
+     * source, which must say that the device is gone. Waits for nothing but the file of a recording, which ends. Idempotent.
      */
     public final void endThreads() {
         threads.end();
         idle.end();
         hide();
+        stopRecording();
     }
 
     /** The pool is made: it may be observed, and memory that isn't needed goes back from now on. */

@@ -193,6 +193,71 @@ class RecordingTest {
         assertEquals(2 * OPERATIONS, rows(file()).size());
     }
 
+    /** What one of them has taken to write mustn't be lost by the other. */
+    @Test
+    void shouldEndOnceThoughSeveralEndIt() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            final Pool pool = pool();
+            final Closeable recording = pool.record(file());
+            final List<Thread> workers = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                workers.add(new Thread(() -> pool.free(pool.allocate(1))));
+            }
+            workers.forEach(Thread::start);
+            for (final Thread worker : workers) {
+                worker.join();
+            }
+            final AtomicReference<Throwable> thrown = new AtomicReference<>();
+            final Thread other = new Thread(() -> {
+                try {
+                    recording.close();
+                } catch (final IOException | RuntimeException e) {
+                    thrown.set(e);
+                }
+            });
+            other.start();
+            pool.close();
+            other.join();
+            assertNull(thrown.get());
+            assertEquals(2 * THREADS, rows(file()).size());
+        }
+    }
+
+    /** The block is freed, or taken, and the caller mustn't think otherwise. */
+    @Test
+    void shouldNotThrowForWantOfStackOnceThePoolHasDoneIt() throws IOException {
+        try (Pool pool = pool()) {
+            final Closeable recording = pool.record(file());
+            final int[] done = new int[2];
+            final long[] blocks = new long[1 << 16];
+            for (int depth = 0; depth < 30; depth++) {
+                deeper(pool, blocks, done);
+            }
+            assertEquals(done[0] - done[1], pool.statistics().liveBlocks());
+            try {
+                recording.close();
+            } catch (final IOException e) {
+                assertTrue(String.valueOf(e.getMessage()).contains("no stack or host memory"), e::getMessage);
+            }
+        }
+    }
+
+    /** Takes or frees a block where the stack ends, and on the way back as far as that fails; counts what was done. */
+    @SuppressWarnings("InfiniteRecursion")
+    private static void deeper(final Pool pool, final long[] blocks, final int[] done) {
+        try {
+            deeper(pool, blocks, done);
+        } catch (final StackOverflowError e) {
+            if (done[0] > done[1] && done[0] % 3 == 0) {
+                pool.free(blocks[done[1]]);
+                done[1]++;
+            } else {
+                blocks[done[0]] = pool.allocate(1);
+                done[0]++;
+            }
+        }
+    }
+
     @Test
     void shouldTellWhatIsWrong() throws IOException {
         final Pool pool = pool();

@@ -11,6 +11,8 @@ import io.outboard.pool.PoolBuilder;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,9 @@ final class PoolMaker {
 
     /** Where it grows in place, by little. */
     private static final long FIRST_BYTES = 64L << 20;
+
+    /** Files that this process has begun. */
+    private static final Set<Path> RECORDINGS = ConcurrentHashMap.newKeySet();
 
     /** How its name ends: a program with one pool has one file, that which it asked for. */
     private static final String FIRST_DEVICE = "device0";
@@ -126,29 +131,35 @@ final class PoolMaker {
     private static Pool named(
             final Supplier<PoolBuilder> description, final String name, final @Nullable Path recording) {
         for (int number = 1; number <= MOST_OF_A_NAME; number++) {
+            final String numbered = number == 1 ? name : name + "-" + number;
+            final Pool pool;
             try {
-                final String numbered = number == 1 ? name : name + "-" + number;
-                final Pool pool = description.get().name(numbered).build();
-                record(pool, numbered, recording);
-                return pool;
+                pool = description.get().name(numbered).build();
             } catch (final IllegalStateException e) {
                 LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
+                continue;
             }
+            if (recording != null) {
+                record(pool, numbered, recording);
+            }
+            return pool;
         }
         return description.get().build();
     }
 
-    /** Until the pool is closed, or the process ends. A program goes on that can't be recorded. */
-    private static void record(final Pool pool, final String name, final @Nullable Path recording) {
-        if (recording == null) {
-            return;
-        }
-        final Path file = name.endsWith(FIRST_DEVICE)
+    /** Until the pool is closed, its context ends, or the process does. A program goes on that can't be recorded. */
+    private static void record(final Pool pool, final String name, final Path recording) {
+        final Path first = name.endsWith(FIRST_DEVICE)
                 ? recording
                 : recording.resolveSibling(recording.getFileName() + "." + name);
+        Path file = first;
+        // After a reset of the device there is another pool of the name.
+        for (int number = 2; !RECORDINGS.add(file.toAbsolutePath().normalize()); number++) {
+            file = first.resolveSibling(first.getFileName() + "." + number);
+        }
         try {
             pool.record(file);
-        } catch (final IOException e) {
+        } catch (final IOException | IllegalStateException e) {
             LOGGER.log(System.Logger.Level.WARNING, "pool " + name + " isn't recorded: " + e);
         }
     }

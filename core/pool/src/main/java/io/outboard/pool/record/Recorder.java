@@ -1,6 +1,7 @@
 package io.outboard.pool.record;
 
 import java.io.Closeable;
+import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * Writes what a pool is asked to a file, while the program runs: 32 bytes for each allocation, free and change of a size. {@code
  * ./outboard replay}, {@code advise} and {@code plan} read it.
  *
- * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut is good up to there.
+ * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a program that was killed, is good up to there; of several
+ * threads some may have written less than others then, so frees may be missing.
  *
  * <pre>
  *   header  {@link #MAGIC}, long | {@link #VERSION}, int | {@link #RECORD_BYTES}, int | granule in bytes, long | 0, long
@@ -30,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * and a thread of the recorder's own writes what there is ten times a second. So where the disk is slow the program waits for it, and
  * nothing is left out. Once writing fails, nothing more is written, and {@link #close} says why.
  *
- * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes garbage
- * ten times a second.
+ * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes no
+ * garbage. Where there is no stack for a record, it is left out, and {@link #close} says so.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
@@ -82,6 +84,9 @@ public final class Recorder implements Closeable {
     private final Thread hook = new Thread(this::end, "outboard-recorder-end");
     private volatile boolean ending;
 
+    /** For want of stack or host memory. */
+    private volatile boolean isLossy;
+
     private Recorder(final Path file, final FileOutputStream out) {
         this.file = file;
         this.out = out;
@@ -94,24 +99,35 @@ public final class Recorder implements Closeable {
     /**
      * Begins a file, over whatever it held. It ends with {@link #close}, or when the Java virtual machine does.
      *
-     * @throws IOException if it can't be written
+     * @throws IOException if it can't be written, or the machine ends
+     * @throws IllegalArgumentException if the path isn't one of the default file system
      */
     public static Recorder start(final Path file, final long granuleBytes) throws IOException {
-        final FileOutputStream out = new FileOutputStream(file.toFile());
+        final FileOutputStream out = new FileOutputStream(fileOf(file));
         boolean done = false;
         try {
             final ByteBuffer header = ByteBuffer.allocate(RECORD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             header.putLong(MAGIC).putInt(VERSION).putInt(RECORD_BYTES).putLong(granuleBytes);
             out.write(header.array());
             final Recorder recorder = new Recorder(file, out);
-            recorder.flusher.start();
             Runtime.getRuntime().addShutdownHook(recorder.hook);
+            recorder.flusher.start();
             done = true;
             return recorder;
+        } catch (final IllegalStateException e) {
+            throw new IOException("nothing can be recorded any more: " + e.getMessage(), e);
         } finally {
             if (!done) {
                 out.close();
             }
+        }
+    }
+
+    private static File fileOf(final Path path) {
+        try {
+            return path.toFile();
+        } catch (final UnsupportedOperationException e) {
+            throw new IllegalArgumentException("path=" + path + " must be of the default file system", e);
         }
     }
 
@@ -167,47 +183,78 @@ public final class Recorder implements Closeable {
         final long thread = Thread.currentThread().getId();
         final Stripe stripe = stripes[(int) thread & (stripes.length - 1)];
         final long packed = packed(kind, sizeBytes, alignmentBytes, thread);
-        byte[] filled = stripe.add(nanos, address, stream, packed);
-        while (filled == Stripe.FULL) {
-            LockSupport.parkNanos(this, FULL_WAIT_NANOS);
-            filled = stripe.add(nanos, address, stream, packed);
-        }
-        if (filled != null) {
-            try {
-                write(filled);
-            } finally {
-                stripe.written(filled);
+        try {
+            byte[] filled = stripe.add(nanos, address, stream, packed);
+            if (filled == Stripe.FULL) {
+                filled = addLater(stripe, nanos, address, stream, packed);
             }
+            if (filled != null) {
+                try {
+                    write(filled, filled.length);
+                } finally {
+                    stripe.written(filled);
+                }
+            }
+        } catch (final StackOverflowError | OutOfMemoryError e) {
+            // The pool has done what it was asked, so its caller mustn't see this.
+            isLossy = true;
         }
+    }
+
+    /** Interrupts are for the caller's own waits. */
+    private byte @Nullable [] addLater(
+            final Stripe stripe, final long nanos, final long address, final long stream, final long packed) {
+        boolean interrupted = false;
+        byte[] filled;
+        do {
+            LockSupport.parkNanos(this, FULL_WAIT_NANOS);
+            interrupted |= Thread.interrupted();
+            filled = stripe.add(nanos, address, stream, packed);
+        } while (filled == Stripe.FULL);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return filled;
     }
 
     // Writing
 
-    private void write(final byte[] records) {
+    private void write(final byte[] records, final int bytes) {
+        IOException failed = null;
+        boolean done = false;
         writing.lock();
         try {
-            if (failure == null && records.length > 0) {
-                out.write(records);
+            if (failure == null && bytes > 0) {
+                out.write(records, 0, bytes);
             }
+            done = true;
         } catch (final IOException e) {
             failure = e;
-            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + e);
+            failed = e;
+            done = true;
         } finally {
+            if (!done) {
+                isLossy = true;
+            }
             writing.unlock();
+        }
+        if (failed != null) {
+            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + failed);
         }
     }
 
     private void flush() {
+        final byte[] copy = new byte[Stripe.BUFFER_BYTES];
         while (!ending) {
             LockSupport.parkNanos(this, REST_NANOS);
             for (final Stripe stripe : stripes) {
-                write(stripe.take());
+                write(copy, stripe.take(copy));
             }
         }
     }
 
-    /** Writes what is there; what comes later is left out. Idempotent. */
-    private void end() {
+    /** Writes what is there; what comes later is left out. Idempotent; who comes second waits for the first. */
+    private synchronized void end() {
         ending = true;
         boolean interrupted = false;
         while (flusher.isAlive()) {
@@ -218,11 +265,17 @@ public final class Recorder implements Closeable {
                 interrupted = true;
             }
         }
+        // All at once, more or less, so that the end of the file is one moment.
         for (final Stripe stripe : stripes) {
-            while (!stripe.end()) {
+            stripe.end();
+        }
+        final byte[] copy = new byte[Stripe.BUFFER_BYTES];
+        for (final Stripe stripe : stripes) {
+            while (!stripe.isWritten()) {
                 LockSupport.parkNanos(this, FULL_WAIT_NANOS);
+                interrupted |= Thread.interrupted();
             }
-            write(stripe.take());
+            write(copy, stripe.take(copy));
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -232,7 +285,7 @@ public final class Recorder implements Closeable {
     /**
      * Ends the recording. Idempotent.
      *
-     * @throws IOException if not all could be written; the file is good up to there
+     * @throws IOException if not all could be written
      */
     @Override
     public void close() throws IOException {
@@ -251,6 +304,9 @@ public final class Recorder implements Closeable {
             }
         } finally {
             writing.unlock();
+        }
+        if (isLossy) {
+            throw new IOException("the recording " + file + " is incomplete: no stack or host memory for all of it");
         }
     }
 }

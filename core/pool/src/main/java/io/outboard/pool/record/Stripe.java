@@ -1,10 +1,10 @@
 package io.outboard.pool.record;
 
 import io.outboard.pool.guard.SpinLock;
+import io.outboard.pool.guard.StackReserve;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +16,7 @@ final class Stripe {
     /** Empty. The thread is to try again, and not at once: both buffers are full. */
     static final byte[] FULL = new byte[0];
 
-    private static final int BUFFER_BYTES = 1 << 15;
+    static final int BUFFER_BYTES = 1 << 15;
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final SpinLock lock = new SpinLock();
@@ -40,6 +40,10 @@ final class Stripe {
                 return FULL;
             }
             final int at = end;
+            if (at == BUFFER_BYTES - Recorder.RECORD_BYTES) {
+                // To write it and give it back; without that nobody could go on.
+                StackReserve.claimMore();
+            }
             LONGS.set(to, at, nanos);
             LONGS.set(to, at + 8, address);
             LONGS.set(to, at + 16, stream);
@@ -73,24 +77,36 @@ final class Stripe {
         }
     }
 
-    /** A copy of what there is, which is to be written, and is counted as written. */
-    byte[] take() {
+    /** Copies what there is, which is to be written, and is counted as written; answers how many bytes. */
+    int take(final byte[] to) {
         lock.lock();
         try {
             final byte[] from = records;
-            final byte[] copy = from == null ? FULL : Arrays.copyOf(from, end);
+            final int bytes = from == null ? 0 : end;
+            if (from != null) {
+                System.arraycopy(from, 0, to, 0, bytes);
+            }
             end = 0;
-            return copy;
+            return bytes;
         } finally {
             lock.taken = false;
         }
     }
 
-    /** From now on records are left out. False while one of the buffers is still being written. */
-    boolean end() {
+    /** From now on records are left out. */
+    void end() {
         lock.lock();
         try {
             ended = true;
+        } finally {
+            lock.taken = false;
+        }
+    }
+
+    /** Whether nobody is writing one of the buffers. */
+    boolean isWritten() {
+        lock.lock();
+        try {
             return records != null && spare != null;
         } finally {
             lock.taken = false;
