@@ -39,6 +39,11 @@ class RecordingTest {
     private static final int THREADS = 4;
     private static final int OPERATIONS = 60_000;
 
+    /** With so many threads each buffer has records, and with so many records none is full. */
+    private static final int WRITERS = 8;
+
+    private static final int FEW = 450;
+
     private record Row(long nanos, long address, long stream, long packed) {
 
         int kind() {
@@ -178,6 +183,36 @@ class RecordingTest {
         }
     }
 
+    /** Each takes what another has just freed, as fast as it can. */
+    @Test
+    void shouldShowABlockFreedBeforeAnotherThreadTakesIt() throws Exception {
+        try (Pool pool = Pool.over(new VirtualMemorySource(1L << 34)).spread(1).build();
+                Closeable recording = pool.record(file())) {
+            assertNotNull(recording);
+            final List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                threads.add(new Thread(() -> {
+                    for (int operation = 0; operation < 5 * OPERATIONS; operation++) {
+                        pool.free(pool.allocate(1));
+                    }
+                }));
+            }
+            threads.forEach(Thread::start);
+            for (final Thread thread : threads) {
+                thread.join();
+            }
+        }
+        final Map<Long, Row> live = new HashMap<>();
+        for (final Row row : rows(file())) {
+            if (row.kind() == Recorder.FREED) {
+                assertNotNull(live.remove(row.address()), row::toString);
+            } else {
+                final Row other = live.put(row.address(), row);
+                assertNull(other, () -> row + " while " + other);
+            }
+        }
+    }
+
     /** A channel would be closed by that. */
     @Test
     void shouldGoOnInAThreadThatIsInterrupted() throws IOException {
@@ -200,8 +235,12 @@ class RecordingTest {
             final Pool pool = pool();
             final Closeable recording = pool.record(file());
             final List<Thread> workers = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                workers.add(new Thread(() -> pool.free(pool.allocate(1))));
+            for (int i = 0; i < WRITERS; i++) {
+                workers.add(new Thread(() -> {
+                    for (int block = 0; block < FEW; block++) {
+                        pool.free(pool.allocate(1));
+                    }
+                }));
             }
             workers.forEach(Thread::start);
             for (final Thread worker : workers) {
@@ -219,7 +258,7 @@ class RecordingTest {
             pool.close();
             other.join();
             assertNull(thrown.get());
-            assertEquals(2 * THREADS, rows(file()).size());
+            assertEquals(2 * FEW * WRITERS, rows(file()).size());
         }
     }
 
