@@ -41,7 +41,7 @@ class LenderGpuTest {
     private static final double SHARE = 0.85;
     private static final int VICTIMS = 5;
     private static final int WRITE_MILLIS = 2000;
-    private static final int WATCH_MILLIS = 1500;
+    private static final int WATCH_MILLIS = 3000;
     private static final long MILLI_NANOS = 1_000_000;
     private static final long MOST_WAIT_NANOS = 20_000_000_000L;
 
