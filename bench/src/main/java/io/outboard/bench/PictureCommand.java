@@ -71,8 +71,7 @@ final class PictureCommand implements Callable<Integer> {
             PicturePage.writeDump(String.valueOf(file.getFileName()), Files.readString(file), out);
         } else {
             final Trace trace = TraceReader.read(file);
-            final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(
-                    Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks()));
+            final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(Comparison.maxBlocks(trace));
             final StrategyBench.Smallest found = regionBytes > 0
                     ? new StrategyBench.Smallest(regionBytes, true)
                     : Isolated.open(strategy, trace, options.maxBlocks()).smallestRegion(step -> {});

@@ -72,13 +72,7 @@ class PicturePageBrowserTest {
     private static Path page(final Trace trace, final String strategy) throws IOException {
         final Path page = folder.resolve(trace.name() + ".html");
         PicturePage.write(
-                new Picture(
-                        trace,
-                        Strategies.named(strategy),
-                        StrategyOptions.DEFAULTS.withMaxBlocks(
-                                Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks())),
-                        trace.regionBytes()),
-                page);
+                new Picture(trace, Strategies.named(strategy), StrategyOptions.DEFAULTS, trace.regionBytes()), page);
         return page;
     }
 
