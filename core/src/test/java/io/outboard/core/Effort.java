@@ -23,6 +23,8 @@ public final class Effort {
     /** Which of several is in turn in this run. */
     private static final int TURN = RANDOM.nextInt() & Integer.MAX_VALUE;
 
+    private static final int CLASS_TURN = RANDOM.nextInt() & Integer.MAX_VALUE;
+
     /** Seeds of a run: what fails names its own. */
     public record Seeds(long first, long last) {}
 
@@ -31,6 +33,11 @@ public final class Effort {
     /** At least 1: by so much a limit is to be longer than that of all. */
     public static int times() {
         return Math.max(1, TIMES);
+    }
+
+    /** Whether the test classes that take long are all to run; see {@link InTurn}. */
+    static boolean isThorough() {
+        return TIMES != 0 || Boolean.getBoolean("outboard.thorough");
     }
 
     /** Whether all is tried, or more. */
@@ -51,6 +58,11 @@ public final class Effort {
     /** Of a test that goes on for a while: nanoseconds, of so many milliseconds. */
     public static long nanoseconds(final int allMilliseconds) {
         return TimeUnit.MILLISECONDS.toNanos(tries(allMilliseconds));
+    }
+
+    /** Whether one of {@code of} classes is for this run; what is in turn within it is drawn apart. */
+    static boolean isClassInTurn(final int index, final int of) {
+        return isThorough() || CLASS_TURN % of == index;
     }
 
     /** Whether one of {@code of} things is for this run: one by default, or all. */

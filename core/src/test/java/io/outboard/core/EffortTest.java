@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.BitSet;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,6 +35,16 @@ class EffortTest {
         }
 
         assertTrue(inTurn == 1 || inTurn == of, "in turn: " + inTurn);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 5})
+    void shouldRunOneClassOfThoseThatTakeLongOrAll(final int of) {
+        final long inTurn = IntStream.range(0, of)
+                .filter(index -> Effort.isClassInTurn(index, of))
+                .count();
+
+        assertEquals(Effort.isThorough() ? of : 1, inTurn);
     }
 
     @ParameterizedTest

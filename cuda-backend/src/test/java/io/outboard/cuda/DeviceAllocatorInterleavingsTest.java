@@ -1,5 +1,6 @@
 package io.outboard.cuda;
 
+import io.outboard.core.InTurn;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
  * ({@code interleavings.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
+@InTurn(index = 3, of = 4)
 class DeviceAllocatorInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/interleavings");

@@ -1,6 +1,7 @@
 package io.outboard.cuda;
 
 import io.outboard.core.Effort;
+import io.outboard.core.InTurn;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What fails in turns fails again with the same command; the rest may need some tries. By default a quarter of the cases, without
  * a sanitizer and with one of them, is in turn; {@code -Plong -Doutboard.long=8} has all, with eight seeds.
  */
+@InTurn(index = 1, of = 4)
 class DeviceAllocatorStressTest {
 
     private static final Path FOLDER = Path.of("target/stress");
