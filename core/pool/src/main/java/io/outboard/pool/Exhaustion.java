@@ -92,18 +92,25 @@ final class Exhaustion {
         if (address == Strategy.NO_SPACE) {
             address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
         }
-        if (address == Strategy.NO_SPACE) {
-            address = Math.max(Strategy.NO_SPACE, recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false));
-        }
-        final boolean mayGrow = recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes));
-        if (address == Strategy.NO_SPACE && mayGrow) {
-            address = growth.growAndPlace(sizeBytes, alignmentBytes);
-        }
+        boolean mayGrow = false;
+        do {
+            final boolean wasLimboEmpty = isLimboEmpty();
+            if (address < 0) {
+                address = Math.max(Strategy.NO_SPACE, recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false));
+            }
+            final long heldBytes = lanes.totals.heldBytes();
+            // Limbo that is empty only now came back after the last look for room; one that was empty may be filled
+            // again.
+            mayGrow = (wasLimboEmpty && isLimboEmpty()) || recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes));
+            if (address == Strategy.NO_SPACE && mayGrow) {
+                address = growth.growAndPlace(sizeBytes, alignmentBytes, heldBytes);
+            }
+        } while (address == Growth.OTHERS_GREW);
         if (address == Strategy.NO_SPACE && (strict || !mayGrow)) {
             address = waitAndPlace(home, sizeBytes, alignmentBytes, mayGrow);
         }
         if (address == Strategy.NO_SPACE && !mayGrow) {
-            address = growth.growAndPlace(sizeBytes, alignmentBytes, true);
+            address = growth.growAndPlace(sizeBytes, alignmentBytes, Growth.BY_LITTLE);
         }
         if (address == Strategy.NO_SPACE && isLimboDone()) {
             address = gatherAndPlace(sizeBytes, alignmentBytes);
@@ -122,11 +129,24 @@ final class Exhaustion {
 
     /** Either the device was waited for, or there is nothing to wait for. */
     private boolean isLimboDone() {
-        return strict || lanes.totals.limboBytes() == 0;
+        return strict || isLimboEmpty();
+    }
+
+    private boolean isLimboEmpty() {
+        return lanes.totals.limboBytes() == 0;
     }
 
     private long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
         return growth.gatherAndPlace(sizeBytes, alignmentBytes);
+    }
+
+    /** Whatever others grow. */
+    private long growAndPlace(final long sizeBytes, final long alignmentBytes) {
+        long address;
+        do {
+            address = growth.growAndPlace(sizeBytes, alignmentBytes, lanes.totals.heldBytes());
+        } while (address == Growth.OTHERS_GREW);
+        return address;
     }
 
     private long askHandlers(final Lane home, final long sizeBytes, final long alignmentBytes) {
@@ -135,7 +155,7 @@ final class Exhaustion {
                 long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, strict);
                 if (address < 0) {
                     // A handler may have freed what another holds of the device, too.
-                    address = growth.growAndPlace(sizeBytes, alignmentBytes);
+                    address = growAndPlace(sizeBytes, alignmentBytes);
                 }
                 if (address == Strategy.NO_SPACE && isLimboDone()) {
                     address = gatherAndPlace(sizeBytes, alignmentBytes);
@@ -150,20 +170,26 @@ final class Exhaustion {
 
     /**
      * Again as long as there is anything in limbo of what was there at first: what comes back may be that of another thread's
-     * wait, and not serve this one, or be taken by others. Not for ever, since other threads may go on freeing.
+     * wait, and not serve this one, or be taken by others. Not for ever, since other threads may go on freeing. If the pool isn't to
+     * grow unless it must, once more when limbo is empty: what was in it may have come back after the last look.
      *
      * @param grow whether growing has been tried: what came back may be what a region needs at its end to grow in place
      */
     private long waitAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean grow) {
         int vain = 0;
-        for (int left = recycler.mostWaits(); left > 0 && vain < 2 && lanes.totals.limboBytes() > 0; left--) {
+        for (int left = recycler.mostWaits(); left > 0 && vain < 2; left--) {
+            final boolean wasLimboEmpty = isLimboEmpty();
+            if (wasLimboEmpty && grow) {
+                break;
+            }
             final long recycled = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
-            final long address = recycled < 0 && grow ? growth.growAndPlace(sizeBytes, alignmentBytes, true) : recycled;
+            final long address =
+                    recycled < 0 && grow ? growth.growAndPlace(sizeBytes, alignmentBytes, Growth.BY_LITTLE) : recycled;
             if (address >= 0) {
                 return address;
             }
-            if (recycler.isCapturing()) {
-                // Nothing comes back.
+            if ((wasLimboEmpty && isLimboEmpty()) || recycler.isCapturing()) {
+                // Nothing comes back any more.
                 break;
             }
             if (strict && recycled != Recycler.OVERTAKEN) {

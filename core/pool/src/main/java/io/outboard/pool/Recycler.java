@@ -203,9 +203,9 @@ final class Recycler {
         }
     }
 
-    /** Whether the pool had better grow than wait, when it would hold so much then. */
+    /** Whether the pool had better grow than wait for what is in limbo, when it would hold so much then. */
     boolean mayGrowTo(final long bytes) {
-        return lanes.totals.limboBytes() == 0 || bytes / MOST_TIMES_PEAK <= lanes.totals.peakUsedBytes();
+        return bytes / MOST_TIMES_PEAK <= lanes.totals.peakUsedBytes();
     }
 
     /** After so many waits of {@link #recycleAndPlace} all has come back that is in limbo now. */

@@ -22,6 +22,7 @@ class PoolStarvationTest {
 
     private static final long MIB = 1L << 20;
     private static final long NANOSECONDS = Effort.nanoseconds(1500);
+    private static final int ROUNDS = 10;
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
@@ -56,27 +57,33 @@ class PoolStarvationTest {
         end(pool);
     }
 
-    /** By the helper's thread, which isn't at hand at once: it may grow meanwhile, up to its bound. */
+    /**
+     * By the helper's thread, which isn't at hand at once: it may grow meanwhile, up to its bound. A thread that had decided to grow,
+     * and then waited while another grew, doubled what that one had made. In 600 short pools fifteen held too much: most grow soon.
+     */
     @Test
     void shouldStayWithinItsBoundWhereItCannotTellThatTheDeviceIsIdle() throws InterruptedException {
-        final Pool pool = Pool.over(new VirtualMemorySource(100L << 30))
-                .reuse(ReusePolicy.STRICT, new IdleDevice() {
-                    @Override
-                    public boolean isIdle() {
-                        return false;
-                    }
-                })
-                .growInPlace(false)
-                .firstRegionBytes(64 * MIB)
-                .build();
+        for (int round = 0; round < ROUNDS; round++) {
+            final Pool pool = Pool.over(new VirtualMemorySource(100L << 30))
+                    .reuse(ReusePolicy.STRICT, new IdleDevice() {
+                        @Override
+                        public boolean isIdle() {
+                            return false;
+                        }
+                    })
+                    .growInPlace(false)
+                    .firstRegionBytes(64 * MIB)
+                    .build();
 
-        run(pool, 2);
+            run(pool, 2, NANOSECONDS / ROUNDS);
 
-        assertNull(failure.get(), () -> String.valueOf(failure.get()));
-        final PoolStatistics statistics = pool.statistics();
-        assertTrue(
-                statistics.heldBytes() <= Recycler.MOST_TIMES_PEAK * statistics.peakUsedBytes(), statistics::toString);
-        end(pool);
+            assertNull(failure.get(), () -> String.valueOf(failure.get()));
+            final PoolStatistics statistics = pool.statistics();
+            assertTrue(
+                    statistics.heldBytes() <= Recycler.MOST_TIMES_PEAK * statistics.peakUsedBytes(),
+                    statistics::toString);
+            end(pool);
+        }
     }
 
     private static PoolBuilder builder(final ReusePolicy policy, final int lanes) {
@@ -93,7 +100,11 @@ class PoolStarvationTest {
     }
 
     private void run(final Pool pool, final int threads) throws InterruptedException {
-        final long end = System.nanoTime() + NANOSECONDS;
+        run(pool, threads, NANOSECONDS);
+    }
+
+    private void run(final Pool pool, final int threads, final long nanoseconds) throws InterruptedException {
+        final long end = System.nanoTime() + nanoseconds;
         final List<Thread> all = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             final SplittableRandom random = new SplittableRandom(i);

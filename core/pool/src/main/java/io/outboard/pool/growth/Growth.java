@@ -29,6 +29,12 @@ public final class Growth {
     /** A modest region is such a part of what is held. */
     private static final long MODEST_SHARE = 8;
 
+    /** In place of what the pool held: grow by little, since the memory that there is should do. */
+    public static final long BY_LITTLE = -1;
+
+    /** In place of an address: the pool holds more than when it was decided, and has no room all the same. */
+    public static final long OTHERS_GREW = Strategy.NO_SPACE - 1;
+
     private final RegionMaker maker;
     private final long firstRegionBytes;
     private final long limitBytes;
@@ -60,17 +66,14 @@ public final class Growth {
         return Math.min(limitBytes, heldBytes + Math.max(moreBytes, Math.min(sizeBytes, limitBytes)));
     }
 
-    /** As {@link #growAndPlace(long, long, boolean)}, by as much as is good for later requests. */
-    public long growAndPlace(final long sizeBytes, final long alignmentBytes) {
-        return growAndPlace(sizeBytes, alignmentBytes, false);
-    }
-
     /**
      * Grows in place or takes another region, if limit and device allow what serves the request, and places it there.
      *
-     * @param modestly by little, since the memory that there is should do
+     * @param heldBytes what the pool held when it was decided that it may take as much again; or {@link #BY_LITTLE}, which needs no
+     *     decision
+     * @return an address, {@code NO_SPACE}, or {@link #OTHERS_GREW}: then it is to be decided anew
      */
-    public long growAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
+    public long growAndPlace(final long sizeBytes, final long alignmentBytes, final long heldBytes) {
         StackReserve.claimMore();
         regionLock.lock();
         try {
@@ -83,8 +86,11 @@ public final class Growth {
                     }
                     address = inPlace.commitAndPlace(sizeBytes, alignmentBytes);
                 }
+                if (address == Strategy.NO_SPACE && heldBytes != BY_LITTLE && heldBytes < lanes.totals.heldBytes()) {
+                    return OTHERS_GREW;
+                }
                 if (address == Strategy.NO_SPACE) {
-                    address = takeAndPlace(sizeBytes, alignmentBytes, modestly);
+                    address = takeAndPlace(sizeBytes, alignmentBytes, heldBytes == BY_LITTLE);
                 }
             }
             return address == Part.NEEDS_MEMORY ? Strategy.NO_SPACE : address;
@@ -195,7 +201,7 @@ public final class Growth {
 
     // Under the region lock
 
-    /** As {@link #growAndPlace(long, long, boolean)}, by a whole region. */
+    /** As {@link #growAndPlace}, by a whole region. */
     private long takeAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
         final long heldBytes = lanes.totals.heldBytes();
         final Part taken = maker.take(

@@ -1,5 +1,7 @@
 package io.outboard.pool.lanes;
 
+import java.util.concurrent.atomic.AtomicLong;
+
 /**
  * What the lanes of a pool have together, and what the pool holds for them: numbers that are read without stopping it.
  *
@@ -15,7 +17,7 @@ public final class LaneTotals {
     private volatile long heldBytes;
 
     /** Most that was in use at once, as far as it was looked at. */
-    private volatile long peakUsedBytes;
+    private final AtomicLong peakUsedBytes = new AtomicLong();
 
     /** So far; written under the region lock. */
     private volatile long mappings;
@@ -31,9 +33,10 @@ public final class LaneTotals {
     void notePeak() {
         // What the main lane had at its own peak was in use then, whatever the others had.
         final long usedBytes = Math.max(usedBytes(), lanes.main().counters.peakUsedBytes());
-        if (usedBytes > peakUsedBytes) {
-            // Another thread's larger number may be lost, until somebody looks again.
-            peakUsedBytes = usedBytes;
+        for (long before = peakUsedBytes.get(); usedBytes > before; before = peakUsedBytes.get()) {
+            if (peakUsedBytes.compareAndSet(before, usedBytes)) {
+                break;
+            }
         }
     }
 
@@ -59,7 +62,7 @@ public final class LaneTotals {
             return lanes.main().counters.peakUsedBytes();
         }
         notePeak();
-        return peakUsedBytes;
+        return peakUsedBytes.get();
     }
 
     /**
