@@ -5,6 +5,7 @@ import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.picture.Picture;
 import io.outboard.bench.picture.PicturePage;
+import io.outboard.bench.trace.Owners;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
 import io.outboard.core.ByteSize;
@@ -70,7 +71,8 @@ final class PictureCommand implements Callable<Integer> {
         if (isDump()) {
             PicturePage.writeDump(String.valueOf(file.getFileName()), Files.readString(file), out);
         } else {
-            final Trace trace = TraceReader.read(file);
+            final Owners owners = new Owners();
+            final Trace trace = TraceReader.read(file, owners);
             final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(Comparison.maxBlocks(trace));
             final StrategyBench.Smallest found = regionBytes > 0
                     ? new StrategyBench.Smallest(regionBytes, true)
@@ -81,7 +83,8 @@ final class PictureCommand implements Callable<Integer> {
                         .println(strategy + " serves all of it in no region up to "
                                 + ByteSize.text(found.regionBytes()));
             }
-            PicturePage.write(new Picture(trace, Strategies.named(strategy), options, found.regionBytes()), out);
+            PicturePage.write(
+                    new Picture(trace, owners, Strategies.named(strategy), options, found.regionBytes()), out);
         }
         spec.commandLine().getOut().println("picture: " + out);
         spec.commandLine().getOut().flush();

@@ -1,6 +1,7 @@
 package io.outboard.bench.picture;
 
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.trace.Owners;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
@@ -8,12 +9,13 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * Where a strategy put the blocks of a trace: for each the operations between which it was in use, and its place; and at some moments
- * what was free.
+ * Where a strategy put the blocks of a trace: for each the operations between which it was in use, its place, and who allocated it; and
+ * at some moments what was free.
  *
- * <p>Thread-safety: confined to one thread. Cost: 16 host bytes a block; a pass over the trace, in which the strategy is asked for its
+ * <p>Thread-safety: confined to one thread. Cost: 20 host bytes a block; a pass over the trace, in which the strategy is asked for its
  * largest free block at most {@value #MOST_MOMENTS} times.
  */
 public final class Picture {
@@ -37,6 +39,11 @@ public final class Picture {
     final int[] offsets;
     final int[] sizes;
 
+    /** Of each block: who allocated it, as an index in the names. */
+    final int[] owners;
+
+    final List<String> ownerNames;
+
     /** Allocations that found no memory. */
     final long failures;
 
@@ -50,13 +57,18 @@ public final class Picture {
      * Replays a trace once.
      *
      * @param trace what
+     * @param owners who made its allocations, as far as that is known
      * @param provider on which strategy
      * @param options of the strategy
      * @param regionBytes in how large a region, {@code 0 < regionBytes}
      * @throws WrongUseException if the strategy can't divide such a region
      */
     public Picture(
-            final Trace trace, final StrategyProvider provider, final StrategyOptions options, final long regionBytes) {
+            final Trace trace,
+            final Owners owners,
+            final StrategyProvider provider,
+            final StrategyOptions options,
+            final long regionBytes) {
         if (regionBytes > MOST_REGION_BYTES) {
             throw new WrongUseException("--region=" + regionBytes + " must be <= 1TiB, as far as a picture reaches");
         }
@@ -74,6 +86,7 @@ public final class Picture {
         final int[] ended = new int[most];
         final int[] placed = new int[most];
         final int[] sized = new int[most];
+        final int[] owned = new int[most];
         final int[] blockOf = new int[trace.slots()];
         Arrays.fill(blockOf, NONE);
         final int every = (operations.length + MOST_MOMENTS - 1) / MOST_MOMENTS;
@@ -82,6 +95,7 @@ public final class Picture {
         free = new double[count];
         largestFree = new double[count];
         int blocks = 0;
+        int allocations = 0;
         for (int i = 0; i < operations.length; i++) {
             final int slot = Trace.slot(operations[i]);
             if (!Trace.isFree(operations[i])) {
@@ -92,8 +106,10 @@ public final class Picture {
                     ended[blocks] = operations.length;
                     placed[blocks] = (int) ((address - region.address()) / granuleBytes);
                     sized[blocks] = (int) (target.sizeOf(address) / granuleBytes);
+                    owned[blocks] = owners.owner(allocations);
                     blockOf[slot] = blocks++;
                 }
+                allocations++;
             } else if (blockOf[slot] != NONE) {
                 ended[blockOf[slot]] = i;
                 target.free(region.address() + (placed[blockOf[slot]] & 0xFFFFFFFFL) * granuleBytes);
@@ -109,6 +125,8 @@ public final class Picture {
         ends = Arrays.copyOf(ended, blocks);
         offsets = Arrays.copyOf(placed, blocks);
         sizes = Arrays.copyOf(sized, blocks);
+        this.owners = Arrays.copyOf(owned, blocks);
+        ownerNames = List.copyOf(owners.names());
     }
 
     private static Strategy create(

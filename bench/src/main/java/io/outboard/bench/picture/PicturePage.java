@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * One page, which asks the network for nothing: blocks as rectangles, operations to the right and addresses upwards, and under that what
@@ -23,7 +24,7 @@ public final class PicturePage {
     private PicturePage() {}
 
     /**
-     * Writes the page of a replayed trace: some 21 bytes a block.
+     * Writes the page of a replayed trace: some 21 bytes a block, 27 where owners are known.
      *
      * @param picture the trace and where its blocks were
      * @param file the page; replaced if it exists
@@ -44,7 +45,8 @@ public final class PicturePage {
                 + ",\"operations\":" + picture.trace.operationCount() + ",\"moments\":" + Html.json(picture.moments)
                 + ",\"free\":" + Html.json(picture.free) + ",\"largestFree\":" + Html.json(picture.largestFree)
                 + ",\"starts\":\"" + packed(picture.starts) + "\",\"ends\":\"" + packed(picture.ends)
-                + "\",\"offsets\":\"" + packed(picture.offsets) + "\",\"sizes\":\"" + packed(picture.sizes) + "\"}";
+                + "\",\"offsets\":\"" + packed(picture.offsets) + "\",\"sizes\":\"" + packed(picture.sizes) + "\""
+                + owners(picture) + "}";
         write(picture.trace.name(), caption, "trace", data, file);
     }
 
@@ -80,6 +82,16 @@ public final class PicturePage {
                                 Template.load(FOLDER + "picture.js"),
                                 "data",
                                 data)));
+    }
+
+    /** The table, and for each block an index in it; nothing if all are unknown. */
+    private static String owners(final Picture picture) {
+        if (picture.ownerNames.size() == 1) {
+            return "";
+        }
+        return ",\"ownerNames\":"
+                + picture.ownerNames.stream().map(Html::json).collect(Collectors.joining(",", "[", "]"))
+                + ",\"owners\":\"" + packed(picture.owners) + "\"";
     }
 
     /** Little endian, in base 64. */

@@ -5,7 +5,9 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the events {@code io.outboard.Allocation} and {@code io.outboard.Free} of a JFR recording: allocations by their end, frees by their
@@ -30,14 +32,19 @@ final class FlightRecording {
         return true;
     }
 
-    static Trace read(final Path file, final TraceContent content, final int maximumOperations, final int maximumSlots)
+    static Trace read(
+            final Path file,
+            final TraceContent content,
+            final int maximumOperations,
+            final int maximumSlots,
+            final @Nullable Owners owners)
             throws IOException {
         final TimedRows rows =
-                new TimedRows(maximumOperations, maximumSlots, problem -> content.error("events", problem));
+                new TimedRows(maximumOperations, maximumSlots, owners, problem -> content.error("events", problem));
         try (RecordingFile recording = new RecordingFile(file)) {
             boolean found = false;
             while (recording.hasMoreEvents()) {
-                found |= add(recording.readEvent(), rows);
+                found |= add(recording.readEvent(), rows, owners);
             }
             if (!found) {
                 throw content.error(
@@ -55,16 +62,30 @@ final class FlightRecording {
     }
 
     /** Whether it is an allocation. */
-    private static boolean add(final RecordedEvent event, final TimedRows rows) throws TraceFormatException {
+    private static boolean add(final RecordedEvent event, final TimedRows rows, final @Nullable Owners owners)
+            throws TraceFormatException {
         final String type = event.getEventType().getName();
         if (type.equals("io.outboard.Allocation")) {
             rows.add(nanos(event.getEndTime()), event.getLong("address"), event.getLong("requestedBytes"));
+            if (owners != null) {
+                rows.ownedBy(owners.numberOf(threadOf(event), event.getLong("stream")));
+            }
             return true;
         }
         if (type.equals("io.outboard.Free")) {
             rows.add(nanos(event.getStartTime()), event.getLong("address"), TimedRows.FREE);
         }
         return false;
+    }
+
+    /** Number and name, of which virtual threads have none as a rule; empty if the event has no thread. */
+    private static String threadOf(final RecordedEvent event) {
+        final RecordedThread thread = event.getThread();
+        if (thread == null) {
+            return "";
+        }
+        final String name = thread.getJavaName();
+        return thread.getJavaThreadId() + (name == null || name.isEmpty() ? "" : " (" + name + ")");
     }
 
     private static long nanos(final Instant time) {

@@ -6,12 +6,14 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Reads what {@link io.outboard.pool.Pool#record} writes, see {@link Recorder}. Thread-safety: safe for any number of threads. */
 final class RecordingFormat {
 
     private static final int VERSION_AT = 8;
     private static final int RECORD_BYTES_AT = 12;
+    private static final int STREAM_LONG = 16;
     private static final int PACKED_LONG = 24;
 
     private RecordingFormat() {}
@@ -25,11 +27,15 @@ final class RecordingFormat {
      *
      * @throws TraceFormatException if the content isn't such a recording, or contradicts itself
      */
-    static Trace read(final TraceContent content, final int maximumOperations, final int maximumSlots)
+    static Trace read(
+            final TraceContent content,
+            final int maximumOperations,
+            final int maximumSlots,
+            final @Nullable Owners owners)
             throws IOException {
         readHeader(content);
         final TimedRows rows = new TimedRows(
-                maximumOperations, maximumSlots, problem -> content.error("byte " + content.offset(), problem));
+                maximumOperations, maximumSlots, owners, problem -> content.error("byte " + content.offset(), problem));
         final ByteBuffer window = window(content);
         long resized = 0;
         int available;
@@ -37,8 +43,13 @@ final class RecordingFormat {
             final int at = content.start();
             final long packed = window.getLong(at + PACKED_LONG);
             switch (Recorder.kind(packed)) {
-                case Recorder.ALLOCATED ->
+                case Recorder.ALLOCATED -> {
                     rows.add(window.getLong(at), window.getLong(at + Long.BYTES), sizeOf(content, packed));
+                    if (owners != null) {
+                        final String thread = Integer.toString(Recorder.thread(packed));
+                        rows.ownedBy(owners.numberOf(thread, window.getLong(at + STREAM_LONG)));
+                    }
+                }
                 case Recorder.FREED -> rows.add(window.getLong(at), window.getLong(at + Long.BYTES), TimedRows.FREE);
                 case Recorder.RESIZED -> resized++;
                 default ->

@@ -3,10 +3,11 @@ package io.outboard.bench.trace;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes; the rules are those of {@link TraceReader}.
- * Works on bytes in the window of the content and makes no object for a line.
+ * Works on bytes in the window of the content and makes no object for a line, but for owners, if they are wanted.
  *
  * <p>Thread-safety: confined to one thread.
  */
@@ -21,9 +22,11 @@ final class RmmLogParser {
     private static final long REGION_STEP_BYTES = 2L << 20;
     private static final int GRANULE_BYTES = 256;
     private static final int COLUMNS = 6;
+    private static final int THREAD = 0;
     private static final int ACTION = 2;
     private static final int POINTER = 3;
     private static final int SIZE = 4;
+    private static final int STREAM = 5;
     private static final byte[] ALLOCATE = ascii("allocate");
     private static final byte[] ALLOCATE_FAILURE = ascii("allocate failure");
     private static final byte[] FREE = ascii("free");
@@ -33,6 +36,7 @@ final class RmmLogParser {
     private final TraceContent content;
     private final byte[] buffer;
     private final int maximumOperations;
+    private final @Nullable Owners owners;
     private final OperationList operations = new OperationList(1 << 16);
     private final LiveBlocks blocks;
 
@@ -49,10 +53,15 @@ final class RmmLogParser {
 
     private boolean cut;
 
-    RmmLogParser(final TraceContent content, final int maximumOperations, final int maximumSlots) {
+    RmmLogParser(
+            final TraceContent content,
+            final int maximumOperations,
+            final int maximumSlots,
+            final @Nullable Owners owners) {
         this.content = content;
         this.buffer = content.buffer();
         this.maximumOperations = maximumOperations;
+        this.owners = owners;
         this.blocks = new LiveBlocks(maximumSlots);
     }
 
@@ -137,6 +146,9 @@ final class RmmLogParser {
                     + ", what the format and the heap allow");
         }
         add(Trace.allocation(blocks.add(pointer, bytes), bytes));
+        if (owners != null) {
+            owners.add(owners.numberOf(text(THREAD), text(STREAM)));
+        }
     }
 
     private void free(final long pointer, final long bytes) throws TraceFormatException {
@@ -271,6 +283,12 @@ final class RmmLogParser {
 
     private String shown(final int column) {
         return content.shown(columns[column], columns[column + 1] - 1);
+    }
+
+    /** As it stands, since RMM spells threads and streams in more than one way. */
+    private String text(final int column) {
+        final int from = columns[column];
+        return new String(buffer, from, columns[column + 1] - 1 - from, StandardCharsets.UTF_8).strip();
     }
 
     private boolean matches(final int from, final int to, final byte[] word) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happened to addresses, in any order, each with its time; in the order of the times it becomes a trace. Rows of the same time stay
@@ -11,7 +12,7 @@ import java.util.function.Function;
  * threads worked, say.
  *
  * <p>Thread-safety: confined to one thread. Cost: at most 60 host bytes a row while rows are added, and 44 while they are sorted, which
- * takes one pass where they are in order, and a merge of each two runs else.
+ * takes one pass where they are in order, and a merge of each two runs else; 10 more a row with owners.
  */
 final class TimedRows {
 
@@ -22,16 +23,26 @@ final class TimedRows {
 
     private final int mostRows;
     private final int mostSlots;
+    private final @Nullable Owners owners;
     private final Function<String, TraceFormatException> errors;
     private long[] nanos = new long[FIRST_ROWS];
     private long[] addresses = new long[FIRST_ROWS];
     private long[] sizes = new long[FIRST_ROWS];
+
+    /** Of each row its owner's number; made when the first row gets one. */
+    private int[] owned = {};
+
     private int count;
 
-    /** Errors are made of what is wrong. */
-    TimedRows(final int mostRows, final int mostSlots, final Function<String, TraceFormatException> errors) {
+    /** Errors are made of what is wrong. Owners get those of the allocations, in the trace's order. */
+    TimedRows(
+            final int mostRows,
+            final int mostSlots,
+            final @Nullable Owners owners,
+            final Function<String, TraceFormatException> errors) {
         this.mostRows = mostRows;
         this.mostSlots = mostSlots;
+        this.owners = owners;
         this.errors = errors;
     }
 
@@ -53,6 +64,14 @@ final class TimedRows {
         nanos[count] = atNanos;
         addresses[count] = address;
         sizes[count++] = sizeBytes;
+    }
+
+    /** Who made the last row; if owners are wanted, each allocation needs one. */
+    void ownedBy(final int owner) {
+        if (owned.length < count) {
+            owned = Arrays.copyOf(owned, nanos.length);
+        }
+        owned[count - 1] = owner;
     }
 
     /** The trace, with what its reader has to say of it. */
@@ -82,6 +101,9 @@ final class TimedRows {
                             + ", what the format and the heap allow");
                 }
                 operations.add(Trace.allocation(blocks.add(address, sizes[row]), sizes[row]));
+                if (owners != null) {
+                    owners.add(owned[row]);
+                }
             }
         }
         if (operations.size() == 0) {

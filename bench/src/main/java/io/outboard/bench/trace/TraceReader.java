@@ -3,6 +3,7 @@ package io.outboard.bench.trace;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads traces from files: HPTRACE1, the CSV that the logging adaptor of the RAPIDS Memory Manager (RMM) writes, or what {@link
@@ -13,7 +14,7 @@ import java.util.Objects;
  * of its operations.
  *
  * <p><b>RMM's CSV</b> begins with {@code Thread,Time,Action,Pointer,Size,Stream}. Threads, times and streams don't
- * matter: rows count in the order in which they stand.
+ * matter to the trace: rows count in the order in which they stand.
  *
  * <ul>
  *   <li>A pointer names a block and nothing else: 1 to 16 hexadecimal digits, with or without {@code 0x}; decimal ones
@@ -32,14 +33,17 @@ import java.util.Objects;
  * </ul>
  *
  * <p><b>A recording</b>, of a pool or of JFR, counts in the order of its times, whatever order it is in. Frees of blocks that it doesn't
- * show the allocation of are skipped and counted, and the region is sized, as those of a log. Alignments and streams don't matter, and
- * sizes of blocks that were changed in place neither; notes say how often that was. Where a free is missing, its block ends when its
- * address is allocated again, and notes count that.
+ * show the allocation of are skipped and counted, and the region is sized, as those of a log. Alignments, threads and streams don't
+ * matter to the trace, and sizes of blocks that were changed in place neither; notes say how often that was. Where a free is missing, its
+ * block ends when its address is allocated again, and notes count that.
+ *
+ * <p>Threads and streams of allocations go to {@link Owners}, if the caller has some: those of RMM's CSV as they stand there, of a pool's
+ * recording the last 16 bits of a thread's number, of JFR's the thread's name, too. HPTRACE1 has none.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: one pass in a window of 64 KiB; while it runs, at most 20 host
- * bytes an operation and 96 a live block. A file with more operations than a sixty-fourth of the JVM's largest heap in
- * bytes, half as many where they are recorded, or one with more live blocks than a 256th of it, is refused before memory runs
- * out.
+ * bytes an operation and 96 a live block; with owners 10 to 20 more an operation. A file with more operations than a sixty-fourth of the
+ * JVM's largest heap in bytes, half as many where they are recorded, or one with more live blocks than a 256th of it, is refused before
+ * memory runs out.
  */
 public final class TraceReader {
 
@@ -59,7 +63,27 @@ public final class TraceReader {
         return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks());
     }
 
+    /**
+     * Reads a file as {@link #read(Path)} does, and who made its allocations.
+     *
+     * @param file path of the trace
+     * @param owners new; gets an owner for each allocation of the trace, where the file has them
+     * @return the trace
+     * @throws TraceFormatException as above
+     * @throws IOException if reading fails
+     */
+    public static Trace read(final Path file, final Owners owners) throws IOException {
+        Objects.requireNonNull(owners, "owners");
+        return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks(), owners);
+    }
+
     static Trace read(final Path file, final int maximumOperations, final int maximumSlots) throws IOException {
+        return read(file, maximumOperations, maximumSlots, null);
+    }
+
+    private static Trace read(
+            final Path file, final int maximumOperations, final int maximumSlots, final @Nullable Owners owners)
+            throws IOException {
         Objects.requireNonNull(file, "file");
         try (TraceContent content = new TraceContent(file)) {
             if (content.atLeast(1) == 0) {
@@ -69,12 +93,12 @@ public final class TraceReader {
                 return HpTraceFormat.read(content, maximumOperations);
             }
             if (RecordingFormat.startsWithMagic(content)) {
-                return RecordingFormat.read(content, maximumOperations / 2, maximumSlots);
+                return RecordingFormat.read(content, maximumOperations / 2, maximumSlots, owners);
             }
             if (FlightRecording.startsWithMagic(content)) {
-                return FlightRecording.read(file, content, maximumOperations / 2, maximumSlots);
+                return FlightRecording.read(file, content, maximumOperations / 2, maximumSlots, owners);
             }
-            return new RmmLogParser(content, maximumOperations, maximumSlots).read();
+            return new RmmLogParser(content, maximumOperations, maximumSlots, owners).read();
         }
     }
 }

@@ -26,12 +26,20 @@ const picture = (() => {
     return new Uint32Array(bytes.buffer);
   }
 
+  /** Owners are numbers of names, of which there are few. What tells of a block keeps the columns, and not the text that they were. */
   function ofTrace(data) {
+    const starts = numbers(data.starts);
+    const ends = numbers(data.ends);
+    const owners = data.owners ? numbers(data.owners) : null;
+    const names = data.ownerNames;
+    const ownerOf = i => owners && names[owners[i]] ? `, ${names[owners[i]]}` : '';
     return {
-      starts: numbers(data.starts), ends: numbers(data.ends),
+      starts, ends,
       offsets: numbers(data.offsets), sizes: numbers(data.sizes), unit: data.granuleBytes,
       end: data.operations, top: data.regionBytes / data.granuleBytes, moments: data.moments, free: data.free,
-      largestFree: data.largestFree, names: null, colours: null
+      largestFree: data.largestFree, colours: null,
+      tell: (i, place) => `block ${(i + 1).toLocaleString('en')}: ${place}, operations ${starts[i].toLocaleString('en')} to ${
+        ends[i].toLocaleString('en')}${ownerOf(i)}`
     };
   }
 
@@ -61,7 +69,8 @@ const picture = (() => {
     const free = dump.blocks.filter(block => block.state === 'free').reduce((sum, block) => sum + block.sizeBytes, 0);
     return {
       starts: new Uint32Array(all.length), ends: new Uint32Array(all.length).fill(1), offsets, sizes, unit,
-      end: 1, top: Math.max(1, top), moments: [0, 1], free: [free, free], largestFree: [largest, largest], names,
+      end: 1, top: Math.max(1, top), moments: [0, 1], free: [free, free], largestFree: [largest, largest],
+      tell: (i, place) => `${place}: ${names[i]}`,
       colours: all.map(block => block.state === 'limbo' ? 8 : -1)
     };
   }
@@ -257,8 +266,7 @@ const picture = (() => {
     tip.hidden = i < 0;
     if (i >= 0) {
       const place = `${bytes(blocks.sizes[i] * blocks.unit)} at ${bytes(blocks.offsets[i] * blocks.unit)}`;
-      tip.textContent = blocks.names ? `${place}: ${blocks.names[i]}`
-        : `block ${(i + 1).toLocaleString('en')}: ${place}, operations ${blocks.starts[i].toLocaleString('en')} to ${blocks.ends[i].toLocaleString('en')}`;
+      tip.textContent = blocks.tell(i, place);
       tip.style.left = x > 0.5 ? 'auto' : `${x * box.width + 12}px`;
       tip.style.right = x > 0.5 ? `${(1 - x) * box.width + 12}px` : 'auto';
       tip.style.top = `${Math.min(box.height - 30, y * box.height + 12)}px`;

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.browser.Browser;
+import io.outboard.bench.trace.Owners;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
+import io.outboard.bench.trace.TraceReader;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
@@ -72,7 +74,9 @@ class PicturePageBrowserTest {
     private static Path page(final Trace trace, final String strategy) throws IOException {
         final Path page = folder.resolve(trace.name() + ".html");
         PicturePage.write(
-                new Picture(trace, Strategies.named(strategy), StrategyOptions.DEFAULTS, trace.regionBytes()), page);
+                new Picture(
+                        trace, new Owners(), Strategies.named(strategy), StrategyOptions.DEFAULTS, trace.regionBytes()),
+                page);
         return page;
     }
 
@@ -134,16 +138,39 @@ class PicturePageBrowserTest {
                   && at(0.5, 0.1) === at(0.9, 0.9);
                 """);
         assertEquals("true", colours);
-        browser().evaluate("""
+        assertEquals("block 1: 512 KiB at 0 B, operations 0 to 2", tipAt(0.1, 0.9));
+    }
+
+    /** What the page says where the pointer is, in parts of the width and the height. */
+    private static String tipAt(final double x, final double y) throws IOException, InterruptedException {
+        return browser().evaluate("""
                 const canvas = document.querySelector('#blocks canvas');
                 const box = canvas.getBoundingClientRect();
                 canvas.dispatchEvent(new PointerEvent('pointermove',
-                  {clientX: box.left + box.width * 0.1, clientY: box.top + box.height * 0.9}));
-                return 0;
+                  {clientX: box.left + box.width * %s, clientY: box.top + box.height * %s}));
+                return document.getElementById('tip').textContent;
+                """.formatted(x, y));
+    }
+
+    @Test
+    void shouldTellWhoAllocatedABlock() throws IOException, InterruptedException {
+        final Path log = Files.writeString(folder.resolve("rmm.csv"), """
+                Thread,Time,Action,Pointer,Size,Stream
+                17,1,allocate,0x100000,524288,0x7f00
+                ,2,allocate,0x200000,262144,
+                17,3,free,0x100000,524288,0x0
+                ,4,free,0x200000,262144,
                 """);
-        assertEquals(
-                "block 1: 512 KiB at 0 B, operations 0 to 2",
-                browser().evaluate("return document.getElementById('tip').textContent"));
+        final Owners owners = new Owners();
+        final Trace trace = TraceReader.read(log, owners);
+        final Path page = folder.resolve("owners.html");
+        PicturePage.write(
+                new Picture(trace, owners, Strategies.named("hal-first-fit"), StrategyOptions.DEFAULTS, 1 << 20), page);
+        browser().open(page);
+
+        assertEquals("[]", browser().console());
+        assertEquals("block 1: 512 KiB at 0 B, operations 0 to 2, thread 17, stream 0x7f00", tipAt(0.1, 0.9));
+        assertEquals("block 2: 256 KiB at 512 KiB, operations 1 to 3", tipAt(0.5, 0.4));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.trace.Owners;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Strategies;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class PictureTest {
 
     private static Picture of(final Trace trace, final String strategy, final long regionBytes) {
-        return new Picture(trace, Strategies.named(strategy), StrategyOptions.DEFAULTS, regionBytes);
+        return new Picture(trace, new Owners(), Strategies.named(strategy), StrategyOptions.DEFAULTS, regionBytes);
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.outboard.bench.browser.Browser;
 import io.outboard.bench.picture.Picture;
 import io.outboard.bench.picture.PicturePage;
+import io.outboard.bench.trace.Owners;
 import io.outboard.bench.trace.Profiles;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Strategies;
@@ -76,7 +77,8 @@ class ScreenshotsTest {
     private static Path picture(final Path temporary) throws IOException {
         final Path page = temporary.resolve("picture.html");
         final Trace trace = Profiles.named("mid", 20_000);
-        PicturePage.write(new Picture(trace, Strategies.named("tlsf"), StrategyOptions.DEFAULTS, 34L << 20), page);
+        PicturePage.write(
+                new Picture(trace, new Owners(), Strategies.named("tlsf"), StrategyOptions.DEFAULTS, 34L << 20), page);
         return page;
     }
 
