@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class FakeNatives {
 
     private static final long DEVICE_BYTES = 1L << 30;
+    private static final int OUT_OF_MEMORY = 2;
     private static final AtomicLong NEXT_ADDRESS = new AtomicLong(DEVICE_BYTES);
     private static final AtomicInteger ALLOCATIONS = new AtomicInteger();
     private static final AtomicInteger FREES = new AtomicInteger();
@@ -39,6 +40,9 @@ public final class FakeNatives {
     }
 
     public static int cudaMallocNative(final Object pointer, final long sizeBytes) {
+        if (sizeBytes > DEVICE_BYTES) {
+            return OUT_OF_MEMORY;
+        }
         ALLOCATIONS.incrementAndGet();
         return set(pointer, NEXT_ADDRESS.getAndAdd((sizeBytes + 511) & -512));
     }
@@ -54,6 +58,10 @@ public final class FakeNatives {
 
     public static int cuMemFreeNative(final Object pointer) {
         return cudaFreeNative(pointer);
+    }
+
+    public static int cuCtxCreateNative(final Object context, final int flags, final Object device) {
+        return cuCtxGetCurrentNative(context);
     }
 
     public static int cuCtxGetCurrentNative(final Object context) {

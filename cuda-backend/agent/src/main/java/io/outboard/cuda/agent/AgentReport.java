@@ -21,8 +21,8 @@ final class AgentReport {
         final int calls =
                 callsByClass.values().stream().mapToInt(Integer::intValue).sum();
         final List<String> lines = new ArrayList<>();
-        lines.add("redirected " + count(calls, "call") + " of JCuda in "
-                + count(callsByClass.size(), "class", "classes"));
+        lines.add(
+                "redirected " + count(calls, "call") + " of CUDA in " + count(callsByClass.size(), "class", "classes"));
         if (pools.isEmpty()) {
             lines.add("no pool was made");
         }

@@ -2,6 +2,7 @@ package io.outboard.cuda.agent;
 
 import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardRuntime;
+import io.outboard.cuda.foreign.ForeignDriver;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
 import java.util.Arrays;
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The entry point of {@code -javaagent:outboard-agent.jar}, which redirects a program's calls of {@code jcuda.runtime.JCuda} and
- * {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the program.
+ * {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the program; and those of
+ * TornadoVM's CUDA backend to the driver, which it makes by {@code java.lang.foreign}, to {@link ForeignDriver}.
  *
  * <pre>
  *   java -javaagent:outboard-agent.jar[=option,...] ...
@@ -48,6 +50,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OutboardAgent {
 
+    /** The class by which TornadoVM's CUDA backend calls the driver: a static function for each of the driver's. */
+    static final String TORNADO_VM = "uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI";
+
     private static final int EXIT_WRONG_ARGUMENT = 2;
 
     private OutboardAgent() {}
@@ -65,7 +70,8 @@ public final class OutboardAgent {
             final RedirectingTransformer transformer = new RedirectingTransformer(
                     List.of(
                             Redirection.between("jcuda.runtime.JCuda", OutboardRuntime.class),
-                            Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class)),
+                            Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class),
+                            Redirection.between(TORNADO_VM, ForeignDriver.class)),
                     OutboardAgent::print);
             install(transformer, instrumentation);
             if (options.report()) {

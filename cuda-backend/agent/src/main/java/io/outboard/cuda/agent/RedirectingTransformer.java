@@ -15,7 +15,7 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 
 /**
- * Redirects calls in every class that is loaded, except those of JCuda and of Outboard.
+ * Redirects calls in every class that is loaded, except those of JCuda and of Outboard, and a redirection's own source.
  *
  * <p>No lambdas in here: linking them loads classes, and the first class would come here again before it is done. Safe for any
  * number of threads. Cost: one search for each redirection in a class's bytes; only a class that has the source's name is
@@ -70,7 +70,7 @@ final class RedirectingTransformer implements ClassFileTransformer {
             return redirect(loader, named, bytes);
         } catch (final RuntimeException e) {
             // The virtual machine would swallow it. The version of the class file may be too new.
-            warnings.accept(internalName + " can't be read, so its calls of JCuda aren't redirected: " + e);
+            warnings.accept(internalName + " can't be read, so its calls of CUDA aren't redirected: " + e);
             return null;
         }
     }
@@ -91,7 +91,7 @@ final class RedirectingTransformer implements ClassFileTransformer {
         final ClassReader reader = new ClassReader(bytes);
         // Not the argument's name, which a hidden class doesn't have.
         final String className = reader.getClassName().replace('/', '.');
-        if (isLeftAlone(className)) {
+        if (isLeftAlone(className) || isSource(className)) {
             return null;
         }
         for (final Redirection redirection : named) {
@@ -110,11 +110,21 @@ final class RedirectingTransformer implements ClassFileTransformer {
         return writer.toByteArray();
     }
 
+    /** Asked before anyone looks for the source by its name, since this may be the class that is being loaded. */
+    private boolean isSource(final String className) {
+        for (final Redirection redirection : redirections) {
+            if (className.equals(redirection.source())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void warnOnce(final String className, final Redirection redirection) {
         if (!warned.getAndSet(true)) {
             warnings.accept("class=" + className + " must see the " + redirection.source() + " of the class path and "
                     + redirection.target() + " to be redirected; it doesn't, so its calls, and those of classes like"
-                    + " it, stay with JCuda. Put JCuda's jar on the class path");
+                    + " it, stay as they are. Put JCuda's jar on the class path");
         }
     }
 }

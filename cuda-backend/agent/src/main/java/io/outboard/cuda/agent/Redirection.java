@@ -14,15 +14,20 @@ import org.objectweb.asm.Type;
  * @param source name of the class that is called
  * @param target name of the class that is to be called instead
  * @param home the target's class loader
- * @param functions name and descriptor of each function that both classes have; none where {@code home} doesn't see the source
+ * @param functions name and descriptor of each function that both classes have; none where {@code home} doesn't see the source or
+ *     JCuda
  */
 record Redirection(String source, String target, @Nullable ClassLoader home, Set<String> functions) {
+
+    /** What every target calls in the end. One whose own signatures are without JCuda's types is found where JCuda is missing, too. */
+    private static final String JCUDA = "jcuda.driver.JCudaDriver";
 
     /** Finds the functions, without running an initialiser of either class. */
     static Redirection between(final String source, final Class<?> target) {
         final ClassLoader home = target.getClassLoader();
         Set<String> functions;
         try {
+            Class.forName(JCUDA, false, home);
             functions = functionsOf(target);
             functions.retainAll(functionsOf(Class.forName(source, false, home)));
         } catch (final ClassNotFoundException | LinkageError e) {

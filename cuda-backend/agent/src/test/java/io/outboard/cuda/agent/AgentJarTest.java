@@ -86,7 +86,7 @@ class AgentJarTest {
         assertEquals(3, outcome.err().size(), () -> String.join("\n", outcome.err()));
         assertAll(
                 () -> assertEquals(
-                        "outboard-agent: redirected 9 calls of JCuda in 1 class",
+                        "outboard-agent: redirected 9 calls of CUDA in 1 class",
                         outcome.err().get(0)),
                 () -> assertEquals(
                         "outboard-agent: device 0: 102 allocations and 102 frees without the driver; 0 waits for the"

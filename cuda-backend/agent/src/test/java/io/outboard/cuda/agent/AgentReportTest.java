@@ -19,7 +19,7 @@ class AgentReportTest {
 
         assertEquals(
                 List.of(
-                        "redirected 4 calls of JCuda in 2 classes",
+                        "redirected 4 calls of CUDA in 2 classes",
                         "device 5: 10 allocations and 9 frees without the driver; 2 waits for the device instead of 9",
                         "device 5: " + statistics),
                 lines);
@@ -28,7 +28,7 @@ class AgentReportTest {
     @Test
     void shouldSayThatThereWasNoPool() {
         assertEquals(
-                List.of("redirected 1 call of JCuda in 1 class", "no pool was made"),
+                List.of("redirected 1 call of CUDA in 1 class", "no pool was made"),
                 AgentReport.lines(Map.of("a.B", 1), List.of()));
     }
 }

@@ -60,12 +60,23 @@ class ExamplesGpuTest {
     @ParameterizedTest
     @ValueSource(classes = {VectorAdd.class, BufferLoop.class, ManyThreads.class, KernelsInFlight.class})
     void shouldPrintTheSameWithTheAgent(final Class<?> program) throws Exception {
-        final Outcome without = jvm().run(program.getName());
+        assertPrintsTheSame(program.getName());
+    }
+
+    /** As TornadoVM: by {@code java.lang.foreign}, so it is compiled only where that is there. */
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    @Test
+    void shouldPrintTheSameOfAProgramThatCallsTheDriverWithoutJCuda() throws Exception {
+        assertPrintsTheSame("examples.ForeignBuffers");
+    }
+
+    private void assertPrintsTheSame(final String program) throws Exception {
+        final Outcome without = jvm().run(program);
         assertEquals(0, without.exitCode(), () -> String.join("\n", without.err()));
         assertTrue(!without.out().isEmpty());
 
         for (final String reuse : List.of("strict", "tracked", "stream-ordered")) {
-            final Outcome with = jvm().agent("report,reuse=" + reuse).run(program.getName());
+            final Outcome with = jvm().agent("report,reuse=" + reuse).run(program);
 
             final String report = String.join("\n", with.err());
             assertAll(

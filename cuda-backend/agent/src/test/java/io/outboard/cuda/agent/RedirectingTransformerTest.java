@@ -157,7 +157,10 @@ class RedirectingTransformerTest {
         assertEquals(ORIGINAL, resultsIn(loader));
         assertEquals(Map.of(), transformer.callsByClass());
         assertEquals(1, warnings.size());
-        assertTrue(warnings.get(0).contains(" must see the examples.fake.Original of the class path"), warnings.get(0));
+        assertTrue(
+                warnings.get(0)
+                        .startsWith("class=examples.fake.Caller must see the examples.fake.Original of the class path"),
+                warnings.get(0));
     }
 
     @Test
@@ -183,6 +186,28 @@ class RedirectingTransformerTest {
 
         assertEquals(Set.of(), redirection.functions());
         assertTrue(!redirection.holdsIn(parent()));
+    }
+
+    @Test
+    void shouldRedirectNothingWhereJCudaIsMissing() throws Exception {
+        final ClassLoader loader = loaderOf(ClassLoader.getPlatformClassLoader(), Original.class, Facade.class);
+
+        final Redirection redirection =
+                Redirection.between(Original.class.getName(), loader.loadClass(Facade.class.getName()));
+
+        assertEquals(Set.of(), redirection.functions());
+    }
+
+    @Test
+    void shouldSayNothingOfAnOriginalThatAProgramDoesNotHave() throws Exception {
+        final RedirectingTransformer both = new RedirectingTransformer(
+                List.of(
+                        Redirection.between("examples.fake.Missing", Facade.class),
+                        Redirection.between(Original.class.getName(), Facade.class)),
+                warnings::add);
+
+        assertNotNull(both.transform(parent(), "Some", null, null, bytesOf(Caller.class)));
+        assertEquals(List.of(), warnings);
     }
 
     @Test

@@ -1,0 +1,118 @@
+package io.outboard.cuda.agent;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import examples.fake.FakeNatives;
+import io.outboard.cuda.agent.Jvm.Outcome;
+import io.outboard.cuda.foreign.ForeignDriver;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import jcuda.Pointer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A program that calls the driver by a class of TornadoVM's name and shape, under the agent's jar, over a fake of JCuda. What has segments of
+ * memory is compiled only on JDK 22 and newer, so the program is named by a string here.
+ */
+@Tag("agent-jar")
+@EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "skipped, needs java.lang.foreign")
+class ForeignAgentTest {
+
+    private static final String PROGRAM = "examples.fake.ForeignProgram";
+
+    @TempDir
+    static Path fake;
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void writeFake() throws IOException {
+        FakeJCuda.writeTo(fake);
+    }
+
+    /** Two regions, one for each context; none of the program's own calls reaches a driver, which would fail here. */
+    @Test
+    void shouldServeAProgramFromAPoolOfEachOfItsContexts() throws Exception {
+        final Outcome outcome = new Jvm(folder)
+                .classPath(List.of(fake, Jvm.homeOf(Pointer.class), Jvm.homeOf(FakeNatives.class)))
+                .agent("report")
+                .run(PROGRAM);
+
+        final String errors = String.join("\n", outcome.err());
+        assertEquals(
+                List.of(
+                        "second free: 1",
+                        "second free: 1",
+                        "codes: 0",
+                        "driver: 2 allocations, 0 frees",
+                        "after the end: 0, driver: 3 allocations, 0 frees",
+                        "too much: 2, 0",
+                        "no room: true"),
+                outcome.out(),
+                errors);
+        assertEquals(
+                "outboard-agent: redirected 13 calls of CUDA in 1 class",
+                outcome.err().get(0));
+        assertEquals(
+                2,
+                outcome.err().stream()
+                        .filter(line -> line.startsWith(
+                                "outboard-agent: device 0: 100 allocations and 100 frees without the driver; "))
+                        .count(),
+                errors);
+    }
+
+    /** Such a program doesn't need JCuda; the facade does. */
+    @Test
+    void shouldLeaveAProgramAloneThatHasNoJCuda() throws Exception {
+        final Outcome outcome = new Jvm(folder)
+                .classPath(List.of(Jvm.homeOf(FakeNatives.class)))
+                .agent("")
+                .run(PROGRAM);
+
+        final String warning = outcome.err().get(0);
+        assertAll(
+                () -> assertTrue(
+                        warning.startsWith("outboard-agent: class=" + PROGRAM + " must see the "
+                                + OutboardAgent.TORNADO_VM + " of the class path"),
+                        warning),
+                () -> assertTrue(warning.endsWith("Put JCuda's jar on the class path"), warning));
+    }
+
+    /** Else a function of the facade would be none of the binding's. */
+    @Test
+    void shouldFindAllFunctionsOfTheFacade() {
+        final Set<String> names =
+                Redirection.between(OutboardAgent.TORNADO_VM, ForeignDriver.class).functions().stream()
+                        .map(function -> function.substring(0, function.indexOf('(')))
+                        .collect(Collectors.toCollection(TreeSet::new));
+
+        final int facade = ForeignDriver.class.getMethods().length - Object.class.getMethods().length;
+        assertEquals(9, facade, () -> "from the jar: " + Arrays.toString(ForeignDriver.class.getMethods()));
+        assertEquals(
+                List.of(
+                        "cuCtxCreate",
+                        "cuCtxDestroy",
+                        "cuCtxSetCurrent",
+                        "cuMemAlloc",
+                        "cuMemFree",
+                        "cuStreamBeginCapture",
+                        "cuStreamCreate",
+                        "cuStreamDestroy",
+                        "cuStreamEndCapture"),
+                List.copyOf(names));
+    }
+}

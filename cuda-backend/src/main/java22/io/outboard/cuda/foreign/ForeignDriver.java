@@ -1,0 +1,171 @@
+package io.outboard.cuda.foreign;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.outboard.cuda.Outboard;
+import io.outboard.cuda.facade.DriverFacade;
+import io.outboard.cuda.memory.DevicePointers;
+import java.lang.foreign.MemorySegment;
+import jcuda.NativePointerObject;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUstream;
+
+/**
+ * The driver's functions that have to do with device memory, as {@code java.lang.foreign} binds them: what C has as a handle or an address
+ * is a long, and what a function sets is a segment of 8 bytes. So has them TornadoVM's CUDA backend, in {@code
+ * uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI}, and the agent redirects its calls to here. For JDK 22 and newer.
+ *
+ * <p>Algorithm: each calls the function of the same name of {@code io.outboard.cuda.OutboardDriver}, over the same pools. Pools have to know
+ * more than what allocates and frees: a thread's context is remembered, so what makes, chooses and ends contexts is here, too, and so are
+ * streams and their captures into graphs. JCuda must be on the class path, with its native library.
+ *
+ * <p>A code is answered in any case: exceptions are for programs that call JCuda. A segment is set to 0 first, so what is no segment of 8
+ * bytes is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if it is smaller, {@link
+ * NullPointerException} if it is null, {@link IllegalArgumentException} if it can't be written, {@link IllegalStateException} if its arena is
+ * closed, {@link WrongThreadException} if it is another thread's.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: that of OutboardDriver's functions, an object of JCuda's, and after a choice of the
+ * context one question to the driver. When memory runs out: as there, the code is {@code CUDA_ERROR_OUT_OF_MEMORY}.
+ *
+ * <p>Not for applications.
+ */
+public final class ForeignDriver {
+
+    /** Of its own, since the exceptions that a program turns on for JCuda would be OutboardDriver's, too. */
+    private static final DriverFacade FACADE = new DriverFacade(Outboard.POOLS);
+
+    private ForeignDriver() {}
+
+    // Memory
+
+    /**
+     * Allocates memory in the calling thread's context.
+     *
+     * @param devicePointer set to the address, a multiple of 256; to 0 on failure
+     * @param sizeBytes in bytes; CUDA refuses 0
+     * @return CUDA's code, {@code CUDA_ERROR_OUT_OF_MEMORY} if there is no memory
+     */
+    public static int cuMemAlloc(final MemorySegment devicePointer, final long sizeBytes) {
+        clear(devicePointer);
+        final CUdeviceptr pointer = new CUdeviceptr();
+        final int code = FACADE.cuMemAlloc(pointer, sizeBytes);
+        devicePointer.set(JAVA_LONG_UNALIGNED, 0, DevicePointers.address(pointer));
+        return code;
+    }
+
+    /**
+     * Frees memory, without a wait as a rule.
+     *
+     * @param devicePointer what was allocated here or by the driver, by whichever thread, in whichever context
+     * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts there; nothing has changed then
+     */
+    public static int cuMemFree(final long devicePointer) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, devicePointer);
+        return FACADE.cuMemFree(pointer);
+    }
+
+    // Contexts
+
+    /**
+     * Creates a context and makes it the calling thread's.
+     *
+     * @param context set to the context; to 0 on failure
+     * @param flags as the driver's
+     * @param device its number
+     * @return CUDA's code
+     */
+    public static int cuCtxCreate(final MemorySegment context, final int flags, final int device) {
+        clear(context);
+        final CUcontext created = new CUcontext();
+        final int code = FACADE.cuCtxCreate(created, flags, DevicePointers.withHandle(new CUdevice(), device));
+        return set(context, created, code);
+    }
+
+    /**
+     * Destroys a context. All its memory is gone, and so is its pool.
+     *
+     * @param context the context
+     * @return CUDA's code
+     */
+    public static int cuCtxDestroy(final long context) {
+        return FACADE.cuCtxDestroy(DevicePointers.withHandle(new CUcontext(), context));
+    }
+
+    /**
+     * Lets the calling thread use another context, and so another pool.
+     *
+     * @param context the context
+     * @return CUDA's code
+     */
+    public static int cuCtxSetCurrent(final long context) {
+        return FACADE.cuCtxSetCurrent(DevicePointers.withHandle(new CUcontext(), context));
+    }
+
+    // Streams
+
+    /**
+     * Creates a stream that the pool knows of.
+     *
+     * @param stream set to the stream; to 0 on failure
+     * @param flags as the driver's
+     * @return CUDA's code
+     */
+    public static int cuStreamCreate(final MemorySegment stream, final int flags) {
+        clear(stream);
+        final CUstream created = new CUstream();
+        return set(stream, created, FACADE.cuStreamCreate(created, flags));
+    }
+
+    /**
+     * Destroys a stream. Memory that its unfinished work uses stays safe.
+     *
+     * @param stream the stream
+     * @return CUDA's code
+     */
+    public static int cuStreamDestroy(final long stream) {
+        return FACADE.cuStreamDestroy(streamOf(stream));
+    }
+
+    /**
+     * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device, which would break them.
+     *
+     * @param stream the stream
+     * @param mode as the driver's
+     * @return CUDA's code
+     */
+    public static int cuStreamBeginCapture(final long stream, final int mode) {
+        return FACADE.cuStreamBeginCapture(streamOf(stream), mode);
+    }
+
+    /**
+     * Ends the capture of a stream.
+     *
+     * @param stream the stream
+     * @param graph set to the graph; to 0 on failure
+     * @return CUDA's code
+     */
+    public static int cuStreamEndCapture(final long stream, final MemorySegment graph) {
+        clear(graph);
+        final CUgraph captured = new CUgraph();
+        return set(graph, captured, FACADE.cuStreamEndCapture(streamOf(stream), captured));
+    }
+
+    private static CUstream streamOf(final long stream) {
+        return DevicePointers.withHandle(new CUstream(), stream);
+    }
+
+    /** Throws before anything is made that couldn't be told of. */
+    private static void clear(final MemorySegment result) {
+        result.set(JAVA_LONG_UNALIGNED, 0, 0);
+    }
+
+    private static int set(final MemorySegment result, final NativePointerObject made, final int code) {
+        // JCuda leaves in its object on failure whatever was on its stack.
+        result.set(JAVA_LONG_UNALIGNED, 0, code == 0 ? DevicePointers.handle(made) : 0);
+        return code;
+    }
+}
