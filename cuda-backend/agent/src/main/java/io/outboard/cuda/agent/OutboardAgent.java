@@ -5,6 +5,7 @@ import io.outboard.cuda.OutboardRuntime;
 import io.outboard.cuda.foreign.ForeignDriver;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -67,12 +68,7 @@ public final class OutboardAgent {
         try {
             final AgentOptions options = AgentOptions.parse(arguments);
             options.apply();
-            final RedirectingTransformer transformer = new RedirectingTransformer(
-                    List.of(
-                            Redirection.between("jcuda.runtime.JCuda", OutboardRuntime.class),
-                            Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class),
-                            Redirection.between(TORNADO_VM, ForeignDriver.class)),
-                    OutboardAgent::print);
+            final RedirectingTransformer transformer = new RedirectingTransformer(redirections(), OutboardAgent::print);
             install(transformer, instrumentation);
             if (options.report()) {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> report(transformer), "outboard-report"));
@@ -81,6 +77,17 @@ public final class OutboardAgent {
             print(String.valueOf(e.getMessage()));
             System.exit(EXIT_WRONG_ARGUMENT);
         }
+    }
+
+    /** Without TornadoVM's before JDK 22, where nothing could be put on the class path that would change its calls. */
+    static List<Redirection> redirections() {
+        final List<Redirection> redirections = new ArrayList<>(List.of(
+                Redirection.between("jcuda.runtime.JCuda", OutboardRuntime.class),
+                Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class)));
+        if (Runtime.version().feature() >= 22) {
+            redirections.add(Redirection.between(TORNADO_VM, ForeignDriver.class));
+        }
+        return List.copyOf(redirections);
     }
 
     /** For all classes from now on, and those that other agents made the machine load before. */

@@ -198,6 +198,15 @@ class RedirectingTransformerTest {
         assertEquals(Set.of(), redirection.functions());
     }
 
+    /** On an older JDK a program that has TornadoVM would be told to put JCuda on its class path, which would be of no use. */
+    @Test
+    void shouldRedirectTornadoVmsCallsOnlyWhereTheirFacadeHasFunctions() {
+        assertEquals(
+                Runtime.version().feature() >= 22,
+                OutboardAgent.redirections().stream()
+                        .anyMatch(redirection -> redirection.source().equals(OutboardAgent.TORNADO_VM)));
+    }
+
     @Test
     void shouldSayNothingOfAnOriginalThatAProgramDoesNotHave() throws Exception {
         final RedirectingTransformer both = new RedirectingTransformer(
