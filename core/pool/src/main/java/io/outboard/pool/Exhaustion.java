@@ -92,15 +92,14 @@ final class Exhaustion {
         if (address == Strategy.NO_SPACE) {
             address = lanes.placeAtHome(home, sizeBytes, alignmentBytes);
         }
-        boolean mayGrow = false;
+        boolean mayGrow;
         do {
             final boolean wasLimboEmpty = isLimboEmpty();
             if (address < 0) {
                 address = Math.max(Strategy.NO_SPACE, recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false));
             }
             final long heldBytes = lanes.totals.heldBytes();
-            // Limbo that is empty only now came back after the last look for room; one that was empty may be filled
-            // again.
+            // Limbo that is empty only now came back after the last look for room; one that was may be filled again.
             mayGrow = (wasLimboEmpty && isLimboEmpty()) || recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes));
             if (address == Strategy.NO_SPACE && mayGrow) {
                 address = growth.growAndPlace(sizeBytes, alignmentBytes, heldBytes);

@@ -3,8 +3,6 @@ package io.outboard.cuda.agent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.OutboardDriver;
-import io.outboard.cuda.OutboardRuntime;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -45,11 +43,8 @@ class SystemDsTest {
     private static final String ALLOCATES_OR_FREES = "(?i).*(alloc|free).*";
 
     private static final List<String> WARNINGS = new ArrayList<>();
-    private static final RedirectingTransformer TRANSFORMER = new RedirectingTransformer(
-            List.of(
-                    Redirection.between("jcuda.runtime.JCuda", OutboardRuntime.class),
-                    Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class)),
-            WARNINGS::add);
+    private static final RedirectingTransformer TRANSFORMER =
+            new RedirectingTransformer(OutboardAgent.redirections(), WARNINGS::add);
 
     /** Functions of JCuda and of the facades that the jar calls once it is redirected, with their classes; and how often. */
     private static final Map<String, Integer> CALLS = new TreeMap<>();
