@@ -1,5 +1,6 @@
 package io.outboard.bench.isolated;
 
+import io.outboard.bench.measure.Passes;
 import io.outboard.bench.trace.Trace;
 import io.outboard.pool.Pool;
 import java.util.ArrayList;
@@ -16,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 final class Throughput {
 
     private static final int ROUNDS = 5;
-    private static final long WARM_MILLIS = 1_000;
-    private static final long ROUND_MILLIS = 500;
+    private static final long WARM_MILLIS = Passes.shorter(1_000);
+    private static final long ROUND_MILLIS = Passes.shorter(500);
 
     /** Operations between two looks at whether time is over. */
     private static final int CHUNK = 1_000;

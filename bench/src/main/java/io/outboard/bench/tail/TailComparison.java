@@ -7,6 +7,7 @@ import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.measure.OutOfMemory;
+import io.outboard.bench.measure.Passes;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
@@ -35,7 +36,7 @@ public final class TailComparison {
     private static final int SLICE = 100_000;
 
     /** The compiler is done well before so many operations. */
-    private static final int WARM_SLICES = 40;
+    private static final long WARM_SLICES = Passes.shorter(40);
 
     private static final long PAUSE_NS = 100_000;
 

@@ -99,6 +99,11 @@ public final class Browser implements AutoCloseable {
         send(session + "/url", "{\"url\":" + Html.json(page.toUri().toString()) + "}");
     }
 
+    /** An empty page: one with charts would be drawn anew by all that changes until the next is opened. */
+    public void blank() throws IOException, InterruptedException {
+        send(session + "/url", "{\"url\":\"about:blank\"}");
+    }
+
     /** Runs a function's body in the page and gives back what it returns, as text. */
     public String evaluate(final String body) throws IOException, InterruptedException {
         final String script = "return String((() => {" + body + "})())";

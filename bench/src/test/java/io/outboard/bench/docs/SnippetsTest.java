@@ -20,7 +20,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,8 +60,18 @@ class SnippetsTest {
             import jcuda.runtime.*;
             """;
 
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+
+    /** One for all, so that the class path's jars are read once. */
+    private static final StandardJavaFileManager FILES = COMPILER.getStandardFileManager(null, null, null);
+
     @TempDir
     private Path folder;
+
+    @AfterAll
+    static void close() throws IOException {
+        FILES.close();
+    }
 
     /** One page's block, named by where it stands. */
     record Snippet(String where, Page.Block block) {
@@ -164,15 +176,14 @@ class SnippetsTest {
         final boolean isProgram = program.find();
         final Path file = folder.resolve(isProgram ? program.group(1) + ".java" : "Snippet.java");
         Files.writeString(file, isProgram ? block.body() : wrapped(block));
-        final JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         final StringWriter messages = new StringWriter();
-        final boolean done = compiler.getTask(
+        final boolean done = COMPILER.getTask(
                         messages,
-                        null,
+                        FILES,
                         null,
                         List.of("-proc:none", "-nowarn", "-d", folder.toString(), "-cp", CLASS_PATH),
                         null,
-                        compiler.getStandardFileManager(null, null, null).getJavaFileObjects(file))
+                        FILES.getJavaFileObjects(file))
                 .call();
         return done ? "" : "does not compile: " + messages;
     }
@@ -199,6 +210,9 @@ class SnippetsTest {
     private String run(final List<String> mainAndArguments) throws IOException, InterruptedException {
         final List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Doutboard.bench.shorter=" + Integer.getInteger("outboard.bench.shorter", 1),
                 "-cp",
                 folder + File.pathSeparator + CLASS_PATH));
         command.addAll(mainAndArguments);

@@ -17,6 +17,9 @@ class PlannerTest {
 
     private static final long GRANULE = 256;
 
+    /** Operations, of which more than 1,024 are allocations, so that orders are searched. */
+    private static final int MANY_BLOCKS = 2_500;
+
     /** Ends a search after so many questions whether to go on, so that tests don't depend on the machine. */
     private static BooleanSupplier asked(final int times) {
         final int[] left = {times};
@@ -69,21 +72,21 @@ class PlannerTest {
 
     @Test
     void shouldSearchTracesOfManyBlocks() {
-        final Trace trace = Profiles.named("large", 4_000);
+        final Trace trace = Profiles.named("large", MANY_BLOCKS);
 
         final Layout first = plan(trace, GRANULE, 1, 0);
-        final Layout searched = plan(trace, GRANULE, 1, 2_000);
+        final Layout searched = plan(trace, GRANULE, 1, 1_000);
 
         assertTrue(searched.top() < first.top(), () -> searched.top() + " must be < " + first.top());
     }
 
     @Test
     void shouldFindTheSameWithTheSameSeed() {
-        final Trace trace = Profiles.named("large", 4_000);
+        final Trace trace = Profiles.named("large", MANY_BLOCKS);
 
         assertArrayEquals(
-                plan(trace, GRANULE, 7, 500).offsets(),
-                plan(trace, GRANULE, 7, 500).offsets());
+                plan(trace, GRANULE, 7, 200).offsets(),
+                plan(trace, GRANULE, 7, 200).offsets());
     }
 
     /** A block that is freed gives its place to the next at once. */

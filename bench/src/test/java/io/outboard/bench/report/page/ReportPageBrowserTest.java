@@ -40,8 +40,8 @@ class ReportPageBrowserTest {
                 const rgb = parseInt(style.getPropertyValue(line.colour).trim().slice(1), 16);
                 const near = (i, shift) => Math.abs(pixels[i] - (rgb >> shift & 255)) < 24;
                 let drawn = 0;
-                for (let i = 0; i < pixels.length; i += 4) {
-                  drawn += near(i, 16) && near(i + 1, 8) && near(i + 2, 0) && pixels[i + 3] > 200 ? 1 : 0;
+                for (let i = 0; i < pixels.length && drawn < 20; i += 4) {
+                  drawn += pixels[i + 3] > 200 && near(i, 16) && near(i + 1, 8) && near(i + 2, 0) ? 1 : 0;
                 }
                 if (drawn < 20) {
                   missing.push(`${figure.querySelector('figcaption').textContent}: ${line.name} ${drawn}`);
@@ -103,14 +103,26 @@ class ReportPageBrowserTest {
     }
 
     @BeforeEach
-    void open() throws IOException, InterruptedException {
+    void light() throws IOException, InterruptedException {
+        browser().blank();
         browser().colourScheme("light");
-        browser().resize(1280, 900, false);
-        browser().open(folder.resolve(ReportPage.FILE_NAME));
+    }
+
+    private static void open(final Path results, final int width, final int height, final boolean phone)
+            throws IOException, InterruptedException {
+        browser().blank();
+        browser().resize(width, height, phone);
+        browser().open(results.resolve(ReportPage.FILE_NAME));
+    }
+
+    private static void openComplete() throws IOException, InterruptedException {
+        open(folder, 1280, 900, false);
     }
 
     @Test
     void shouldLoadWithoutAComplaintOrARequest() throws IOException, InterruptedException {
+        openComplete();
+
         assertEquals("[]", browser().console());
         assertEquals("0", browser().evaluate("return performance.getEntriesByType('resource').length"));
         assertEquals("Outboard: NVIDIA H200, 2026-11-20 14:03 UTC", browser().evaluate("return document.title"));
@@ -118,14 +130,15 @@ class ReportPageBrowserTest {
 
     @Test
     void shouldDrawEveryChart() throws IOException, InterruptedException {
+        openComplete();
+
         assertEquals(CHARTS + "", browser().evaluate("return document.querySelectorAll('canvas').length"));
         assertEquals("", browser().evaluate(MISSING_LINES));
     }
 
     @Test
     void shouldFitAPhone() throws IOException, InterruptedException {
-        browser().resize(360, 740, true);
-        browser().open(folder.resolve(ReportPage.FILE_NAME));
+        open(folder, 360, 740, true);
 
         assertEquals("360", browser().evaluate("return innerWidth"));
         assertEquals("0 ", browser().evaluate(OVERFLOW));
@@ -157,13 +170,13 @@ class ReportPageBrowserTest {
         }
         ReportPage.write(many);
 
-        browser().open(many.resolve(ReportPage.FILE_NAME));
+        open(many, 1280, 900, false);
         assertEquals("", browser().evaluate(MISSING_LINES));
         assertEquals("0 ", browser().evaluate(OVERFLOW));
 
-        browser().resize(360, 740, true);
+        browser().blank();
         browser().colourScheme("dark");
-        browser().open(many.resolve(ReportPage.FILE_NAME));
+        open(many, 360, 740, true);
         assertEquals("0 ", browser().evaluate(OVERFLOW));
         assertEquals("", browser().evaluate(MISSING_LINES));
         assertEquals("[]", browser().console());
@@ -174,12 +187,11 @@ class ReportPageBrowserTest {
         Files.write(kernels.resolve(KernelsSection.FILE_NAME), KernelResultFiles.sample());
         ReportPage.write(kernels);
 
-        browser().open(kernels.resolve(ReportPage.FILE_NAME));
+        open(kernels, 1280, 900, false);
         assertEquals("8", browser().evaluate("return document.querySelectorAll('canvas').length"));
         assertEquals("", browser().evaluate(MISSING_LINES));
 
-        browser().resize(360, 740, true);
-        browser().open(kernels.resolve(ReportPage.FILE_NAME));
+        open(kernels, 360, 740, true);
         assertEquals("0 ", browser().evaluate(OVERFLOW));
         assertEquals("", browser().evaluate(MISSING_LINES));
         assertEquals("[]", browser().console());
@@ -206,8 +218,7 @@ class ReportPageBrowserTest {
             }
         }
         ReportPage.write(copy);
-        browser().resize(1400, 900, false);
-        browser().open(copy.resolve(ReportPage.FILE_NAME));
+        open(copy, 1400, 900, false);
 
         final double bottom = Double.parseDouble(
                 browser().evaluate("return document.querySelector('.first').getBoundingClientRect().bottom"));
@@ -219,8 +230,7 @@ class ReportPageBrowserTest {
                 .isBlank());
         assertEquals("", browser().evaluate(CLIPPED_LABELS));
 
-        browser().resize(420, 900, true);
-        browser().open(copy.resolve(ReportPage.FILE_NAME));
+        open(copy, 420, 900, true);
 
         assertEquals("420", browser().evaluate("return innerWidth"));
         assertEquals("0 ", browser().evaluate(OVERFLOW));
@@ -231,6 +241,8 @@ class ReportPageBrowserTest {
 
     @Test
     void shouldFollowTheWindowWhenItNarrows() throws IOException, InterruptedException {
+        openComplete();
+
         browser().resize(360, 740, true);
 
         assertEquals("0 ", browser().evaluate(OVERFLOW));
@@ -238,6 +250,8 @@ class ReportPageBrowserTest {
 
     @Test
     void shouldTurnDarkWithItsCharts() throws IOException, InterruptedException {
+        openComplete();
+
         final String background = "return getComputedStyle(document.documentElement).backgroundColor";
         final String line = "return Chart.getChart(document.querySelector('canvas')).data.datasets[0].borderColor";
         final String lightBackground = browser().evaluate(background);
@@ -253,6 +267,8 @@ class ReportPageBrowserTest {
 
     @Test
     void shouldSwitchALineOffInAllChartsOfItsLegend() throws IOException, InterruptedException {
+        openComplete();
+
         final String lines =
                 "return Array.from(document.querySelector('.charts[data-kind=latency]').querySelectorAll('canvas'), canvas =>"
                         + " Chart.getChart(canvas).data.datasets.map(line => line.label)).join(' ')";
@@ -271,6 +287,7 @@ class ReportPageBrowserTest {
 
     @Test
     void shouldKeepItsTablesWithoutScripts() throws IOException, InterruptedException {
+        browser().resize(1280, 900, false);
         browser().scripts(false);
         try {
             browser().open(folder.resolve(ReportPage.FILE_NAME));
