@@ -12,8 +12,8 @@ public final class Effort {
     /** Of seeds, of which each takes its time, one in so many. */
     static final int SEEDS_PART = 20;
 
-    /** Of a property's tries, and of rounds, one in so many. */
-    static final int TRIES_PART = 4;
+    /** Of a property's tries, and of rounds, one in so many; the thorough build has twice as many. */
+    private static final int TRIES_PART = 8;
 
     /** All of it so many times; 0 for a part. */
     private static final int TIMES = Integer.getInteger("outboard.long", 0);
@@ -52,7 +52,8 @@ public final class Effort {
 
     /** Tries or rounds, of so many. */
     public static int tries(final int all) {
-        return TIMES == 0 ? (all + TRIES_PART - 1) / TRIES_PART : Math.multiplyExact(all, TIMES);
+        final int part = isThorough() ? TRIES_PART / 2 : TRIES_PART;
+        return TIMES == 0 ? (all + part - 1) / part : Math.multiplyExact(all, TIMES);
     }
 
     /** Of a test that goes on for a while: nanoseconds, of so many milliseconds. */
