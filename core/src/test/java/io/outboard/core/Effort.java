@@ -1,5 +1,6 @@
 package io.outboard.core;
 
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
@@ -23,7 +24,8 @@ public final class Effort {
     /** Which of several is in turn in this run. */
     private static final int TURN = RANDOM.nextInt() & Integer.MAX_VALUE;
 
-    private static final int CLASS_TURN = RANDOM.nextInt() & Integer.MAX_VALUE;
+    /** One for all JVMs among which a build divides its tests; where there is no build, any. */
+    private static final int CLASS_TURN = turn(System.getProperty("outboard.turn", Integer.toString(TURN)));
 
     /** Seeds of a run: what fails names its own. */
     public record Seeds(long first, long last) {}
@@ -69,6 +71,11 @@ public final class Effort {
     /** Whether one of {@code of} things is for this run: one by default, or all. */
     public static boolean isInTurn(final int index, final int of) {
         return TIMES != 0 || TURN % of == index;
+    }
+
+    /** At least 0; builds that differ by a second only differ. */
+    static int turn(final String build) {
+        return new SplittableRandom(build.hashCode()).nextInt() & Integer.MAX_VALUE;
     }
 
     static Seeds part(final long all, final RandomGenerator random) {
