@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
@@ -75,7 +76,7 @@ public final class Environment {
             facts.put("baselines", baselines);
         }
         facts.put("jdk", jdk());
-        facts.put("flags", flags());
+        facts.put("flags", flags(ManagementFactory.getRuntimeMXBean().getInputArguments()));
         facts.put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"));
         facts.put("cpu", cpu());
         facts.put("commit", commit());
@@ -122,10 +123,13 @@ public final class Environment {
         return properties.getProperty("git.commit.id.abbrev", "unknown") + (dirty ? "-dirty" : "");
     }
 
-    /** The options that change how the JVM runs; those that only name folders say nothing about a result. */
-    private static String flags() {
-        final String flags = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> flag.startsWith("-X"))
+    /**
+     * Of a JVM's options, those that change how it runs or what is measured; those that only name folders say nothing about a
+     * result, nor does the terminal.
+     */
+    static String flags(final List<String> options) {
+        final String flags = options.stream()
+                .filter(option -> option.matches("-X.*|-Doutboard\\.(?!terminal=|columns=).*"))
                 .collect(Collectors.joining(" "));
         return flags.isEmpty() ? "none" : flags;
     }
