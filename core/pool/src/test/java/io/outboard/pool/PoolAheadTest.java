@@ -1,10 +1,13 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.VirtualMemorySource;
+import java.time.Duration;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -63,6 +66,106 @@ class PoolAheadTest {
             assertTrue(pool.statistics().limboBytes() < limboBytes);
             assertTrue(!device.waited.contains(Thread.currentThread()));
         }
+    }
+
+    /** As many blocks as a batch has are more than the pool holds: they were waited for only when nothing was left. */
+    @Test
+    void shouldSynchroniseBeforeMemoryIsNeededForFewLargeBlocks() throws InterruptedException {
+        final Device device = new Device(true);
+        try (Pool pool = pool(device)) {
+            for (int i = 0; i < 10; i++) {
+                pool.free(pool.allocate(4 * MIB));
+            }
+
+            assertTrue(device.first.await(5, TimeUnit.SECONDS));
+            assertTrue(!device.waited.contains(Thread.currentThread()));
+        }
+    }
+
+    /** One runs always, and ends only when the program has done a step of its own: who waits for it there waits for ever. */
+    private static final class Kernels extends IdleDevice {
+
+        private int ended;
+        private int waiting;
+        private int leaving;
+        private boolean idle;
+
+        Kernels() {
+            super(true);
+        }
+
+        /** Once all who want to wait for it do, and until they know. */
+        void endOne() throws InterruptedException {
+            while (Thread.getAllStackTraces().keySet().stream()
+                    .anyMatch(thread -> thread.getName().equals("outboard-kernels-synchronizer")
+                            && thread.getState() != Thread.State.WAITING
+                            && thread.getState() != Thread.State.TIMED_WAITING)) {
+                Thread.onSpinWait();
+            }
+            end();
+        }
+
+        private synchronized void end() throws InterruptedException {
+            ended++;
+            leaving = waiting;
+            waiting = 0;
+            notifyAll();
+            while (leaving > 0) {
+                wait();
+            }
+        }
+
+        synchronized void endAll() {
+            idle = true;
+            notifyAll();
+        }
+
+        @Override
+        public synchronized boolean isIdle() {
+            return idle;
+        }
+
+        @Override
+        public synchronized boolean synchronize() {
+            waiting++;
+            try {
+                for (final int before = ended; ended == before && !idle; ) {
+                    wait();
+                }
+            } catch (final InterruptedException e) {
+                throw new IllegalStateException("the test took too long", e);
+            } finally {
+                leaving--;
+                notifyAll();
+            }
+            return true;
+        }
+    }
+
+    /** As in the example KernelsInFlight, one allocation took as long as a kernel. */
+    @Test
+    void shouldNotWaitForKernelsWhilePoolsThatGrowAreSmall() {
+        final Kernels device = new Kernels();
+        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
+            final Pool pool = Pool.over(new FailingMemorySource(1024 * MIB).growingInPlace())
+                    .name("kernels")
+                    .firstRegionBytes(64 * MIB)
+                    .reuse(ReusePolicy.STRICT, device)
+                    .build();
+            final SplittableRandom random = new SplittableRandom(7);
+            for (int step = 0; step < 100; step++) {
+                final long[] buffers = new long[8];
+                for (int i = 0; i < buffers.length; i++) {
+                    buffers[i] = pool.allocate(random.nextLong(MIB, 4 * MIB));
+                }
+                for (final long buffer : buffers) {
+                    pool.free(buffer);
+                }
+                device.endOne();
+            }
+            device.endAll();
+            pool.close();
+        });
     }
 
     /** A capture that begins at that moment would break, and nobody would know why. */

@@ -37,6 +37,9 @@ abstract class LaneBlocks extends SpinLock {
     /** So much that is new in limbo is worth an epoch though memory isn't needed, in bytes. */
     volatile long recycledAbove = Long.MAX_VALUE;
 
+    /** A batch of more bytes is whole. */
+    volatile long closedAbove = Long.MAX_VALUE;
+
     public final Parts parts = new Parts();
 
     /** Why an attempt failed, for {@link Lane#placeOrSayWhy}. */
@@ -142,7 +145,7 @@ abstract class LaneBlocks extends SpinLock {
     }
 
     private void addToLimbo(final Part part, final long retired, final long sizeBytes) {
-        final boolean closed = limbo.add(part.id, retired, sizeBytes);
+        final boolean closed = limbo.add(part.id, retired, sizeBytes, closedAbove);
         if ((closed || limited) && limbo.newBytes() > recycledAbove) {
             lanes.wantsRecycling(number);
         }

@@ -189,9 +189,11 @@ public final class Lanes {
     /** Anew when there is another lane, or more memory. */
     private synchronized void planRecycling() {
         final Lane[] lanes = all;
-        final long bytes = rules.recycledAbove(totals.heldBytes());
+        final long heldBytes = totals.heldBytes();
+        final long bytes = rules.recycledAbove(heldBytes);
         for (final Lane lane : lanes) {
             lane.recycledAbove = bytes / lanes.length;
+            lane.closedAbove = rules.closedAbove(heldBytes);
         }
     }
 

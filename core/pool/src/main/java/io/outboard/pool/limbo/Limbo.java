@@ -117,13 +117,13 @@ public final class Limbo {
         return queue == all ? unused : unusedOfStreams;
     }
 
-    /** Puts a block in, right after {@link #reserve}. True if that closed a batch. */
-    public boolean add(final int part, final long retired, final long sizeBytes) {
+    /** Puts a block in, right after {@link #reserve}. True if that closed a batch, which is so full, or has more bytes than this. */
+    public boolean add(final int part, final long retired, final long sizeBytes, final long closedAbove) {
         final Batch batch = Objects.requireNonNull(last.open);
         batch.add(part, retired, sizeBytes);
         bytes += sizeBytes;
         newBytes += sizeBytes;
-        if (batch.count < Batch.BLOCKS) {
+        if (batch.count < Batch.BLOCKS && batch.bytes <= closedAbove) {
             return false;
         }
         close(last, batch);

@@ -1,5 +1,6 @@
 package io.outboard.pool.limbo;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -20,7 +21,7 @@ class LimboTest {
 
     private static void add(final Limbo limbo, final long retired, final long sizeBytes, final long stream) {
         limbo.reserve(stream);
-        limbo.add(0, retired, sizeBytes);
+        limbo.add(0, retired, sizeBytes, Long.MAX_VALUE);
     }
 
     private long use(final long sizeBytes, final long stream) {
@@ -61,6 +62,20 @@ class LimboTest {
         passAll();
         assertEquals(1, release(limbo).size());
         assertEquals(0, limbo.bytes());
+    }
+
+    @Test
+    void shouldCloseABatchOfManyBytesThoughItsBlocksAreFew() {
+        final boolean[] closed = new boolean[5];
+        for (int i = 0; i < closed.length; i++) {
+            limbo.reserve(Limbo.ALL_STREAMS);
+            closed[i] = limbo.add(0, i, 256, 512);
+        }
+        assertArrayEquals(new boolean[] {false, false, true, false, false}, closed);
+
+        passAll();
+        assertEquals(List.of(2L, 1L, 0L), release(limbo));
+        assertEquals(512, limbo.bytes());
     }
 
     /** The wait may have begun before the block was freed. */
