@@ -201,7 +201,7 @@ class ReportPageBrowserTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "h200-pool",
+                "h100-pool",
                 "h200-paper",
                 "strategies",
                 "h200-kernels",
