@@ -31,9 +31,13 @@ outboard() {
     "$bundle/run.sh" "$@"
 }
 
-# Threads in a pool over addresses only, unless another device is named.
 profile() {
-    outboard pool --device none --round-ms 300 --format json "$@" >>"$folder/profiles.json"
+    outboard pool --round-ms 300 --format json "$@" >>"$folder/profiles.json"
+}
+
+# Over addresses only, with a device that is always idle.
+addresses() {
+    profile --device none "$@"
 }
 
 megabytes() {
@@ -66,14 +70,14 @@ for part in "$@"; do
             ;;
         profiles)
             for others in 0 8; do
-                profile --profile own --threads 1,2,4,8,16 --reuse strict --region 1GiB --others $others
-                profile --profile own --threads 1,4,16 --reuse immediate,tracked --region 1GiB --others $others
-                profile --profile pairs --threads 1,2,4,8 --reuse strict --region 1GiB --others $others
+                addresses --profile own --threads 1,2,4,8,16 --reuse strict --region 1GiB --others $others
+                addresses --profile own --threads 1,4,16 --reuse immediate,tracked --region 1GiB --others $others
+                addresses --profile pairs --threads 1,2,4,8 --reuse strict --region 1GiB --others $others
             done
-            profile --profile own --threads 1,4,16 --reuse strict
-            profile --profile pairs --threads 1,8 --reuse strict
-            profile --profile larson --threads 1,4,16 --reuse strict --region 1GiB
-            profile --profile xmalloc --threads 1,4,16 --reuse strict --region 1GiB
+            addresses --profile own --threads 1,4,16 --reuse strict
+            addresses --profile pairs --threads 1,8 --reuse strict
+            addresses --profile larson --threads 1,4,16 --reuse strict --region 1GiB
+            addresses --profile xmalloc --threads 1,4,16 --reuse strict --region 1GiB
             profile --profile own --threads 1,16 --reuse strict --device 0
             ;;
         growing)

@@ -25,8 +25,8 @@ public final class Advice {
     private static final double GOOD_ENOUGH = 1.1;
     private static final double LITTLE_MORE = 1.02;
 
-    /** What no GPU can be asked for here: the median of {@code cudaMalloc} on an H200, as bench/results/h100-pool has it. */
-    public static final double CUDA_MALLOC_MICROS = 35.2;
+    /** What no GPU can be asked for here: the median of {@code cudaMalloc} on an H100, as bench/results/h100-pool has it. */
+    public static final double CUDA_MALLOC_MICROS = 36.0;
 
     private final Trace trace;
     private final @Nullable Long memoryBytes;
@@ -128,7 +128,7 @@ public final class Advice {
         if (drivers.isEmpty()) {
             return String.format(
                     Locale.ROOT,
-                    "the driver wasn't asked, without a GPU; on an H200 cudaMalloc takes %.1f us at the median, and a free waits for the device",
+                    "the driver wasn't asked, without a GPU; on an H100 cudaMalloc takes %.1f us at the median, and a free waits for the device",
                     CUDA_MALLOC_MICROS);
         }
         return "the driver: "
