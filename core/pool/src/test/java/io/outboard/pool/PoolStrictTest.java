@@ -69,8 +69,8 @@ class PoolStrictTest {
                     }
                 })
                 .build();
-        pool.free(pool.allocate(3 * MIB));
-        final FutureTask<Long> request = new FutureTask<>(() -> pool.allocate(3 * MIB));
+        fill(pool);
+        final FutureTask<Long> request = new FutureTask<>(() -> pool.allocate(MIB));
 
         pool.whileThreadsRest(() -> {
             mayEnd.set(true);
@@ -95,11 +95,17 @@ class PoolStrictTest {
                     }
                 })
                 .build();
-        pool.free(pool.allocate(3 * MIB));
+        fill(pool);
 
         pool.whileThreadsRest(pool::endThreads);
 
-        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(3 * MIB));
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(MIB));
+    }
+
+    /** With a quarter in limbo: more would be waited for ahead of need. */
+    private static void fill(final Pool pool) {
+        pool.allocate(3 * MIB);
+        pool.free(pool.allocate(MIB));
     }
 
     /** A program that frees while its kernels run: with the first region alone it would wait 24 times. */
