@@ -11,14 +11,18 @@
 #   growing    pools that grow, and pools that took all at once, in turn: GROWING rounds, 3 by default
 #   kernels    a program that keeps kernels in flight, without the agent and with it
 #
-# A part adds to its file.
+# A part adds to its file; charts replaces those of its run.
 set -eu
 usage() {
     echo "usage: bench/pool.sh BUNDLE FOLDER [charts|processes|sweep|profiles|growing|kernels]..." >&2
     exit 2
 }
-[ $# -ge 2 ] && [ -x "$1/run.sh" ] || usage
+[ $# -ge 2 ] || usage
 bundle=$1
+[ -x "$bundle/run.sh" ] || {
+    echo "pool.sh: bundle=$bundle must have run.sh; ./outboard bundle makes it in bench/target/bundle" >&2
+    exit 2
+}
 folder=$2
 shift 2
 [ $# -gt 0 ] || set -- charts processes sweep profiles growing kernels

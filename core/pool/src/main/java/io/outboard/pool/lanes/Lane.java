@@ -219,7 +219,7 @@ public final class Lane extends LaneBlocks {
         }
     }
 
-    /** An epoch is about to begin: for what is in batches that are full, unless every byte counts. */
+    /** An epoch is about to begin: for what is in batches that are closed, unless every byte counts. */
     public void closeFull() {
         lock();
         try {

@@ -37,7 +37,7 @@ abstract class LaneBlocks extends SpinLock {
     /** So much that is new in limbo is worth an epoch though memory isn't needed, in bytes. */
     volatile long recycledAbove = Long.MAX_VALUE;
 
-    /** A batch of more bytes is whole. */
+    /** A batch of more bytes is closed, however few its blocks are. */
     volatile long closedAbove = Long.MAX_VALUE;
 
     public final Parts parts = new Parts();

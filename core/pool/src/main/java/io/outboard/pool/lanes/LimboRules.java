@@ -10,7 +10,7 @@ package io.outboard.pool.lanes;
  * @param limited the program says how much may be in limbo; else whole batches are looked at
  * @param mostNewBytes so much that is new in limbo is worth an epoch though memory isn't needed...
  * @param newShare ... or such a part of what the pool holds, if that is less; 0 for none
- * @param large a batch that has as much is whole, however few its blocks are
+ * @param large a batch that has more than that is closed, however few its blocks are
  */
 public record LimboRules(
         boolean immediate, boolean ordered, boolean limited, long mostNewBytes, long newShare, boolean large) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>{@link #add} puts a block into an open batch: that of its stream, or the one for blocks that any stream may use.
- *   <li>A batch that is full, or at {@link #close}, notes its epoch, and waits behind those that were closed before.
+ *   <li>A batch that has 64 blocks or many bytes, or at {@link #close}, notes its epoch, and waits behind those that were closed before.
  *   <li>{@link #nextReady} names the batches one by one whose epoch is over, since to release all at once would take long.
  * </ol>
  *
@@ -117,7 +117,7 @@ public final class Limbo {
         return queue == all ? unused : unusedOfStreams;
     }
 
-    /** Puts a block in, right after {@link #reserve}. True if that closed a batch, which is so full, or has more bytes than this. */
+    /** Puts a block in, right after {@link #reserve}. True if that closed its batch: it has 64 blocks, or more bytes than this. */
     public boolean add(final int part, final long retired, final long sizeBytes, final long closedAbove) {
         final Batch batch = Objects.requireNonNull(last.open);
         batch.add(part, retired, sizeBytes);
