@@ -1,6 +1,6 @@
 package io.outboard.bench.trace;
 
-import io.outboard.pool.record.Recorder;
+import io.outboard.pool.internal.record.Recorder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -9,7 +9,7 @@ import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
-import io.outboard.pool.record.Recorder;
+import io.outboard.pool.internal.record.Recorder;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;

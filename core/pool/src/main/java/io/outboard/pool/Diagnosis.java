@@ -2,11 +2,11 @@ package io.outboard.pool;
 
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.ByteSize;
-import io.outboard.pool.events.PoolEvents;
-import io.outboard.pool.events.StatisticsEvent;
-import io.outboard.pool.growth.Growth;
-import io.outboard.pool.lanes.LaneTotals;
-import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.internal.arena.ArenaTotals;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.events.PoolEvents;
+import io.outboard.pool.internal.events.StatisticsEvent;
+import io.outboard.pool.internal.growth.Growth;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,7 +24,7 @@ final class Diagnosis {
     private final ReusePolicy policy;
     private final String strategy;
     private final long limitBytes;
-    private final Lanes lanes;
+    private final Arenas arenas;
     private final Growth growth;
     private final Recycler recycler;
     private final PoolEvents events;
@@ -35,7 +35,7 @@ final class Diagnosis {
 
     Diagnosis(
             final PoolBuilder builder,
-            final Lanes lanes,
+            final Arenas arenas,
             final Growth growth,
             final Recycler recycler,
             final @Nullable LeakTracker tracker,
@@ -46,7 +46,7 @@ final class Diagnosis {
         policy = builder.policy;
         strategy = builder.strategy;
         limitBytes = builder.shownLimitBytes();
-        this.lanes = lanes;
+        this.arenas = arenas;
         this.growth = growth;
         this.recycler = recycler;
         this.tracker = tracker;
@@ -54,10 +54,10 @@ final class Diagnosis {
 
     /** See {@link Pool#statistics}. */
     PoolStatistics statistics() {
-        lanes.settle();
-        final LaneTotals totals = lanes.totals;
+        arenas.settle();
+        final ArenaTotals totals = arenas.totals;
         return new PoolStatistics(
-                lanes.main().parts.all().length,
+                arenas.main().parts.all().length,
                 totals.heldBytes(),
                 limitBytes,
                 totals.usedBytes(),
@@ -80,7 +80,7 @@ final class Diagnosis {
     /** Tells Java Flight Recorder the numbers, if it records them. */
     void record() {
         final StatisticsEvent event = events.statistics();
-        if (event != null && !lanes.isClosed()) {
+        if (event != null && !arenas.isClosed()) {
             final PoolStatistics now = statistics();
             event.policy = policyName();
             event.strategy = strategy;
@@ -113,11 +113,11 @@ final class Diagnosis {
 
     /** See {@link Pool#largestFreeBlockBytes}. */
     long largestFreeBlockBytes() {
-        lanes.whole.lock();
+        arenas.whole.lock();
         try {
-            return lanes.whole.largestFreeBlockBytes();
+            return arenas.whole.largestFreeBlockBytes();
         } finally {
-            lanes.whole.unlock();
+            arenas.whole.unlock();
         }
     }
 
@@ -132,16 +132,16 @@ final class Diagnosis {
     }
 
     private PoolDump copy() {
-        return new PoolDump(this, lanes, growth);
+        return new PoolDump(this, arenas, growth);
     }
 
     /** See {@link Pool#forEachBlock}. */
     void forEachBlock(final BlockVisitor visitor) {
-        lanes.whole.lock();
+        arenas.whole.lock();
         try {
-            lanes.whole.forEachBlock(visitor);
+            arenas.whole.forEachBlock(visitor);
         } finally {
-            lanes.whole.unlock();
+            arenas.whole.unlock();
         }
     }
 
@@ -161,6 +161,6 @@ final class Diagnosis {
     @Override
     public String toString() {
         return label + " [" + policyName() + ", " + strategy + ", "
-                + (lanes.isClosed() ? "closed" : statistics().toString()) + "]";
+                + (arenas.isClosed() ? "closed" : statistics().toString()) + "]";
     }
 }

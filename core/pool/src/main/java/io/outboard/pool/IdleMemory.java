@@ -2,8 +2,8 @@ package io.outboard.pool;
 
 import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
-import io.outboard.pool.guard.OwnThreads;
-import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.guard.OwnThreads;
 import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +29,7 @@ final class IdleMemory implements MemoryUser {
 
     private final String label;
     private final MemorySource source;
-    private final Lanes lanes;
+    private final Arenas arenas;
     private final OwnThreads threads;
     private final long keptMillis;
     private final long keptBytes;
@@ -41,10 +41,10 @@ final class IdleMemory implements MemoryUser {
     /** The source may outlive a pool that is forgotten. */
     private WeakReference<Pool> pool = new WeakReference<>(null);
 
-    IdleMemory(final PoolBuilder builder, final Lanes lanes, final OwnThreads threads) {
+    IdleMemory(final PoolBuilder builder, final Arenas arenas, final OwnThreads threads) {
         label = builder.label();
         source = builder.source;
-        this.lanes = lanes;
+        this.arenas = arenas;
         this.threads = threads;
         keptMillis = builder.kept == null ? Long.MAX_VALUE : builder.kept.toMillis();
         keptBytes = builder.keptBytes;
@@ -125,7 +125,7 @@ final class IdleMemory implements MemoryUser {
             source.removeUser(this);
         } else if (threads.enter()) {
             try {
-                final long heldBytes = lanes.totals.heldBytes();
+                final long heldBytes = arenas.totals.heldBytes();
                 pressed.trimTo(Math.max(keptBytes, heldBytes - bytes));
             } finally {
                 threads.leave();
@@ -135,7 +135,7 @@ final class IdleMemory implements MemoryUser {
 
     @Override
     public long usedBytes() {
-        return lanes.totals.usedBytes();
+        return arenas.totals.usedBytes();
     }
 
     private void attempt(final Pool pool, final boolean periodEnds) {
@@ -152,9 +152,9 @@ final class IdleMemory implements MemoryUser {
 
     /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
     void giveBackIdle(final Pool pool) {
-        final long neededBytes = lanes.totals.takePeakNeeded();
+        final long neededBytes = arenas.totals.takePeakNeeded();
         final long bytes = Math.max(keptBytes, neededBytes + neededBytes / SHARE);
-        final long heldBytes = lanes.totals.heldBytes();
+        final long heldBytes = arenas.totals.heldBytes();
         if (heldBytes - bytes > heldBytes / SHARE && idle.mayTry()) {
             tryTo(pool, bytes, heldBytes, idle);
         }
@@ -162,7 +162,7 @@ final class IdleMemory implements MemoryUser {
 
     /** Gives back what is missing on the device, as far as it is free here. */
     void giveBackUnderPressure(final Pool pool) {
-        final long heldBytes = lanes.totals.heldBytes();
+        final long heldBytes = arenas.totals.heldBytes();
         if (leftBytes == 0 || heldBytes <= keptBytes) {
             return;
         }

@@ -1,6 +1,6 @@
 package io.outboard.pool;
 
-import io.outboard.pool.limbo.Limbo;
+import io.outboard.pool.internal.limbo.Limbo;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Cleaner.Cleanable;

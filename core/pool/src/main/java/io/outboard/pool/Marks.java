@@ -1,12 +1,12 @@
 package io.outboard.pool;
 
-import io.outboard.pool.events.PoolEvents;
-import io.outboard.pool.guard.Failures;
-import io.outboard.pool.lanes.Lane;
-import io.outboard.pool.lanes.Lanes;
-import io.outboard.pool.limbo.Epochs;
-import io.outboard.pool.limbo.Limbo;
-import io.outboard.pool.limbo.StreamEpochs;
+import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.events.PoolEvents;
+import io.outboard.pool.internal.guard.Failures;
+import io.outboard.pool.internal.limbo.Epochs;
+import io.outboard.pool.internal.limbo.Limbo;
+import io.outboard.pool.internal.limbo.StreamEpochs;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Marks of the device's work, of all or of each stream, and what is known of them: with {@link ReusePolicy#TRACKED} and {@link
  * ReusePolicy#STREAM_ORDERED} an epoch passes when the work before its mark has finished.
  *
- * <p>The mark lock guards them, and is held while the device is asked about them. No lane's lock is held then.
+ * <p>The mark lock guards them, and is held while the device is asked about them. No arena's lock is held then.
  */
 final class Marks {
 
     private final DeviceWork work;
-    private final Lanes lanes;
+    private final Arenas arenas;
     private final StreamEpochs epochs;
     private final PoolEvents events;
 
@@ -35,10 +35,10 @@ final class Marks {
     /** Guarded by the mark lock. */
     private boolean ended;
 
-    Marks(final DeviceWork work, final Lanes lanes, final PoolEvents events, final LongAdder waits) {
+    Marks(final DeviceWork work, final Arenas arenas, final PoolEvents events, final LongAdder waits) {
         this.work = work;
-        this.lanes = lanes;
-        epochs = lanes.epochs;
+        this.arenas = arenas;
+        epochs = arenas.epochs;
         this.events = events;
         this.waits = waits;
     }
@@ -90,8 +90,8 @@ final class Marks {
             final Epochs ending = epochs.end(stream);
             if (ending != null) {
                 try {
-                    for (final Lane lane : lanes.all()) {
-                        lane.endStream(stream);
+                    for (final Arena arena : arenas.all()) {
+                        arena.endStream(stream);
                     }
                     if (ending.isAwaited() && !ended && !work.isCapturing()) {
                         mark(ending);

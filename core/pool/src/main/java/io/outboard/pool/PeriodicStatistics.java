@@ -1,6 +1,6 @@
 package io.outboard.pool;
 
-import io.outboard.pool.events.StatisticsEvent;
+import io.outboard.pool.internal.events.StatisticsEvent;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;

@@ -7,9 +7,9 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
-import io.outboard.pool.guard.Failures;
-import io.outboard.pool.guard.OwnThreads;
-import io.outboard.pool.limbo.Limbo;
+import io.outboard.pool.internal.guard.Failures;
+import io.outboard.pool.internal.guard.OwnThreads;
+import io.outboard.pool.internal.limbo.Limbo;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -57,7 +57,7 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
     }
 
     /**
-     * Starts to describe a pool.
+     * BlockStarts to describe a pool.
      *
      * @param source where regions come from; the pool doesn't close it
      * @return a builder with defaults: {@code tlsf}, {@link ReusePolicy#STRICT} over a {@link DeviceMemorySource} and
@@ -240,7 +240,7 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @return true if it does; of a region whose memory moves, also where its memory has moved away
      */
     public boolean contains(final long address) {
-        return lanes.holds(address);
+        return arenas.holds(address);
     }
 
     // Giving back
@@ -259,12 +259,12 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
-        if (lanes.totals.heldBytes() > bytes && !recycler.isCapturing()) {
+        if (arenas.totals.heldBytes() > bytes && !recycler.isCapturing()) {
             recycler.recycle();
-            lanes.releaseAll();
+            arenas.releaseAll();
             growth.trimTo(bytes, recycler::isCapturing);
         }
-        return lanes.totals.heldBytes();
+        return arenas.totals.heldBytes();
     }
 
     /**
@@ -276,10 +276,10 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
     @Override
     public void close() {
         synchronized (exhaustion) {
-            if (lanes.isClosed()) {
+            if (arenas.isClosed()) {
                 return;
             }
-            lanes.close();
+            arenas.close();
         }
         idle.end();
         final Failures failures = new Failures();

@@ -4,19 +4,19 @@ import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.spi.Arguments;
-import io.outboard.pool.events.PoolEvents;
-import io.outboard.pool.growth.Growth;
-import io.outboard.pool.growth.GrowthPlan;
-import io.outboard.pool.growth.RegionMaker;
-import io.outboard.pool.guard.OwnThreads;
-import io.outboard.pool.guard.StackReserve;
-import io.outboard.pool.lanes.ChunkStrategies;
-import io.outboard.pool.lanes.Lane;
-import io.outboard.pool.lanes.Lanes;
-import io.outboard.pool.lanes.LimboRules;
-import io.outboard.pool.lanes.Part;
-import io.outboard.pool.limbo.Limbo;
-import io.outboard.pool.record.Recorder;
+import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.arena.ChunkStrategies;
+import io.outboard.pool.internal.arena.LimboRules;
+import io.outboard.pool.internal.arena.Segment;
+import io.outboard.pool.internal.events.PoolEvents;
+import io.outboard.pool.internal.growth.Growth;
+import io.outboard.pool.internal.growth.GrowthPlan;
+import io.outboard.pool.internal.growth.RegionMaker;
+import io.outboard.pool.internal.guard.OwnThreads;
+import io.outboard.pool.internal.guard.StackReserve;
+import io.outboard.pool.internal.limbo.Limbo;
+import io.outboard.pool.internal.record.Recorder;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Pool} does with blocks: which lane has to do it, what if that can't, and events for who records them. It is a class
+ * What a {@link Pool} does with blocks: which arena has to do it, what if that can't, and events for who records them. It is a class
  * of its own, so that {@link Pool} is what users read; and one object with that, since each operation comes by here.
  *
  * <p>Safe for any number of threads. What each method does, returns and throws {@link Pool} says.
@@ -35,10 +35,10 @@ abstract class PoolBlocks {
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     final ReusePolicy policy;
-    final Lanes lanes;
+    final Arenas arenas;
     final Growth growth;
     final Recycler recycler;
-    final Exhaustion exhaustion;
+    final AllocationSlowPath exhaustion;
     final Diagnosis diagnosis;
     final @Nullable LeakTracker tracker;
     final IdleMemory idle;
@@ -61,13 +61,14 @@ abstract class PoolBlocks {
         events = new PoolEvents(builder.name);
         final StrategyProvider provider = Strategies.named(builder.strategy);
         final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
-        lanes = new Lanes(rules(builder), builder.spreadLanes, new ChunkStrategies(provider, builder.strategyOptions));
-        growth = new Growth(plan(builder), lanes, maker, events);
-        recycler = new Recycler(builder, lanes, threads);
+        arenas = new Arenas(
+                rules(builder), builder.spreadArenas, new ChunkStrategies(provider, builder.strategyOptions));
+        growth = new Growth(plan(builder), arenas, maker, events);
+        recycler = new Recycler(builder, arenas, threads);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
-        diagnosis = new Diagnosis(builder, lanes, growth, recycler, tracker, events);
-        exhaustion = new Exhaustion(builder, lanes, growth, recycler, events, diagnosis);
-        idle = new IdleMemory(builder, lanes, threads);
+        diagnosis = new Diagnosis(builder, arenas, growth, recycler, tracker, events);
+        exhaustion = new AllocationSlowPath(builder, arenas, growth, recycler, events, diagnosis);
+        idle = new IdleMemory(builder, arenas, threads);
     }
 
     private static LimboRules rules(final PoolBuilder builder) {
@@ -94,12 +95,12 @@ abstract class PoolBlocks {
     }
 
     final void beginStep() {
-        lanes.whole.lock();
+        arenas.whole.lock();
         try {
-            lanes.checkOpen();
-            lanes.whole.step();
+            arenas.checkOpen();
+            arenas.whole.step();
         } finally {
-            lanes.whole.unlock();
+            arenas.whole.unlock();
         }
     }
 
@@ -139,7 +140,7 @@ abstract class PoolBlocks {
     }
 
     private long takeUnobserved(final long sizeBytes, final long alignmentBytes) {
-        final long address = lanes.home().allocate(sizeBytes, alignmentBytes);
+        final long address = arenas.home().allocate(sizeBytes, alignmentBytes);
         return address == Strategy.NO_SPACE ? takeSlowly(sizeBytes, alignmentBytes) : address;
     }
 
@@ -156,7 +157,7 @@ abstract class PoolBlocks {
 
     private long takeOrdered(final long sizeBytes, final long stream) {
         Arguments.checkSize(sizeBytes);
-        final long address = lanes.home().allocateOrdered(sizeBytes, recycler.granuleMask(), stream);
+        final long address = arenas.home().allocateOrdered(sizeBytes, recycler.granuleMask(), stream);
         return address == Strategy.NO_SPACE ? takeSlowly(sizeBytes, 1) : address;
     }
 
@@ -175,15 +176,15 @@ abstract class PoolBlocks {
         } else {
             giveBackUnobserved(address, stream);
         }
-        final Lane wanting = lanes.wanting();
+        final Arena wanting = arenas.wanting();
         if (wanting != null) {
             recycleAsPlanned(wanting);
         }
     }
 
-    private void recycleAsPlanned(final Lane lane) {
+    private void recycleAsPlanned(final Arena arena) {
         try {
-            recycler.recycleAsPlanned(lane);
+            recycler.recycleAsPlanned(arena);
         } catch (final StackOverflowError ignored) {
             // The block is freed, and this isn't needed now: a later free does it.
         }
@@ -205,13 +206,13 @@ abstract class PoolBlocks {
 
     /** Answers the size of the block, in bytes, if only its owner knows that. */
     private long giveBackUnobserved(final long address, final long stream) {
-        final Part chunk = lanes.chunkAt(address);
-        return chunk == null ? lanes.main().free(null, address, stream) : giveBackToChunk(chunk, address, stream);
+        final Segment chunk = arenas.chunkAt(address);
+        return chunk == null ? arenas.main().free(null, address, stream) : giveBackToChunk(chunk, address, stream);
     }
 
-    private long giveBackToChunk(final Part chunk, final long address, final long stream) {
-        final Lane owner = Objects.requireNonNull(chunk.owner);
-        final Lane home = lanes.home();
+    private long giveBackToChunk(final Segment chunk, final long address, final long stream) {
+        final Arena owner = Objects.requireNonNull(chunk.owner);
+        final Arena home = arenas.home();
         // A stream's own blocks are for the stream's next request, and events tell sizes: both are known to the owner
         // only.
         if (owner == home
@@ -251,16 +252,16 @@ abstract class PoolBlocks {
     // In use
 
     final void shrink(final long address, final long newSizeBytes) {
-        final Part chunk = lanes.chunkAt(address);
-        laneOf(chunk).trim(chunk, address, newSizeBytes);
+        final Segment chunk = arenas.chunkAt(address);
+        arenaOf(chunk).trim(chunk, address, newSizeBytes);
         resized(address, newSizeBytes);
     }
 
     final boolean grow(final long address, final long newSizeBytes) {
-        final Part chunk = lanes.chunkAt(address);
-        final long extended = laneOf(chunk).extend(chunk, address, newSizeBytes);
+        final Segment chunk = arenas.chunkAt(address);
+        final long extended = arenaOf(chunk).extend(chunk, address, newSizeBytes);
         final boolean done =
-                extended == Part.NEEDS_MEMORY ? growth.growAndExtend(address, newSizeBytes) : extended >= 0;
+                extended == Segment.NEEDS_MEMORY ? growth.growAndExtend(address, newSizeBytes) : extended >= 0;
         if (done) {
             resized(address, newSizeBytes);
         }
@@ -275,20 +276,20 @@ abstract class PoolBlocks {
     }
 
     final long measure(final long address) {
-        final Part chunk = lanes.chunkAt(address);
-        return laneOf(chunk).sizeOf(chunk, address);
+        final Segment chunk = arenas.chunkAt(address);
+        return arenaOf(chunk).sizeOf(chunk, address);
     }
 
-    private Lane laneOf(final @Nullable Part chunk) {
-        return chunk == null ? lanes.main() : Objects.requireNonNull(chunk.owner);
+    private Arena arenaOf(final @Nullable Segment chunk) {
+        return chunk == null ? arenas.main() : Objects.requireNonNull(chunk.owner);
     }
 
     final boolean isClosed() {
-        return lanes.isClosed();
+        return arenas.isClosed();
     }
 
     final void checkOpen() {
-        lanes.checkOpen();
+        arenas.checkOpen();
     }
 
     // Recording

@@ -44,8 +44,8 @@ public final class PoolBuilder {
     @Nullable
     Path dumpFolder;
 
-    /** Lanes beside the main one that there are from the start, with threads spread over them. */
-    int spreadLanes;
+    /** Arenas beside the main one that there are from the start, with threads spread over them. */
+    int spreadArenas;
 
     LeakLevel leakLevel = LeakLevel.OFF;
     boolean reclaimLeaks;
@@ -260,8 +260,8 @@ public final class PoolBuilder {
     }
 
     /** For tests: threads needn't contend first. */
-    PoolBuilder spread(final int lanes) {
-        spreadLanes = lanes;
+    PoolBuilder spread(final int arenas) {
+        spreadArenas = arenas;
         return this;
     }
 

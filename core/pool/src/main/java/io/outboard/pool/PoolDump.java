@@ -1,8 +1,8 @@
 package io.outboard.pool;
 
 import io.outboard.core.Region;
-import io.outboard.pool.growth.Growth;
-import io.outboard.pool.lanes.Lanes;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.growth.Growth;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
@@ -32,18 +32,18 @@ final class PoolDump {
     private int length;
 
     /** Copies, while nothing changes: all locks are taken for that. */
-    PoolDump(final Diagnosis diagnosis, final Lanes lanes, final Growth growth) {
-        lanes.settle();
-        lanes.whole.lock();
+    PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth) {
+        arenas.settle();
+        arenas.whole.lock();
         try {
             statistics = diagnosis.statistics();
             final LongHashSet limbo = new LongHashSet();
-            lanes.whole.forEachInLimbo(limbo::add);
+            arenas.whole.forEachInLimbo(limbo::add);
             regions = growth.held();
-            lanes.whole.forEachBlock((address, sizeBytes, free) ->
+            arenas.whole.forEachBlock((address, sizeBytes, free) ->
                     add(address, sizeBytes, free ? FREE : limbo.contains(address) ? LIMBO : USED));
         } finally {
-            lanes.whole.unlock();
+            arenas.whole.unlock();
         }
     }
 

@@ -1,29 +1,29 @@
 package io.outboard.pool;
 
 import io.outboard.core.Strategy;
-import io.outboard.pool.events.PoolEvents;
-import io.outboard.pool.guard.Failures;
-import io.outboard.pool.guard.OwnThreads;
-import io.outboard.pool.guard.StackReserve;
-import io.outboard.pool.lanes.Lane;
-import io.outboard.pool.lanes.Lanes;
-import io.outboard.pool.limbo.Epochs;
-import io.outboard.pool.limbo.StreamEpochs;
+import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.events.PoolEvents;
+import io.outboard.pool.internal.guard.Failures;
+import io.outboard.pool.internal.guard.OwnThreads;
+import io.outboard.pool.internal.guard.StackReserve;
+import io.outboard.pool.internal.limbo.Epochs;
+import io.outboard.pool.internal.limbo.StreamEpochs;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the device, so that blocks in limbo can be used again: makes {@link Epochs} begin and pass. What is free then the lanes see
+ * Asks the device, so that blocks in limbo can be used again: makes {@link Epochs} begin and pass. What is free then the arenas see
  * for themselves.
  *
  * <p>With {@link ReusePolicy#STRICT} an epoch is one synchronisation of the device: by the thread that needs memory if the device
  * is idle, by {@link Synchronizer} if it is busy. No lock is held. With {@link ReusePolicy#TRACKED} and
  * {@link ReusePolicy#STREAM_ORDERED} it is a mark, see {@link Marks}.
- * No lane's lock is held while the device is asked anything. If the device fails, no epoch passes, and nothing is lost.
+ * No arena's lock is held while the device is asked anything. If the device fails, no epoch passes, and nothing is lost.
  *
- * <p>A request is placed in the same hold of its lane's lock in which its epoch passes: in between another thread might take all
+ * <p>A request is placed in the same hold of its arena's lock in which its epoch passes: in between another thread might take all
  * that came free, and this one would make the pool grow.
  */
 final class Recycler {
@@ -48,7 +48,7 @@ final class Recycler {
     private final ReusePolicy policy;
     private final DeviceWork work;
     private final long granuleMask;
-    private final Lanes lanes;
+    private final Arenas arenas;
     private final StreamEpochs epochs;
     private final PoolEvents events;
     private final Synchronizer synchronizer;
@@ -63,15 +63,15 @@ final class Recycler {
     /** The pool's allocations when an epoch of all work passed last, and memory came back. */
     private volatile long allocationsBefore;
 
-    Recycler(final PoolBuilder builder, final Lanes lanes, final OwnThreads threads) {
+    Recycler(final PoolBuilder builder, final Arenas arenas, final OwnThreads threads) {
         policy = builder.policy;
         work = builder.work;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
-        this.lanes = lanes;
-        epochs = lanes.epochs;
+        this.arenas = arenas;
+        epochs = arenas.epochs;
         events = new PoolEvents(builder.name);
         synchronizer = new Synchronizer(this, epochs.all, threads, builder.name);
-        marks = new Marks(work, lanes, events, waits);
+        marks = new Marks(work, arenas, events, waits);
     }
 
     /** Less one, the bits of an address below a granule. */
@@ -92,13 +92,13 @@ final class Recycler {
      * @param wait whether to wait for unfinished work; else no thread is held up by the device
      * @return an address, {@code NO_SPACE}, or {@link #OVERTAKEN}
      */
-    long recycleAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
+    long recycleAndPlace(final Arena home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
         if (policy == ReusePolicy.IMMEDIATE || (!wait && marks.isAwaiting())) {
-            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+            return arenas.placeAnywhere(home, sizeBytes, alignmentBytes);
         }
-        lanes.closeAll();
-        if (lanes.totals.limboBytes() == 0) {
-            return lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        arenas.closeAll();
+        if (arenas.totals.limboBytes() == 0) {
+            return arenas.placeAnywhere(home, sizeBytes, alignmentBytes);
         }
         return policy == ReusePolicy.STRICT
                 ? synchroniseAndPlace(home, sizeBytes, alignmentBytes, wait)
@@ -106,10 +106,10 @@ final class Recycler {
     }
 
     /**
-     * Recycles what is in the limbo of this lane, if that is worth while, and places a request there: before the lane takes
-     * more memory, which other lanes would miss.
+     * Recycles what is in the limbo of this arena, if that is worth while, and places a request there: before the arena takes
+     * more memory, which other arenas would miss.
      */
-    long recycleAtHome(final Lane home, final long sizeBytes, final long alignmentBytes) {
+    long recycleAtHome(final Arena home, final long sizeBytes, final long alignmentBytes) {
         if (policy == ReusePolicy.IMMEDIATE || !home.hasMuchInLimbo()) {
             return Strategy.NO_SPACE;
         }
@@ -135,9 +135,9 @@ final class Recycler {
         }
     }
 
-    /** Recycles what is in the main lane's limbo, if that is much, for chunks. False if nothing came back. */
+    /** Recycles what is in the main arena's limbo, if that is much, for chunks. False if nothing came back. */
     boolean recycleMain() {
-        final Lane main = lanes.main();
+        final Arena main = arenas.main();
         if (policy == ReusePolicy.IMMEDIATE || marks.isAwaiting() || !main.hasMuchInLimbo()) {
             return false;
         }
@@ -152,7 +152,7 @@ final class Recycler {
     }
 
     private long synchroniseAndPlace(
-            final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
+            final Arena home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
         final long needed = epochs.all.needed();
         final long epoch = synchroniseIfIdle();
         if (epoch != NONE) {
@@ -162,7 +162,7 @@ final class Recycler {
         }
         final long attempt = isCapturing() ? Synchronizer.NO_ATTEMPT : synchronizer.request(needed);
         // While the device works: another thread may have waited for it, or freed what fits.
-        final long address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+        final long address = arenas.placeAnywhere(home, sizeBytes, alignmentBytes);
         if (address != Strategy.NO_SPACE || !synchronizer.await(attempt, needed, wait)) {
             return address;
         }
@@ -171,30 +171,30 @@ final class Recycler {
 
     /** Before an epoch passes. */
     private long comesBack() {
-        final long before = lanes.totals.allocations();
+        final long before = arenas.totals.allocations();
         allocationsBefore = before;
         return before;
     }
 
     /** Places a request in what has come back, unless others were faster. */
-    private long placeBack(final Lane home, final long sizeBytes, final long alignmentBytes, final long before) {
-        final long address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
-        return address == Strategy.NO_SPACE && lanes.totals.allocations() != before ? OVERTAKEN : address;
+    private long placeBack(final Arena home, final long sizeBytes, final long alignmentBytes, final long before) {
+        final long address = arenas.placeAnywhere(home, sizeBytes, alignmentBytes);
+        return address == Strategy.NO_SPACE && arenas.totals.allocations() != before ? OVERTAKEN : address;
     }
 
-    private long markAndPlace(final Lane home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
+    private long markAndPlace(final Arena home, final long sizeBytes, final long alignmentBytes, final boolean wait) {
         marks.lock();
         try {
             marks.markAndAsk();
             long address = home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
             if (address == Strategy.NO_SPACE) {
-                address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+                address = arenas.placeAnywhere(home, sizeBytes, alignmentBytes);
             }
             if (address == Strategy.NO_SPACE && wait) {
                 marks.awaitOldest();
                 address = home.passAndAllocate(StreamEpochs.MARKED, sizeBytes, alignmentBytes);
                 if (address == Strategy.NO_SPACE) {
-                    address = lanes.placeAnywhere(home, sizeBytes, alignmentBytes);
+                    address = arenas.placeAnywhere(home, sizeBytes, alignmentBytes);
                 }
             }
             return address;
@@ -205,7 +205,7 @@ final class Recycler {
 
     /** Whether the pool had better grow than wait for what is in limbo, when it would hold so much then. */
     boolean mayGrowTo(final long bytes) {
-        return bytes / MOST_TIMES_PEAK <= lanes.totals.peakUsedBytes();
+        return bytes / MOST_TIMES_PEAK <= arenas.totals.peakUsedBytes();
     }
 
     /** After so many waits of {@link #recycleAndPlace} all has come back that is in limbo now. */
@@ -217,23 +217,23 @@ final class Recycler {
             // One would do; but others may take what comes back.
             return MOST_OVERTAKEN;
         }
-        lanes.closeAll();
+        arenas.closeAll();
         return 1 + marks.count();
     }
 
     // Without one
 
     /** Recycles because there is much that is new in limbo, not because memory is needed. Doesn't wait for the device's work. */
-    void recycleAsPlanned(final Lane lane) {
-        lanes.recycling();
-        lane.closeFull();
+    void recycleAsPlanned(final Arena arena) {
+        arenas.recycling();
+        arena.closeFull();
         if (policy == ReusePolicy.STRICT && work.isGuarded()) {
             synchronizer.request(epochs.all.needed());
             return;
         }
         StackReserve.claimMore();
         if (policy == ReusePolicy.STRICT) {
-            lane.close();
+            arena.close();
             final long needed = epochs.all.needed();
             final long epoch = synchroniseIfIdle();
             pass(epoch);
@@ -248,7 +248,7 @@ final class Recycler {
     /** Recycles all that the policy allows: with {@link ReusePolicy#STRICT} it waits for the device. */
     void recycle() {
         StackReserve.claimMore();
-        lanes.closeAll();
+        arenas.closeAll();
         if (policy == ReusePolicy.STRICT) {
             synchroniseAndPass(null);
         } else if (policy != ReusePolicy.IMMEDIATE) {
@@ -272,7 +272,7 @@ final class Recycler {
     boolean isCapturing() {
         asking.incrementAndGet();
         try {
-            return !lanes.isClosed() && work.isCapturing();
+            return !arenas.isClosed() && work.isCapturing();
         } finally {
             asking.decrementAndGet();
         }
@@ -326,7 +326,7 @@ final class Recycler {
         try {
             // After the count; pairs with end, which is called when the pool is closed, and looks at the count: one
             // sees the other.
-            if (lanes.isClosed() || work.isCapturing() || (onlyIfIdle && !work.isIdle())) {
+            if (arenas.isClosed() || work.isCapturing() || (onlyIfIdle && !work.isIdle())) {
                 return NONE;
             }
             final long epoch = epochs.all.begin();

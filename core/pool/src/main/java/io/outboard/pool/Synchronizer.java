@@ -1,8 +1,8 @@
 package io.outboard.pool;
 
-import io.outboard.pool.guard.OwnThreads;
-import io.outboard.pool.guard.StackReserve;
-import io.outboard.pool.limbo.Epochs;
+import io.outboard.pool.internal.guard.OwnThreads;
+import io.outboard.pool.internal.guard.StackReserve;
+import io.outboard.pool.internal.limbo.Epochs;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;

@@ -33,9 +33,9 @@ class PoolErrorsTest {
         public void close() {}
     }
 
-    private static PoolBuilder builder(final int lanes) {
+    private static PoolBuilder builder(final int arenas) {
         return Pool.over(new VirtualMemorySource(64 * MIB))
-                .spread(lanes)
+                .spread(arenas)
                 .growInPlace(false)
                 .firstRegionBytes(64 * MIB);
     }
@@ -70,8 +70,8 @@ class PoolErrorsTest {
         pool.free(pool.allocate(256));
 
         StackEnd.atEveryDepth(frames -> {
-            final int other = 1 - LaneThreads.laneOf(Thread.currentThread());
-            final long[] blocks = LaneThreads.call(other, () -> {
+            final int other = 1 - ArenaThreads.arenaOf(Thread.currentThread());
+            final long[] blocks = ArenaThreads.call(other, () -> {
                 final long[] addresses = new long[20];
                 for (int i = 0; i < addresses.length; i++) {
                     addresses[i] = pool.allocate(4096 + 8192L * i);
@@ -95,15 +95,15 @@ class PoolErrorsTest {
                 builder(2).reuse(ReusePolicy.IMMEDIATE, new IdleDevice()).build();
 
         StackEnd.atEveryDepth(frames -> {
-            final int home = LaneThreads.laneOf(Thread.currentThread());
-            final long[] blocks = LaneThreads.call(home, () -> {
+            final int home = ArenaThreads.arenaOf(Thread.currentThread());
+            final long[] blocks = ArenaThreads.call(home, () -> {
                 final long[] addresses = new long[256];
                 for (int i = 0; i < addresses.length; i++) {
                     addresses[i] = pool.allocate(256);
                 }
                 return addresses;
             });
-            LaneThreads.call(1 - home, () -> {
+            ArenaThreads.call(1 - home, () -> {
                 for (int i = 0; i < 128; i++) {
                     pool.free(blocks[i]);
                 }

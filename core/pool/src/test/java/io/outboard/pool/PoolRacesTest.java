@@ -206,9 +206,9 @@ class PoolRacesTest {
             }
             return most;
         });
-        LaneThreads.start(1, freeing);
+        ArenaThreads.start(1, freeing);
 
-        LaneThreads.call(0, () -> {
+        ArenaThreads.call(0, () -> {
             for (int i = 0; i < blocks; i++) {
                 queue.put(pool.allocate(8192));
             }
@@ -276,14 +276,14 @@ class PoolRacesTest {
         final Pool pool =
                 over(64 * GIB, GIB).spread(2).strategy(ProbingProvider.NAME).build();
         pool.free(pool.allocate(256));
-        final long[] blocks = LaneThreads.call(0, () -> {
+        final long[] blocks = ArenaThreads.call(0, () -> {
             final long[] addresses = new long[6400];
             for (int i = 0; i < addresses.length; i++) {
                 addresses[i] = pool.allocate(100 << 10);
             }
             return addresses;
         });
-        LaneThreads.call(1, () -> {
+        ArenaThreads.call(1, () -> {
             for (final long address : blocks) {
                 pool.free(address);
             }

@@ -30,8 +30,8 @@ class PoolStarvationTest {
     @ParameterizedTest
     @CsvSource({"STRICT, 2, 0", "STRICT, 2, 2", "STRICT, 8, 4", "TRACKED, 4, 0", "TRACKED, 4, 3", "STREAM_ORDERED, 4, 2"
     })
-    void shouldNotGrow(final ReusePolicy policy, final int threads, final int lanes) throws InterruptedException {
-        final Pool pool = builder(policy, lanes)
+    void shouldNotGrow(final ReusePolicy policy, final int threads, final int arenas) throws InterruptedException {
+        final Pool pool = builder(policy, arenas)
                 .firstRegionBytes(1126 * MIB)
                 .limitBytes(100L << 30)
                 .build();
@@ -45,8 +45,8 @@ class PoolStarvationTest {
 
     @ParameterizedTest
     @CsvSource({"STRICT, 0", "STRICT, 4", "TRACKED, 0", "TRACKED, 4", "IMMEDIATE, 4"})
-    void shouldNotRunOutOfMemoryThatIsInLimbo(final ReusePolicy policy, final int lanes) throws InterruptedException {
-        final Pool pool = builder(policy, lanes)
+    void shouldNotRunOutOfMemoryThatIsInLimbo(final ReusePolicy policy, final int arenas) throws InterruptedException {
+        final Pool pool = builder(policy, arenas)
                 .firstRegionBytes(800 * MIB)
                 .limitBytes(800 * MIB)
                 .build();
@@ -86,11 +86,11 @@ class PoolStarvationTest {
         }
     }
 
-    private static PoolBuilder builder(final ReusePolicy policy, final int lanes) {
+    private static PoolBuilder builder(final ReusePolicy policy, final int arenas) {
         return Pool.over(new VirtualMemorySource(100L << 30))
                 .reuse(policy, new IdleDevice())
                 .growInPlace(false)
-                .spread(lanes);
+                .spread(arenas);
     }
 
     private static void end(final Pool pool) {

@@ -74,13 +74,13 @@ class PoolStressTest {
 
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)
-    void shouldNeverHandABlockOutTwiceInLanes(final ReusePolicy policy) throws InterruptedException {
+    void shouldNeverHandABlockOutTwiceInArenas(final ReusePolicy policy) throws InterruptedException {
         stress(policy, 4);
     }
 
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)
-    void shouldNeverHandABlockOutTwiceInLanesOfARegionThatGrows(final ReusePolicy policy) throws InterruptedException {
+    void shouldNeverHandABlockOutTwiceInArenasOfARegionThatGrows(final ReusePolicy policy) throws InterruptedException {
         source.growingInPlace();
         stress(policy, 4);
     }
@@ -92,13 +92,13 @@ class PoolStressTest {
         stress(policy, 0);
     }
 
-    private void stress(final ReusePolicy policy, final int lanes) throws InterruptedException {
+    private void stress(final ReusePolicy policy, final int arenas) throws InterruptedException {
         final Pool pool = Pool.over(source)
                 .strategy("tlsf", new StrategyOptions(GRANULE, 4096))
                 .firstRegionBytes(2L << 20)
                 .limitBytes(LIMIT_BYTES)
                 .reuse(policy, device)
-                .spread(lanes)
+                .spread(arenas)
                 .build();
         final long end = System.nanoTime() + NANOSECONDS;
         final Phaser phaser = new Phaser(THREADS) {

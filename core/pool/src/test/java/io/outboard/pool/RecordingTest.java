@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.VirtualMemorySource;
-import io.outboard.pool.record.Recorder;
+import io.outboard.pool.internal.record.Recorder;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -136,7 +136,7 @@ class RecordingTest {
         assertEquals(1, rows(file()).size());
     }
 
-    /** More than all buffers hold, by threads that have lanes, free each other's blocks and get them again. */
+    /** More than all buffers hold, by threads that have arenas, free each other's blocks and get them again. */
     @Test
     void shouldLeaveOutNothingAndShowEachAddressFreedBeforeItIsTakenAgain() throws Exception {
         try (Pool pool = Pool.over(new VirtualMemorySource(1L << 34))

@@ -229,8 +229,8 @@ class PoolMemfdTest {
 
     @ParameterizedTest
     @CsvSource({"tlsf, 0", "segregated-fit, 0", "pooled, 0", "tlsf, 3"})
-    void shouldKeepBytesOfManyThreads(final String strategy, final int lanes) throws Exception {
-        final Pool pool = builder(strategy).spread(lanes).build();
+    void shouldKeepBytesOfManyThreads(final String strategy, final int arenas) throws Exception {
+        final Pool pool = builder(strategy).spread(arenas).build();
         final List<Callable<PatternedBlocks>> programs = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
             final int seed = i;

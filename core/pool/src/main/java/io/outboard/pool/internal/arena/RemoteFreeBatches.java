@@ -1,0 +1,48 @@
+package io.outboard.pool.internal.arena;
+
+import io.outboard.pool.internal.guard.SpinLock;
+import org.jspecify.annotations.Nullable;
+
+/** Parcels that are empty, for those who need one: they are filled by one thread and emptied by another. Safe for any number. */
+final class RemoteFreeBatches {
+
+    /** Kept for later, of 1.3 KiB each. */
+    private static final int MOST_KEPT = 1024;
+
+    private final SpinLock lock = new SpinLock();
+
+    /** Guarded by the lock. */
+    private @Nullable RemoteFreeBatch first;
+
+    private int count;
+
+    RemoteFreeBatch take() {
+        lock.lock();
+        try {
+            final RemoteFreeBatch batch = first;
+            if (batch != null) {
+                first = batch.next;
+                batch.next = null;
+                count--;
+                return batch;
+            }
+        } finally {
+            lock.taken = false;
+        }
+        return new RemoteFreeBatch();
+    }
+
+    void give(final RemoteFreeBatch batch) {
+        lock.lock();
+        try {
+            batch.next = null;
+            if (count < MOST_KEPT) {
+                batch.next = first;
+                first = batch;
+                count++;
+            }
+        } finally {
+            lock.taken = false;
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package io.outboard.pool.internal.growth;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.MemorySource;
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import io.outboard.pool.internal.arena.Segment;
+import io.outboard.pool.internal.events.PoolEvents;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes regions from a memory source, each with a strategy that divides it, and gives them back. What can't be divided, since
+ * the host has no memory for the strategy's tables, goes back at once. It knows nothing of the other regions of the pool.
+ *
+ * <p>The region lock is held, the pool's is not.
+ *
+ * <p>Public for the pool's other packages, not for applications.
+ */
+public final class RegionMaker {
+
+    /** Regions are multiples of this, which is what the driver maps device memory by. */
+    private static final long UNIT_BYTES = 1L << 21;
+
+    /** What every memory source aligns regions to. */
+    private static final long SOURCE_ALIGNMENT_BYTES = 256;
+
+    private final MemorySource source;
+    private final StrategyProvider provider;
+    private final StrategyOptions options;
+    private final PoolEvents events;
+
+    /** What the device said when it refused memory the last time; written under the region lock. */
+    private volatile @Nullable DeviceOutOfMemoryException refusal;
+
+    public RegionMaker(
+            final MemorySource source,
+            final StrategyProvider provider,
+            final StrategyOptions options,
+            final PoolEvents events) {
+        this.source = source;
+        this.provider = provider;
+        this.options = options;
+        this.events = events;
+    }
+
+    /** Whether memory of free blocks can move to where a larger one is to be. */
+    boolean canGather() {
+        return provider.canRetireFree();
+    }
+
+    /** The device hasn't so much as was asked for. */
+    void refused(final DeviceOutOfMemoryException by) {
+        refusal = by;
+    }
+
+    /** What the device said when it refused memory the last time; null if it never did. */
+    @Nullable
+    DeviceOutOfMemoryException refusal() {
+        return refusal;
+    }
+
+    /** What the device says that it still has. */
+    long availableBytes() {
+        return source.availableBytes();
+    }
+
+    /** Why that isn't more. */
+    String scarcity() {
+        return source.scarcity();
+    }
+
+    /** The least region that is sure to serve a request, wherever the source takes it. */
+    long leastBytesFor(final long sizeBytes, final long alignmentBytes) {
+        final long granuleBytes = options.granuleBytes();
+        final long usedBytes = provider.regionBytesFor(
+                sizeBytes, alignmentBytes <= SOURCE_ALIGNMENT_BYTES ? 1 : alignmentBytes, options);
+        final long paddingBytes = granuleBytes > SOURCE_ALIGNMENT_BYTES ? granuleBytes : 0;
+        return usedBytes > Long.MAX_VALUE - paddingBytes ? Long.MAX_VALUE : usedBytes + paddingBytes;
+    }
+
+    /** A whole region as large as the device allows, from {@code goodBytes} down to {@code leastBytes}; or null. */
+    @Nullable
+    Segment take(final long leastBytes, final long goodBytes, final long limitBytes) {
+        final long mostBytes = mostBytes(limitBytes);
+        if (leastBytes > mostBytes) {
+            return null;
+        }
+        long sizeBytes = Math.min((Math.max(leastBytes, goodBytes) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
+        while (true) {
+            try {
+                return take(sizeBytes);
+            } catch (final DeviceOutOfMemoryException e) {
+                refused(e);
+                if (sizeBytes == leastBytes) {
+                    return null;
+                }
+                sizeBytes = Math.max((sizeBytes / 2) & -UNIT_BYTES, leastBytes);
+            }
+        }
+    }
+
+    private Segment take(final long sizeBytes) {
+        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
+        final Region taken = source.take(sizeBytes);
+        event.commit(taken);
+        try {
+            final Region used = usedOf(taken);
+            return Segment.whole(taken, used, provider.create(used, options));
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            undo(e, () -> giveBack(taken, null, taken.sizeBytes()));
+            throw e;
+        }
+    }
+
+    /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
+    @Nullable
+    Segment reserve(final long limitBytes) {
+        final long mostBytes = mostBytes(limitBytes);
+        // Without moving, no hole comes to be that more addresses would be for.
+        final Optional<GrowableRegion> reserved =
+                source.reserve(limitBytes, canGather() ? mostBytes(Long.MAX_VALUE) : mostBytes);
+        if (reserved.isEmpty()) {
+            return null;
+        }
+        final GrowableRegion growable = reserved.get();
+        final Region all = growable.region();
+        if (all.sizeBytes() < leastBytesFor(1, 1) || growable.unitBytes() > limitBytes) {
+            // No block is sure to lie in it.
+            growable.close();
+            return null;
+        }
+        try {
+            final Region used = usedOf(all);
+            return Segment.growing(all, used, provider.create(used, options), growable, options.maxBlocks());
+        } catch (final OutOfMemoryError e) {
+            // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
+            undo(e, growable::close);
+            return null;
+        } catch (final RuntimeException e) {
+            undo(e, growable::close);
+            throw e;
+        }
+    }
+
+    /** Gives a region back, whatever is in use there. */
+    void giveBack(final Segment region) {
+        giveBack(region.taken, region.growable, region.heldBytes);
+    }
+
+    private void giveBack(final Region taken, final @Nullable GrowableRegion growable, final long heldBytes) {
+        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+        if (growable == null) {
+            source.giveBack(taken);
+        } else {
+            growable.close();
+        }
+        if (heldBytes > 0) {
+            event.commit(new Region(taken.address(), heldBytes));
+        }
+    }
+
+    private static void undo(final Throwable failure, final Runnable action) {
+        try {
+            action.run();
+        } catch (final RuntimeException suppressed) {
+            failure.addSuppressed(suppressed);
+        }
+    }
+
+    private long mostBytes(final long limitBytes) {
+        return Math.min(limitBytes, StrategyProvider.MOST_GRANULES * options.granuleBytes());
+    }
+
+    /** What starts at a granule: a source may know nothing of large ones. */
+    private Region usedOf(final Region taken) {
+        final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
+        return new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
+    }
+}

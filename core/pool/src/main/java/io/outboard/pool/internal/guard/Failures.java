@@ -1,0 +1,35 @@
+package io.outboard.pool.internal.guard;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attempts that are all made whichever fails, and what they failed with. Confined to one thread.
+ *
+ * <p>Public for the pool's other packages, not for applications.
+ */
+public final class Failures {
+
+    private @Nullable Throwable first;
+
+    public void attempt(final Runnable action) {
+        try {
+            action.run();
+        } catch (final RuntimeException | Error e) {
+            if (first == null) {
+                first = e;
+            } else if (first != e) {
+                first.addSuppressed(e);
+            }
+        }
+    }
+
+    /** Throws the first, which has the others suppressed. */
+    public void rethrow() {
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first instanceof RuntimeException exception) {
+            throw exception;
+        }
+    }
+}

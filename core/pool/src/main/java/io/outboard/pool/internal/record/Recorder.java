@@ -1,0 +1,312 @@
+package io.outboard.pool.internal.record;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes what a pool is asked to a file, while the program runs: 32 bytes for each allocation, free and change of a size. {@code
+ * ./outboard replay}, {@code advise} and {@code plan} read it.
+ *
+ * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a program that was killed, is good up to there; of several
+ * threads some may have written less than others then, so frees may be missing.
+ *
+ * <pre>
+ *   header  {@link #MAGIC}, long | {@link #VERSION}, int | {@link #RECORD_BYTES}, int | granule in bytes, long | 0, long
+ *   record  time in ns, long | address, long | stream, long | {@link #packed}, long
+ * </pre>
+ *
+ * <p>Times are those of {@link System#nanoTime}: of an allocation, and of a change, after it; of a free before it. So whoever reads a
+ * file in the order of its times sees an address freed before it is allocated again.
+ *
+ * <p>Records wait in buffers of 32 KiB, one for threads of every {@code n}-th number, {@code n} being twice the number of cores, rounded
+ * down to a power of two, at least 8 and at most 64. Whichever thread fills one writes it to the file, while the others fill a second one;
+ * and a thread of the recorder's own writes what there is ten times a second. So where the disk is slow the program waits for it, and
+ * nothing is left out. Once writing fails, nothing more is written, and {@link #close} says why.
+ *
+ * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes no
+ * garbage. Where there is no stack for a record, it is left out, and {@link #close} says so.
+ *
+ * <p>Public for the pool's other packages, not for applications.
+ */
+public final class Recorder implements Closeable {
+
+    /** {@code OUTBREC1}, as it stands in the file. */
+    public static final long MAGIC = 0x314345524254554FL;
+
+    public static final int VERSION = 1;
+
+    /** Of the header, too. */
+    public static final int RECORD_BYTES = 32;
+
+    public static final int ALLOCATED = 0;
+    public static final int FREED = 1;
+
+    /** The size is what the block has from now on. */
+    public static final int RESIZED = 2;
+
+    /** What a size is cut to: 2^40 - 1. */
+    public static final long MOST_BYTES = (1L << 40) - 1;
+
+    private static final int ALIGNMENT_SHIFT = 40;
+    private static final int THREAD_SHIFT = 46;
+    private static final int KIND_SHIFT = 62;
+    private static final int MOST_LOG2 = (1 << (THREAD_SHIFT - ALIGNMENT_SHIFT)) - 1;
+    private static final int THREADS = 1 << (KIND_SHIFT - THREAD_SHIFT);
+
+    private static final int FEWEST_STRIPES = 8;
+    private static final int MOST_STRIPES = 64;
+    private static final long REST_NANOS = 100_000_000;
+    private static final long FULL_WAIT_NANOS = 50_000;
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
+
+    private final Path file;
+    private final Stripe[] stripes;
+
+    /** Not a channel, which a thread that is interrupted closes. */
+    private final FileOutputStream out;
+
+    private final ReentrantLock writing = new ReentrantLock();
+
+    /** Guarded by the lock. */
+    private @Nullable IOException failure;
+
+    private final Thread flusher = new Thread(this::flush, "outboard-recorder");
+    private final Thread hook = new Thread(this::end, "outboard-recorder-end");
+    private volatile boolean ending;
+
+    /** For want of stack or host memory. */
+    private volatile boolean isLossy;
+
+    private Recorder(final Path file, final FileOutputStream out) {
+        this.file = file;
+        this.out = out;
+        final int wanted = 2 * Runtime.getRuntime().availableProcessors();
+        stripes = new Stripe[Integer.highestOneBit(Math.max(FEWEST_STRIPES, Math.min(MOST_STRIPES, wanted)))];
+        Arrays.setAll(stripes, i -> new Stripe());
+        flusher.setDaemon(true);
+    }
+
+    /**
+     * Begins a file, over whatever it held. It ends with {@link #close}, or when the Java virtual machine does.
+     *
+     * @throws IOException if it can't be written, or the machine ends
+     * @throws IllegalArgumentException if the path isn't one of the default file system
+     */
+    public static Recorder start(final Path file, final long granuleBytes) throws IOException {
+        final FileOutputStream out = new FileOutputStream(fileOf(file));
+        boolean done = false;
+        try {
+            final ByteBuffer header = ByteBuffer.allocate(RECORD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            header.putLong(MAGIC).putInt(VERSION).putInt(RECORD_BYTES).putLong(granuleBytes);
+            out.write(header.array());
+            final Recorder recorder = new Recorder(file, out);
+            Runtime.getRuntime().addShutdownHook(recorder.hook);
+            recorder.flusher.start();
+            done = true;
+            return recorder;
+        } catch (final IllegalStateException e) {
+            throw new IOException("nothing can be recorded any more: " + e.getMessage(), e);
+        } finally {
+            if (!done) {
+                out.close();
+            }
+        }
+    }
+
+    private static File fileOf(final Path path) {
+        try {
+            return path.toFile();
+        } catch (final UnsupportedOperationException e) {
+            throw new IllegalArgumentException("path=" + path + " must be of the default file system", e);
+        }
+    }
+
+    /** A record's last number. */
+    public static long packed(final int kind, final long sizeBytes, final long alignmentBytes, final long thread) {
+        return (long) kind << KIND_SHIFT
+                | (thread & (THREADS - 1)) << THREAD_SHIFT
+                | (long) Long.numberOfTrailingZeros(alignmentBytes) << ALIGNMENT_SHIFT
+                | Math.min(sizeBytes, MOST_BYTES);
+    }
+
+    public static int kind(final long packed) {
+        return (int) (packed >>> KIND_SHIFT);
+    }
+
+    /** Number of the thread, the last 16 bits of it. */
+    public static int thread(final long packed) {
+        return (int) (packed >>> THREAD_SHIFT) & (THREADS - 1);
+    }
+
+    /** What the address was asked to be a multiple of. */
+    public static long alignmentBytes(final long packed) {
+        return 1L << ((packed >>> ALIGNMENT_SHIFT) & MOST_LOG2);
+    }
+
+    /** What was asked for; of a free 0. */
+    public static long sizeBytes(final long packed) {
+        return packed & MOST_BYTES;
+    }
+
+    // What happens
+
+    public void allocated(final long address, final long sizeBytes, final long alignmentBytes, final long stream) {
+        add(System.nanoTime(), ALLOCATED, address, sizeBytes, alignmentBytes, stream);
+    }
+
+    /** At the time before the pool did it. */
+    public void freed(final long nanos, final long address, final long stream) {
+        add(nanos, FREED, address, 0, 1, stream);
+    }
+
+    public void resized(final long address, final long sizeBytes) {
+        add(System.nanoTime(), RESIZED, address, sizeBytes, 1, -1);
+    }
+
+    private void add(
+            final long nanos,
+            final int kind,
+            final long address,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long stream) {
+        final long thread = Thread.currentThread().getId();
+        final Stripe stripe = stripes[(int) thread & (stripes.length - 1)];
+        final long packed = packed(kind, sizeBytes, alignmentBytes, thread);
+        try {
+            byte[] filled = stripe.add(nanos, address, stream, packed);
+            if (filled == Stripe.FULL) {
+                filled = addLater(stripe, nanos, address, stream, packed);
+            }
+            if (filled != null) {
+                try {
+                    write(filled, filled.length);
+                } finally {
+                    stripe.written(filled);
+                }
+            }
+        } catch (final StackOverflowError | OutOfMemoryError e) {
+            // The pool has done what it was asked, so its caller mustn't see this.
+            isLossy = true;
+        }
+    }
+
+    /** Interrupts are for the caller's own waits. */
+    private byte @Nullable [] addLater(
+            final Stripe stripe, final long nanos, final long address, final long stream, final long packed) {
+        boolean interrupted = false;
+        byte[] filled;
+        do {
+            LockSupport.parkNanos(this, FULL_WAIT_NANOS);
+            interrupted |= Thread.interrupted();
+            filled = stripe.add(nanos, address, stream, packed);
+        } while (filled == Stripe.FULL);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return filled;
+    }
+
+    // Writing
+
+    private void write(final byte[] records, final int bytes) {
+        IOException failed = null;
+        boolean done = false;
+        writing.lock();
+        try {
+            if (failure == null && bytes > 0) {
+                out.write(records, 0, bytes);
+            }
+            done = true;
+        } catch (final IOException e) {
+            failure = e;
+            failed = e;
+            done = true;
+        } finally {
+            if (!done) {
+                isLossy = true;
+            }
+            writing.unlock();
+        }
+        if (failed != null) {
+            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + failed);
+        }
+    }
+
+    private void flush() {
+        final byte[] copy = new byte[Stripe.BUFFER_BYTES];
+        while (!ending) {
+            LockSupport.parkNanos(this, REST_NANOS);
+            for (final Stripe stripe : stripes) {
+                write(copy, stripe.take(copy));
+            }
+        }
+    }
+
+    /** Writes what is there; what comes later is left out. Idempotent; who comes second waits for the first. */
+    private synchronized void end() {
+        ending = true;
+        boolean interrupted = false;
+        while (flusher.isAlive()) {
+            LockSupport.unpark(flusher);
+            try {
+                flusher.join(1);
+            } catch (final InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        // All at once, more or less, so that the end of the file is one moment.
+        for (final Stripe stripe : stripes) {
+            stripe.end();
+        }
+        final byte[] copy = new byte[Stripe.BUFFER_BYTES];
+        for (final Stripe stripe : stripes) {
+            while (!stripe.isWritten()) {
+                LockSupport.parkNanos(this, FULL_WAIT_NANOS);
+                interrupted |= Thread.interrupted();
+            }
+            write(copy, stripe.take(copy));
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Ends the recording. Idempotent.
+     *
+     * @throws IOException if not all could be written
+     */
+    @Override
+    public void close() throws IOException {
+        end();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (final IllegalStateException e) {
+            // The machine ends, and the hook runs already.
+            LOGGER.log(System.Logger.Level.TRACE, "the recording ends with the program", e);
+        }
+        writing.lock();
+        try {
+            out.close();
+            if (failure != null) {
+                throw new IOException("the recording " + file + " is incomplete: " + failure.getMessage(), failure);
+            }
+        } finally {
+            writing.unlock();
+        }
+        if (isLossy) {
+            throw new IOException("the recording " + file + " is incomplete: no stack or host memory for all of it");
+        }
+    }
+}

@@ -1,8 +1,0 @@
-/**
- * Lanes: parts of a pool that threads use one at a time, and the blocks in them. A part is a region of the main lane, or a chunk of
- * one that another lane divides. Public for the pool's other packages, not for applications.
- */
-@NullMarked
-package io.outboard.pool.lanes;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,7 +1,0 @@
-/**
- * What a pool writes down of what it is asked. Public for the pool's other packages, not for applications.
- */
-@NullMarked
-package io.outboard.pool.record;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,199 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.internal.limbo.Batch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Arenas and their chunks, and what many blocks of theirs cost. */
+class ArenasTest {
+
+    private static final long MIB = 1L << 20;
+
+    /** Chunks are multiples of it, and start at such. */
+    private static final long CHUNK_UNIT_BYTES = MIB;
+
+    private static final long GIB = 1L << 30;
+
+    /** Doesn't finish what it is asked to wait for, while a stream is captured or not. */
+    private static final class CapturingDevice extends IdleDevice {
+
+        final AtomicLong awaits = new AtomicLong();
+        volatile boolean capturing;
+
+        @Override
+        public boolean isCapturing() {
+            return capturing;
+        }
+
+        @Override
+        public boolean isFinished(final long mark) {
+            return false;
+        }
+
+        @Override
+        public void await(final long mark) {
+            awaits.incrementAndGet();
+        }
+    }
+
+    private static PoolBuilder over(final long bytes, final long regionBytes) {
+        return Pool.over(new VirtualMemorySource(bytes)).growInPlace(false).firstRegionBytes(regionBytes);
+    }
+
+    private static long[] allocate(final Pool pool, final int count, final long sizeBytes) {
+        final long[] blocks = new long[count];
+        for (int i = 0; i < count; i++) {
+            blocks[i] = pool.allocate(sizeBytes);
+        }
+        return blocks;
+    }
+
+    /** Allocates until nothing is left for this size; how many it were. */
+    private static int fill(final Pool pool, final long sizeBytes) {
+        int count = 0;
+        while (true) {
+            try {
+                pool.allocate(sizeBytes);
+                count++;
+            } catch (final DeviceOutOfMemoryException e) {
+                return count;
+            }
+        }
+    }
+
+    // Who uses which
+
+    @Test
+    void shouldServeThreadsOfDifferentArenasFromChunksOfTheirOwn() throws Exception {
+        final Pool pool = over(64 * MIB, 64 * MIB).spread(2).build();
+        pool.free(pool.allocate(256));
+
+        final long[] some = ArenaThreads.call(0, () -> allocate(pool, 16, 256));
+        final long[] others = ArenaThreads.call(1, () -> allocate(pool, 16, 256));
+
+        for (int i = 0; i < some.length; i++) {
+            assertEquals(some[0] / CHUNK_UNIT_BYTES, some[i] / CHUNK_UNIT_BYTES);
+            assertEquals(others[0] / CHUNK_UNIT_BYTES, others[i] / CHUNK_UNIT_BYTES);
+        }
+        assertNotEquals(some[0] / CHUNK_UNIT_BYTES, others[0] / CHUNK_UNIT_BYTES);
+        pool.close();
+    }
+
+    @Test
+    void shouldGiveAnEmptyChunkBackWhenMemoryIsShort() {
+        final Pool pool = over(64 * MIB, 64 * MIB).spread(1).build();
+        pool.free(pool.allocate(256));
+        pool.free(pool.allocate(256));
+        assertTrue(pool.largestFreeBlockBytes() < 64 * MIB, "a chunk is kept");
+
+        final long all = pool.allocate(64 * MIB);
+
+        pool.free(all);
+        assertEquals(64 * MIB, pool.largestFreeBlockBytes());
+        pool.close();
+    }
+
+    /** A second arena would keep a chunk. */
+    @Test
+    void shouldHaveOneArenaForOneThread() {
+        final Pool pool = over(64 * MIB, 64 * MIB).build();
+        final long first = pool.allocate(256);
+        pool.free(first);
+
+        for (int i = 0; i < 10_000; i++) {
+            final long[] blocks = allocate(pool, 4, 256);
+            for (int k = 0; k < blocks.length; k++) {
+                assertEquals(first + 256L * k, blocks[k]);
+            }
+            for (int k = blocks.length - 1; k >= 0; k--) {
+                pool.free(blocks[k]);
+            }
+        }
+
+        assertEquals(64 * MIB, pool.largestFreeBlockBytes());
+        pool.close();
+    }
+
+    // Numbers
+
+    /** So many blocks of one region that its threads leave the main arena; one arena counted the peak until then. */
+    @Test
+    void shouldRememberThePeakOfTheTimeWithOneArena() {
+        final Pool pool = over(100 * GIB, 4 * GIB).build();
+        pool.free(pool.allocate(3 * GIB));
+
+        allocate(pool, 140_000, 256);
+
+        assertEquals(3 * GIB, pool.statistics().peakUsedBytes());
+        pool.close();
+    }
+
+    // Many blocks
+
+    /** A request of one size that is refused says nothing of larger ones, where sizes have memory of their own. */
+    @Test
+    void shouldServeASizeThatHasRoomAfterASmallerOneWasRefused() {
+        final Pool pool =
+                over(64 * MIB, 2 * MIB).strategy("pooled").limitBytes(2 * MIB).build();
+        final long[] blocks = allocate(pool, 64, 512);
+        for (int i = 1; i < blocks.length; i++) {
+            pool.free(blocks[i]);
+        }
+        for (long sizeBytes = MIB; sizeBytes >= 1024; sizeBytes /= 2) {
+            fill(pool, sizeBytes);
+        }
+        fill(pool, 256);
+
+        final int before = fill(pool, 512);
+
+        assertTrue(before > 0, "what was freed is free");
+        pool.free(blocks[0]);
+        assertEquals(1, fill(pool, 512));
+        pool.close();
+    }
+
+    @Test
+    void shouldReleaseVeryManyReadyBlocksWithLittleStack() throws InterruptedException {
+        final Pool pool = over(320 * MIB, 320 * MIB)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .build();
+        for (final long block : allocate(pool, 1_000_000, 256)) {
+            pool.free(block);
+        }
+        final Throwable[] thrown = new Throwable[1];
+        final Thread thread = new Thread(null, () -> pool.allocate(310 * MIB), "small", 256 << 10);
+        thread.setUncaughtExceptionHandler((failed, e) -> thrown[0] = e);
+
+        thread.start();
+        thread.join();
+
+        assertNull(thrown[0]);
+        pool.close();
+    }
+
+    /** Nothing that waits for the device comes back meanwhile. */
+    @Test
+    void shouldNotAskTheDeviceAgainAndAgainWhileAStreamIsCaptured() {
+        final CapturingDevice device = new CapturingDevice();
+        final Pool pool =
+                over(64 * MIB, 64 * MIB).reuse(ReusePolicy.TRACKED, device).build();
+        final int batches = 400;
+        for (final long block : allocate(pool, batches * Batch.BLOCKS, 256)) {
+            pool.free(block);
+        }
+        device.capturing = true;
+
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(62 * MIB));
+
+        assertEquals(0, device.awaits.get());
+        pool.close();
+    }
+}

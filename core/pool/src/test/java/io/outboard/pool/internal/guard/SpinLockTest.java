@@ -1,0 +1,74 @@
+package io.outboard.pool.internal.guard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class SpinLockTest {
+
+    private final SpinLock lock = new SpinLock();
+    private int[] shared = {0, 0};
+
+    /** Two numbers that are equal whenever the lock is free, so a second thread inside shows. */
+    @Test
+    void shouldLetOneThreadInAtATime() throws InterruptedException {
+        final int threads = 8;
+        final int rounds = 20_000;
+        final List<Thread> all = new ArrayList<>();
+        final AtomicBoolean torn = new AtomicBoolean();
+        for (int i = 0; i < threads; i++) {
+            all.add(new Thread(() -> {
+                for (int round = 0; round < rounds; round++) {
+                    lock.lock();
+                    if (shared[0] != shared[1]) {
+                        torn.set(true);
+                    }
+                    shared = new int[] {shared[0] + 1, shared[1] + 1};
+                    lock.unlock();
+                }
+            }));
+        }
+        all.forEach(Thread::start);
+        for (final Thread thread : all) {
+            thread.join();
+        }
+
+        assertFalse(torn.get());
+        assertEquals(threads * rounds, shared[0]);
+    }
+
+    /** Far longer than it spins. An interrupted waiter waits on, and stays interrupted. */
+    @Test
+    void shouldWaitForALongOwnerThoughInterrupted() throws InterruptedException {
+        final CountDownLatch started = new CountDownLatch(1);
+        final AtomicBoolean entered = new AtomicBoolean();
+        final AtomicBoolean interrupted = new AtomicBoolean();
+        lock.lock();
+        final Thread waiter = new Thread(() -> {
+            Thread.currentThread().interrupt();
+            started.countDown();
+            lock.lock();
+            entered.set(true);
+            interrupted.set(Thread.currentThread().isInterrupted());
+            lock.unlock();
+        });
+        waiter.start();
+        started.await();
+        waiter.join(20);
+        assertFalse(entered.get());
+
+        lock.unlock();
+        waiter.join();
+
+        assertTrue(entered.get());
+        assertTrue(interrupted.get());
+    }
+}
