@@ -104,7 +104,9 @@ class PoolRacesTest {
                 final Thread thread = new Thread(other);
                 others.add(thread);
                 thread.start();
-                while (thread.getState() == Thread.State.RUNNABLE) {
+                // It may as well spin while it waits.
+                final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+                while (thread.getState() == Thread.State.RUNNABLE && System.nanoTime() < end) {
                     Thread.onSpinWait();
                 }
             }
