@@ -36,10 +36,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class AllocationSlowPath {
 
-    /** A thread that waits for the device looks so often: as long as a small kernel takes, then half as long as the system's timer. */
-    private static final long FIRST_PAUSE_NS = 5_000;
-
-    private static final long LONGEST_PAUSE_NS = 50_000;
+    /** A thread that waits where the device can't be marked looks so often. */
+    private static final long PAUSE_NS = 50_000;
 
     private final String label;
     private final long limitBytes;
@@ -227,7 +225,6 @@ final class AllocationSlowPath {
      */
     private long awaitRoom(final WaitQueue.Request request) {
         PoolEvents.@Nullable SynchronisedEvent event = null;
-        long pauseNs = FIRST_PAUSE_NS;
         boolean interrupted = false;
         try {
             while (true) {
@@ -248,9 +245,10 @@ final class AllocationSlowPath {
                 }
                 if (!finished) {
                     event = event == null ? events.beginSynchronised() : event;
-                    LockSupport.parkNanos(this, pauseNs);
-                    interrupted |= Thread.interrupted();
-                    pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
+                    if (!marks.awaitOldest()) {
+                        LockSupport.parkNanos(this, PAUSE_NS);
+                        interrupted |= Thread.interrupted();
+                    }
                 }
             }
         } finally {

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.LongAdder;
  * its answer is {@link Progress}, which everybody reads. Sixteen threads that mark at once take tens of microseconds; who finds another
  * asking waits for that answer, which comes within one or two.
  *
- * <p>The lock that is held meanwhile guards nothing else; no arena's is held, and nothing here waits for the device's work but
- * {@link #await}, without that lock. If the device fails, what it fails with is thrown, and nothing is lost or handed out.
+ * <p>The lock that is held meanwhile guards nothing else; no arena's is held. What waits for the device's work, {@link #awaitOldest} and
+ * {@link #await}, does so without it. If the device fails, what it fails with is thrown, and nothing is lost or handed out.
  *
  * <p>Safe for any number of threads.
  */
@@ -35,6 +35,9 @@ final class DeviceMarks {
     private int first;
     private int count;
     private boolean ended;
+
+    /** A thread waits for it: that releases it. No mark if none does. */
+    private long awaited = DeviceWork.NO_MARK;
 
     /** What the last mark covers. Written under the lock. */
     private volatile long covered;
@@ -106,7 +109,49 @@ final class DeviceMarks {
         progress.finish(covers[first]);
         first = (first + 1) % MOST_MARKS;
         count--;
-        work.release(mark);
+        if (mark != awaited) {
+            work.release(mark);
+        }
+    }
+
+    /** Waits for the oldest mark, without the lock, unless a stream is being captured. False if there is none, or another thread waits. */
+    boolean awaitOldest() {
+        final long mark = beginAwait();
+        if (mark == DeviceWork.NO_MARK) {
+            return false;
+        }
+        try {
+            work.await(mark);
+            return true;
+        } finally {
+            endAwait(mark);
+        }
+    }
+
+    private long beginAwait() {
+        asking.lock();
+        try {
+            if (count > 0 && awaited == DeviceWork.NO_MARK && !ended) {
+                awaited = marks[first];
+                return awaited;
+            }
+            return DeviceWork.NO_MARK;
+        } finally {
+            asking.taken = false;
+        }
+    }
+
+    private void endAwait(final long mark) {
+        asking.lock();
+        try {
+            awaited = DeviceWork.NO_MARK;
+            if (count == 0 || marks[first] != mark) {
+                // It was found finished meanwhile.
+                work.release(mark);
+            }
+        } finally {
+            asking.taken = false;
+        }
     }
 
     // Of one stream
@@ -176,7 +221,9 @@ final class DeviceMarks {
                 final long mark = marks[first];
                 first = (first + 1) % MOST_MARKS;
                 count--;
-                work.release(mark);
+                if (mark != awaited) {
+                    work.release(mark);
+                }
             }
             for (final StreamLimbo.Stream stream : streams.streams()) {
                 while (!stream.marks.isEmpty()) {

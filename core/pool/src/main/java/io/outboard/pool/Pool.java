@@ -77,9 +77,9 @@ public final class Pool implements AutoCloseable {
     private final DeviceMarks marks;
     private final AllocationSlowPath slowPath;
     private final PoolObservers observers;
-    private final Diagnosis diagnosis;
+    final Diagnosis diagnosis;
     private final @Nullable LeakTracker tracker;
-    private final IdleMemory idle;
+    final IdleMemory idle;
     private final OwnThreads threads = new OwnThreads();
     private final @Nullable String name;
     private final @Nullable Path dumpFolder;
@@ -608,9 +608,6 @@ public final class Pool implements AutoCloseable {
         return arenas.count();
     }
 
-    Diagnosis diagnosis() {
-        return diagnosis;
-    }
 
     // Own threads, and what shows the pool
 

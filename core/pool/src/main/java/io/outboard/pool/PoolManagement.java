@@ -128,12 +128,12 @@ final class PoolManagement implements PoolMXBean {
 
     @Override
     public String getPolicy() {
-        return pool.diagnosis().policyName();
+        return pool.diagnosis.policyName();
     }
 
     @Override
     public String getStrategy() {
-        return pool.diagnosis().strategy();
+        return pool.diagnosis.strategy();
     }
 
     @Override
