@@ -1,5 +1,6 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.pool.internal.guard.SpinLock;
 import java.util.Arrays;
 import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +46,11 @@ public final class Arenas {
 
     final Progress progress = new Progress();
 
+    /** One half done change breaks all: blocks of one arena wait in others. */
+    public final SpinLock.Breakage breakage = new SpinLock.Breakage();
+
     /** Blocks that were freed on one stream. */
-    public final StreamLimbo streams = new StreamLimbo(progress);
+    public final StreamLimbo streams = new StreamLimbo(progress, breakage);
 
     final RemoteFreeBatches batches = new RemoteFreeBatches();
 
