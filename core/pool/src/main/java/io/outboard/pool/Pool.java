@@ -319,8 +319,9 @@ public final class Pool implements AutoCloseable {
                 throw owner.refusal(segment, address);
             }
         }
-        if (owner.wantsAsking()) {
-            marks.ask(owner.asking());
+        if (owner.wantsAsking() && marks.ask(owner.asking())) {
+            // Now its blocks are released little by little.
+            owner.asking();
         }
         return sizeBytes;
     }

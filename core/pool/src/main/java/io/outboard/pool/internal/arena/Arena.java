@@ -127,6 +127,9 @@ public final class Arena extends SpinLock {
 
     // Contention
 
+    /** There are other arenas, whose threads may free blocks of this one. Written by Arenas; seen late it does no harm. */
+    boolean hasNeighbours;
+
     /** Slots of threads whose home it is, by Arenas' monitor. */
     int homes;
 
@@ -284,13 +287,13 @@ public final class Arena extends SpinLock {
         return wantsAsking;
     }
 
-    /** Somebody asks; the last number that is closed here, 0 for none. */
+    /** Somebody asks, or has asked; the oldest number that hasn't finished, 0 for none. */
     public long asking() {
         lock();
         try {
             wantsAsking = false;
             lookForFinished();
-            return firstBatch == null ? 0 : firstBatch.number;
+            return firstBatch == null || isReady ? 0 : firstBatch.number;
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -592,7 +595,7 @@ public final class Arena extends SpinLock {
         openBytes += sizeBytes;
         if (openBytes > closedAbove || batch.count == LimboBatch.BLOCKS) {
             closeBatch();
-            wantsAsking = limboBytes > askedAbove;
+            wantsAsking = !isReady && limboBytes > askedAbove;
         }
     }
 
@@ -627,7 +630,7 @@ public final class Arena extends SpinLock {
         if (isReady && !arenas.isAwaited()) {
             release(RELEASED_AT_ONCE);
         }
-        if (remoteFrees.hasArrived()) {
+        if (hasNeighbours && remoteFrees.hasArrived()) {
             unpack(UNPACKED_AT_ONCE);
         }
         if (waits != waitsBefore) {
