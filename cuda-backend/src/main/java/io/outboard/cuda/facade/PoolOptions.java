@@ -36,6 +36,10 @@ public interface PoolOptions {
     /** {@return bytes that are left to others, as long as there is free memory; 0 for nothing} */
     long leaveBytes();
 
+    /** {@return most that a pool holds beyond what is in use, in bytes; null for what suits the device} */
+    @Nullable
+    Long slackBytes();
+
     /** {@return where JMX clients may write dumps; null for nowhere} */
     @Nullable
     Path dumpFolder();

@@ -23,16 +23,6 @@ public final class ContextScope implements AutoCloseable {
         pushed = enter(calls, context);
     }
 
-    /** What the context's device reports, in bytes. */
-    public record Memory(long freeBytes, long totalBytes) {}
-
-    Memory memory() {
-        final long[] freeBytes = new long[1];
-        final long[] totalBytes = new long[1];
-        check(calls, "cuMemGetInfo", calls.contextMemoryInfo(freeBytes, totalBytes));
-        return new Memory(freeBytes[0], totalBytes[0]);
-    }
-
     @Override
     public void close() {
         leave(calls, pushed);
@@ -46,24 +36,17 @@ public final class ContextScope implements AutoCloseable {
      */
     static boolean enter(final CudaCalls calls, final long context) {
         final long[] current = CallScratch.get().handle;
-        check(calls, "cuCtxGetCurrent", calls.currentContext(current));
+        CudaFailureException.check("cuCtxGetCurrent", calls.currentContext(current));
         if (current[0] == context) {
             return false;
         }
-        check(calls, "cuCtxPushCurrent", calls.pushContext(context));
+        CudaFailureException.check("cuCtxPushCurrent", calls.pushContext(context));
         return true;
     }
 
     static void leave(final CudaCalls calls, final boolean entered) {
         if (entered) {
-            check(calls, "cuCtxPopCurrent", calls.popContext());
-        }
-    }
-
-    /** Throws if a call of the driver failed; unlike the runtime, that keeps no last error to be cleared. */
-    public static void check(final CudaCalls calls, final String call, final int code) {
-        if (code != CudaCalls.SUCCESS) {
-            throw new CudaFailureException(call, code, calls.nameOf(code));
+            CudaFailureException.check("cuCtxPopCurrent", calls.popContext());
         }
     }
 }

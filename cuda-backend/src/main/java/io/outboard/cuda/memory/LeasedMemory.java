@@ -1,7 +1,5 @@
 package io.outboard.cuda.memory;
 
-import static io.outboard.cuda.memory.CudaGrowableRegion.failureOf;
-
 import io.outboard.core.MemoryUser;
 import io.outboard.service.Lease;
 import io.outboard.service.LenderConnection;
@@ -55,8 +53,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     /** {@link Door#connect} by the driver that is there. */
     public static LeasedMemory connect(final Path socket, final String name, final int device) throws IOException {
         return over(
-                () -> VirtualMemory.find().orElseThrow(LeasedMemory::missing),
-                () -> SharedMemory.find().orElseThrow(LeasedMemory::missing),
+                () -> DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
+                () -> DriverLibrary.sharedMemory().orElseThrow(LeasedMemory::missing),
                 () -> Leases.of(LenderConnection.connect(socket, name)),
                 socket,
                 device);
@@ -106,18 +104,11 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
      */
     public static String nameOf(final SharedMemoryCalls calls, final int device) {
         final byte[] uuid = new byte[SharedMemoryCalls.UUID_BYTES];
-        check("cuInit", calls.initialize());
-        check("cuDeviceGetUuid", calls.uuid(uuid, device));
+        CudaFailureException.check("cuInit", calls.initialize());
+        CudaFailureException.check("cuDeviceGetUuid", calls.uuid(uuid, device));
         final String hex = HexFormat.of().formatHex(uuid);
         return "cuda:" + hex.substring(0, 8) + "-" + hex.substring(8, 12) + "-" + hex.substring(12, 16) + "-"
                 + hex.substring(16, 20);
-    }
-
-    private static void check(final String call, final int code) {
-        final CudaFailureException failure = failureOf(call, code);
-        if (failure != null) {
-            throw failure;
-        }
     }
 
     /** {@return how much more may be leased, also where others have it now, in bytes} */
@@ -162,22 +153,17 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
         final Lease lease = leases.lease(sizeBytes, wantedBytes);
-        CudaFailureException failure = null;
         boolean done = false;
         try {
-            failure = failureOf("cuMemImportFromShareableHandle", shared.importDescriptor(handle, lease.descriptor()));
-            if (failure == null) {
-                numbers.put(handle[0], lease.number());
-                done = true;
-            }
+            CudaFailureException.check(
+                    "cuMemImportFromShareableHandle", shared.importDescriptor(handle, lease.descriptor()));
+            numbers.put(handle[0], lease.number());
+            done = true;
         } finally {
             leases.closeDescriptor(lease);
             if (!done) {
                 leases.giveBack(lease.number());
             }
-        }
-        if (failure != null) {
-            throw failure;
         }
         return CudaCalls.SUCCESS;
     }
@@ -226,11 +212,6 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     @Override
     public int freeAddresses(final long address, final long sizeBytes) {
         return driver.freeAddresses(address, sizeBytes);
-    }
-
-    @Override
-    public int synchronize() {
-        return driver.synchronize();
     }
 
     /** Ends the connection; what is leased still goes off the lender's ledger. Idempotent. */

@@ -6,7 +6,7 @@ package io.outboard.cuda.memory;
  * device as well.
  *
  * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing, unless it says so. Results go to element 0 of the
- * caller's array, and only on success. Safe for any number of threads. Only to wait needs a current context.
+ * caller's array, and only on success. Safe for any number of threads. None needs a context.
  *
  * <p>Not for applications.
  */
@@ -61,7 +61,4 @@ public interface VirtualMemoryCalls {
     }
 
     int freeAddresses(long address, long sizeBytes);
-
-    /** Waits until the current context has finished all work. */
-    int synchronize();
 }

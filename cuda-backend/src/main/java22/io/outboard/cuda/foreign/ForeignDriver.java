@@ -20,7 +20,7 @@ import jcuda.driver.CUstream;
  *
  * <p>Algorithm: each calls the function of the same name of {@code io.outboard.cuda.OutboardDriver}, over the same pools. Pools have to know
  * more than what allocates and frees: a thread's context is remembered, so what makes, chooses and ends contexts is here, too, and so are
- * streams and their captures into graphs. JCuda must be on the class path, with its native library.
+ * captures of streams into graphs. JCuda must be on the class path, with its native library.
  *
  * <p>A code is answered in any case: exceptions are for programs that call JCuda. A segment is set to 0 first, so what is no segment of 8
  * bytes is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if it is smaller, {@link
@@ -106,19 +106,6 @@ public final class ForeignDriver {
     }
 
     // Streams
-
-    /**
-     * Creates a stream that the pool knows of.
-     *
-     * @param stream set to the stream; to 0 on failure
-     * @param flags as the driver's
-     * @return CUDA's code
-     */
-    public static int cuStreamCreate(final MemorySegment stream, final int flags) {
-        clear(stream);
-        final CUstream created = new CUstream();
-        return set(stream, created, FACADE.cuStreamCreate(created, flags));
-    }
 
     /**
      * Destroys a stream. Memory that its unfinished work uses stays safe.
