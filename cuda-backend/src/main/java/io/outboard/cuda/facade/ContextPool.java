@@ -185,7 +185,7 @@ final class ContextPool {
     }
 
     /** Gives regions without a block in use back to the driver. True if there were any. */
-    private boolean giveBackUnused() {
+    boolean giveBackUnused() {
         try {
             final long before = pool.statistics().heldBytes();
             return before > 0 && !work.isCapturing() && pool.trimTo(0) < before;

@@ -281,12 +281,13 @@ public final class ContextPools {
     /** Calls what may end a context; nobody works there for a pool meanwhile, as CUDA demands. */
     int end(final long context, final IntSupplier call) {
         final int[] code = new int[1];
-        Runnable action = () -> code[0] = captures.whileEnding(call);
+        Runnable action = () -> code[0] = call.getAsInt();
         for (final ContextPool pool : pools) {
             final Runnable within = action;
             action = () -> pool.whileThreadsRest(within);
         }
-        action.run();
+        // First, so that threads that wait for the device stop that.
+        captures.whileEnding(action);
         return code[0];
     }
 

@@ -202,8 +202,11 @@ public final class ContextWork implements DeviceWork {
 
     @Override
     public void release(final long mark) {
-        if (mark < MARKS) {
-            unused.getAndUpdate(now -> now | 1L << mark);
+        while (mark < MARKS) {
+            final long now = unused.get();
+            if (unused.compareAndSet(now, now | 1L << mark)) {
+                return;
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 package io.outboard.cuda.memory;
 
-import jcuda.driver.CUresult;
+import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,7 @@ public final class CudaFailureException extends RuntimeException {
 
     /** What a call of the driver failed with; null if it worked. */
     static @Nullable CudaFailureException of(final String call, final int code) {
-        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
+        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, cudaError.stringFor(code));
     }
 
     /** Throws if a call of the driver failed; unlike the runtime, that keeps no last error to be cleared. */

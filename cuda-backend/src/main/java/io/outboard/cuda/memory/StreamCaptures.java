@@ -83,12 +83,12 @@ public final class StreamCaptures {
         }
     }
 
-    /** Makes a call that ends a context: nobody records or queries an event meanwhile, which might be one of that context's. */
-    public int whileEnding(final IntSupplier call) {
+    /** Ends a context: nobody records or queries an event meanwhile, which might be one of that context's, nor waits for one. */
+    public void whileEnding(final Runnable action) {
         endings.incrementAndGet();
         try {
             awaitThoseInside();
-            return call.getAsInt();
+            action.run();
         } finally {
             endings.decrementAndGet();
         }

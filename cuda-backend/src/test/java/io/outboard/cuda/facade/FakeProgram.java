@@ -82,10 +82,17 @@ final class FakeProgram {
         return driver.cuMemFreeAsync(pointerTo(address), streamOf(stream));
     }
 
+    /** By JCuda's own function, in the current context; blocking. */
     long createStream() {
-        final cudaStream_t stream = new cudaStream_t();
-        assertEquals(0, runtime.cudaStreamCreate(stream));
-        return DevicePointers.handle(stream);
+        return createStream(true);
+    }
+
+    long createStream(final boolean blocking) {
+        if (cuda.currentContextOrZero() == 0) {
+            // As the runtime.
+            cuda.setDevice(cuda.current());
+        }
+        return cuda.streams().createStream(cuda.currentContextOrZero(), blocking);
     }
 
     int destroyStream(final long stream) {
