@@ -4,27 +4,52 @@ import io.outboard.core.BlockTableFullException;
 import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Strategy;
+import io.outboard.core.spi.Arguments;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
-import io.outboard.pool.internal.guard.StackReserve;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** What a pool does for a request that finds nothing, in the order that {@link Pool} tells. Safe for any number of threads. */
+/**
+ * What a pool does for a request that finds nothing in its arena, in this order:
+ *
+ * <ol>
+ *   <li>release what is ready in the arena, and place it there;
+ *   <li>take memory within the pool's slack, see {@link HeldBytes};
+ *   <li>ask the device, and place it in what comes back;
+ *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows;
+ *   <li>look for room in other arenas;
+ *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
+ *   <li>ask the {@link OutOfMemoryHandler}s, with no lock held and its place in the queue kept, and then again as in 6;
+ *   <li>refuse.
+ * </ol>
+ *
+ * <p>While requests wait, a new one goes to the queue at once. While a stream is captured nothing comes back, and nobody waits.
+ * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves 3 and the wait out.
+ *
+ * <p>Safe for any number of threads.
+ */
 final class AllocationSlowPath {
+
+    /** A thread that waits where the device can't be marked looks so often. */
+    private static final long PAUSE_NS = 50_000;
 
     private final String label;
     private final long limitBytes;
-    private final boolean strict;
+    private final boolean immediate;
+    private final boolean ordered;
     private final Arenas arenas;
     private final Growth growth;
-    private final Recycler recycler;
+    private final HeldBytes heldBytes;
+    private final DeviceMarks marks;
     private final PoolEvents events;
     private final Diagnosis diagnosis;
+    private final WaitQueue queue;
     private final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
 
     /** The exception thrown last, whose message is found out when it is asked for, and at the latest when the pool ends. */
@@ -34,25 +59,30 @@ final class AllocationSlowPath {
             final PoolBuilder builder,
             final Arenas arenas,
             final Growth growth,
-            final Recycler recycler,
+            final HeldBytes heldBytes,
+            final DeviceMarks marks,
             final PoolEvents events,
             final Diagnosis diagnosis) {
         this.diagnosis = diagnosis;
         label = builder.label();
         limitBytes = builder.limitBytes;
-        strict = builder.policy == ReusePolicy.STRICT;
+        immediate = builder.policy == ReusePolicy.IMMEDIATE;
+        ordered = builder.policy == ReusePolicy.STREAM_ORDERED;
         this.arenas = arenas;
         this.growth = growth;
-        this.recycler = recycler;
+        this.heldBytes = heldBytes;
+        this.marks = marks;
         this.events = events;
+        queue = new WaitQueue(arenas);
     }
 
     void add(final OutOfMemoryHandler handler) {
         handlers.add(handler);
     }
 
-    /** The pool is about to end: who looks at an exception afterwards is to see what there was. */
+    /** The pool is closed: those who wait are to learn that, and who looks at an exception afterwards is to see what there was. */
     void end() {
+        queue.wakeAll();
         final WeakReference<DeviceOutOfMemoryException> reference = last;
         final DeviceOutOfMemoryException thrown = reference == null ? null : reference.get();
         if (thrown != null) {
@@ -67,136 +97,184 @@ final class AllocationSlowPath {
      * @throws DeviceOutOfMemoryException if all else has failed
      * @throws BlockTableFullException if a block fits but the tables can't hold one more
      */
-    long place(final long sizeBytes, final long alignmentBytes) {
-        StackReserve.claimMore();
-        final Arena home = arenas.home();
+    long allocate(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        Arguments.checkSize(sizeBytes);
+        Arguments.checkAlignment(alignmentBytes);
+        arenas.checkOpen();
         final DeviceOutOfMemoryException refusedBefore = growth.refusal();
-        if (sizeBytes > limitBytes) {
-            // Whatever comes back won't be enough.
-            return placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore);
-        }
         long address = Strategy.NO_SPACE;
-        if (!home.isMain()) {
-            address = home.allocateRecovering(sizeBytes, alignmentBytes);
-            if (address == Strategy.NO_SPACE) {
-                address = recycler.recycleAtHome(home, sizeBytes, alignmentBytes);
-            }
-            if (address == Strategy.NO_SPACE) {
-                address = arenas.chunks.placeInNew(home, sizeBytes, alignmentBytes);
-            }
-            if (address == Strategy.NO_SPACE && recycler.recycleMain()) {
-                // Else this arena had no chunk for as long as the main arena's limbo has all memory.
-                address = arenas.chunks.placeInNew(home, sizeBytes, alignmentBytes);
+        if (sizeBytes <= limitBytes) {
+            if (immediate) {
+                address = allocateImmediately(home, sizeBytes, alignmentBytes);
+            } else {
+                if (!queue.isAhead()) {
+                    address = allocateUnqueued(home, sizeBytes, alignmentBytes);
+                }
+                if (address < 0) {
+                    address = allocateQueued(home, sizeBytes, alignmentBytes);
+                }
             }
         }
-        if (address == Strategy.NO_SPACE) {
-            address = arenas.placeAtHome(home, sizeBytes, alignmentBytes);
-        }
-        boolean mayGrow;
-        do {
-            final boolean wasLimboEmpty = isLimboEmpty();
+        return address >= 0 ? address : placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore);
+    }
+
+    private long allocateImmediately(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
+        if (address < 0 && arenas.count() > 1) {
+            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), false);
             if (address < 0) {
-                address = Math.max(Strategy.NO_SPACE, recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, false));
-            }
-            final long heldBytes = arenas.totals.heldBytes();
-            // Limbo that is empty only now came back after the last look for room; one that was may be filled again.
-            mayGrow = (wasLimboEmpty && isLimboEmpty()) || recycler.mayGrowTo(growth.nextHeldBytes(sizeBytes));
-            if (address == Strategy.NO_SPACE && mayGrow) {
-                address = growth.growAndPlace(sizeBytes, alignmentBytes, heldBytes);
-            }
-        } while (address == Growth.OTHERS_GREW);
-        if (address == Strategy.NO_SPACE && (strict || !mayGrow)) {
-            address = waitAndPlace(home, sizeBytes, alignmentBytes, mayGrow);
-        }
-        if (address == Strategy.NO_SPACE && !mayGrow) {
-            address = growth.growAndPlace(sizeBytes, alignmentBytes, Growth.BY_LITTLE);
-        }
-        if (address == Strategy.NO_SPACE && isLimboDone()) {
-            address = gatherAndPlace(sizeBytes, alignmentBytes);
-        }
-        if (address == Strategy.NO_SPACE) {
-            address = askHandlers(home, sizeBytes, alignmentBytes);
-        }
-        if (address == Strategy.NO_SPACE && !strict) {
-            address = waitAndPlace(home, sizeBytes, alignmentBytes, true);
-            if (address == Strategy.NO_SPACE) {
-                address = gatherAndPlace(sizeBytes, alignmentBytes);
+                arenas.closeAll();
+                address = arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
             }
         }
-        return address == Strategy.NO_SPACE ? placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore) : address;
-    }
-
-    /** Either the device was waited for, or there is nothing to wait for. */
-    private boolean isLimboDone() {
-        return strict || isLimboEmpty();
-    }
-
-    private boolean isLimboEmpty() {
-        return arenas.totals.limboBytes() == 0;
-    }
-
-    private long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
-        return growth.gatherAndPlace(sizeBytes, alignmentBytes);
-    }
-
-    /** Whatever others grow. */
-    private long growAndPlace(final long sizeBytes, final long alignmentBytes) {
-        long address;
-        do {
-            address = growth.growAndPlace(sizeBytes, alignmentBytes, arenas.totals.heldBytes());
-        } while (address == Growth.OTHERS_GREW);
+        if (address < 0) {
+            address = growOrCompact(home, sizeBytes, alignmentBytes);
+        }
+        for (int i = 0; i < handlers.size() && address < 0; i++) {
+            while (address < 0 && isFreedBy(handlers.get(i), sizeBytes)) {
+                arenas.closeAll();
+                address = arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
+                if (address < 0) {
+                    address = growOrCompact(home, sizeBytes, alignmentBytes);
+                }
+            }
+        }
         return address;
     }
 
-    private long askHandlers(final Arena home, final long sizeBytes, final long alignmentBytes) {
-        for (final OutOfMemoryHandler handler : handlers) {
-            while (handler.free(sizeBytes, diagnosis.statistics())) {
-                long address = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, strict);
+    /** Steps 1 to 5. */
+    private long allocateUnqueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
+        if (address < 0) {
+            address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), false);
+        }
+        if (address >= 0) {
+            return address;
+        }
+        final boolean finished = ask(home.close());
+        address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
+        if (address < 0) {
+            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), !finished);
+        }
+        return address < 0 && arenas.count() > 1
+                ? arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false)
+                : address;
+    }
+
+    private boolean ask(final long number) {
+        if (ordered) {
+            arenas.streams.closeAll();
+            marks.askStreams();
+        }
+        final boolean finished = marks.ask(ordered ? arenas.progress().closed() : number);
+        if (ordered) {
+            arenas.streams.releaseFinished();
+        }
+        return finished;
+    }
+
+    /** Nothing is tried that the bound forbids anyway. */
+    private long grow(
+            final Arena home,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long mostHeldBytes,
+            final boolean busy) {
+        final long held = arenas.totals.heldBytes();
+        return held > 0 && held >= Math.min(mostHeldBytes, limitBytes)
+                ? Strategy.NO_SPACE
+                : growth.growAndPlace(home, sizeBytes, alignmentBytes, mostHeldBytes, busy);
+    }
+
+    private long growOrCompact(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        final long address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, false);
+        return address < 0 ? growth.compactAndPlace(home, sizeBytes, alignmentBytes, marks::isCapturing) : address;
+    }
+
+    // In the queue
+
+    private long allocateQueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        final WaitQueue.Request request = new WaitQueue.Request(home, sizeBytes, alignmentBytes);
+        queue.enter(request);
+        try {
+            int handler = 0;
+            while (true) {
+                long address = awaitRoom(request);
                 if (address < 0) {
-                    // A handler may have freed what another holds of the device, too.
-                    address = growAndPlace(sizeBytes, alignmentBytes);
+                    address = growOrCompact(home, sizeBytes, alignmentBytes);
                 }
-                if (address == Strategy.NO_SPACE && isLimboDone()) {
-                    address = gatherAndPlace(sizeBytes, alignmentBytes);
-                }
-                if (address != Strategy.NO_SPACE) {
+                if (address >= 0) {
+                    queue.serveBehind(request);
                     return address;
                 }
+                while (handler < handlers.size() && !isFreedAside(handlers.get(handler), request)) {
+                    handler++;
+                }
+                if (handler == handlers.size()) {
+                    return Strategy.NO_SPACE;
+                }
             }
+        } finally {
+            queue.leave(request);
         }
-        return Strategy.NO_SPACE;
     }
 
     /**
-     * Again as long as there is anything in limbo of what was there at first: what comes back may be that of another thread's
-     * wait, and not serve this one, or be taken by others. Not for ever, since other threads may go on freeing. If the pool isn't to
-     * grow unless it must, once more when limbo is empty: what was in it may have come back after the last look.
-     *
-     * @param grow whether growing has been tried: what came back may be what a region needs at its end to grow in place
+     * Waits until there is room, or nothing is left that could come back. That is so when all that was freed before a look has come back
+     * by then, and nothing was freed meanwhile: what was in use then was so at one moment, and the rest didn't serve the request.
      */
-    private long waitAndPlace(final Arena home, final long sizeBytes, final long alignmentBytes, final boolean grow) {
-        int vain = 0;
-        for (int left = recycler.mostWaits(); left > 0 && vain < 2; left--) {
-            final boolean wasLimboEmpty = isLimboEmpty();
-            if (wasLimboEmpty && grow) {
-                break;
+    private long awaitRoom(final WaitQueue.Request request) {
+        PoolEvents.@Nullable SynchronisedEvent event = null;
+        boolean interrupted = false;
+        try {
+            while (true) {
+                queue.awaitTurn(request);
+                if (request.address >= 0) {
+                    return request.address;
+                }
+                arenas.checkOpen();
+                final long freesBefore = arenas.totals.frees();
+                final boolean finished = ask(arenas.closeAll());
+                final long address =
+                        arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, true);
+                if (address >= 0) {
+                    return address;
+                }
+                if (finished ? arenas.totals.frees() == freesBefore : marks.isCapturing()) {
+                    return Strategy.NO_SPACE;
+                }
+                if (!finished) {
+                    event = event == null ? events.beginSynchronised() : event;
+                    if (!marks.awaitOldest()) {
+                        LockSupport.parkNanos(this, PAUSE_NS);
+                        interrupted |= Thread.interrupted();
+                    }
+                }
             }
-            final long recycled = recycler.recycleAndPlace(home, sizeBytes, alignmentBytes, true);
-            final long address =
-                    recycled < 0 && grow ? growth.growAndPlace(sizeBytes, alignmentBytes, Growth.BY_LITTLE) : recycled;
-            if (address >= 0) {
-                return address;
+        } finally {
+            if (event != null) {
+                event.commit(true);
             }
-            if ((wasLimboEmpty && isLimboEmpty()) || recycler.isCapturing()) {
-                // Nothing comes back any more.
-                break;
-            }
-            if (strict && recycled != Recycler.OVERTAKEN) {
-                // The first time, another's wait may have begun before what is in limbo now was freed.
-                vain++;
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
-        return Strategy.NO_SPACE;
+    }
+
+    private boolean isFreedAside(final OutOfMemoryHandler handler, final WaitQueue.Request request) {
+        queue.stepAside(request, true);
+        try {
+            return isFreedBy(handler, request.sizeBytes);
+        } finally {
+            queue.stepAside(request, false);
+        }
+    }
+
+    private boolean isFreedBy(final OutOfMemoryHandler handler, final long sizeBytes) {
+        final boolean freed = handler.free(sizeBytes, diagnosis.statistics());
+        // It may have closed the pool.
+        arenas.checkOpen();
+        return freed;
     }
 
     /**
@@ -212,14 +290,12 @@ final class AllocationSlowPath {
         arenas.checkOpen();
         final long address;
         try {
-            address = home.isMain()
-                    ? home.placeOrSayWhy(sizeBytes, alignmentBytes)
-                    : arenas.placeAnywhere(home, sizeBytes, alignmentBytes);
+            address = home.placeOrSayWhy(sizeBytes, alignmentBytes);
         } catch (final BlockTableFullException e) {
             diagnosis.requestFailed();
             throw e;
         }
-        if (address == Strategy.NO_SPACE) {
+        if (address < 0) {
             diagnosis.requestFailed();
             final DeviceOutOfMemoryException refused = growth.refusal();
             final PoolStatistics now = diagnosis.statistics();

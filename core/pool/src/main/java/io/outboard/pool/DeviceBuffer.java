@@ -36,7 +36,7 @@ public final class DeviceBuffer implements AutoCloseable {
         }
     }
 
-    private final PoolBlocks pool;
+    private final Pool pool;
     private final long address;
     private final long sizeBytes;
 
@@ -50,7 +50,7 @@ public final class DeviceBuffer implements AutoCloseable {
     private boolean closed;
 
     DeviceBuffer(
-            final PoolBlocks pool,
+            final Pool pool,
             final long address,
             final long sizeBytes,
             final long stream,

@@ -1,34 +1,20 @@
 package io.outboard.pool;
 
 /**
- * What a pool must know of its device: whether work submitted earlier has finished. Blocks that wait in limbo depend on
- * it and on nothing else of the device, so a simulated device serves as well.
+ * What a pool asks its device: whether work submitted earlier has finished. The pool makes <em>marks</em>, points in the device's
+ * work, and asks about them. Blocks that wait in limbo depend on this and on nothing else of the device, so a simulated device
+ * serves as well.
  *
- * <p>Streams are named by their handle, 0 for the default stream. Implementations are safe for any number of threads.
- * Their methods may throw what the device's driver fails with; the pool then loses nothing and hands nothing out.
+ * <p>Implementations are safe for any number of threads. Their methods may throw what the device's driver fails with; the pool then
+ * loses nothing and hands nothing out.
  */
 public interface DeviceWork {
 
-    /** What {@link #mark} answers if it couldn't, since a stream is being captured. */
+    /** What {@link #mark} answers if it couldn't: a stream is being captured, or as many marks as there may be are in use. */
     long NO_MARK = -1;
 
     /** For memory that no device works on: everything has always finished. */
     DeviceWork NONE = new DeviceWork() {
-        @Override
-        public boolean synchronize() {
-            return true;
-        }
-
-        @Override
-        public boolean isIdle() {
-            return true;
-        }
-
-        @Override
-        public boolean isCapturing() {
-            return false;
-        }
-
         @Override
         public long mark() {
             return 0;
@@ -49,56 +35,25 @@ public interface DeviceWork {
 
         @Override
         public void release(final long mark) {}
+
+        @Override
+        public boolean isCapturing() {
+            return false;
+        }
     };
 
     /**
-     * Waits until all work that was submitted before the call, by any thread to any stream, has finished.
-     *
-     * @return false if it couldn't, since a stream is being captured
-     */
-    boolean synchronize();
-
-    /**
-     * Whether {@link #synchronize} would most likely return at once. Never waits. It is asked before a thread synchronises
-     * that must not be held up by a kernel: nothing is concluded from the answer but who waits. False is always right.
-     *
-     * @return true if no work is known to be unfinished; false also if that can't be found out
-     */
-    default boolean isIdle() {
-        return false;
-    }
-
-    /**
-     * Whether {@link #synchronize} may be called at any moment, by a thread of the pool's own: whoever begins a capture is held
-     * off meanwhile. Then a pool with {@link ReusePolicy#STRICT} synchronises ahead of need; otherwise only while a thread
-     * asks it for memory, or has just done so.
-     *
-     * @return false unless that is guarded
-     */
-    default boolean isGuarded() {
-        return false;
-    }
-
-    /**
-     * Whether a stream is being captured into a graph, so that synchronising or marking would break the capture. One may
-     * begin at any moment, so each of these says so itself, too.
-     *
-     * @return true if neither may be done now
-     */
-    boolean isCapturing();
-
-    /**
-     * Marks the end of all work that was submitted before the call to any stream that is known, or was until it ended: a
-     * stream may end before its work has finished.
+     * Marks the end of all work that was submitted before the call, by any thread to any stream, also to one that was destroyed
+     * since. Never waits.
      *
      * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK}
      */
     long mark();
 
     /**
-     * Marks the end of all work that was submitted before the call to one stream.
+     * Marks the end of all work that was submitted before the call to one stream. Never waits.
      *
-     * @param stream its handle
+     * @param stream handle of a stream that exists, 0 for the default one
      * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK}
      */
     long mark(long stream);
@@ -107,12 +62,12 @@ public interface DeviceWork {
      * Whether the work before a mark has finished. Never waits.
      *
      * @param mark what {@link #mark} answered
-     * @return true if all of it has, false also if that can't be found out, since a stream is being captured
+     * @return true if all of it has; false also if that can't be found out, since a stream is being captured
      */
     boolean isFinished(long mark);
 
     /**
-     * Waits until the work before a mark has finished, unless a stream is being captured.
+     * Waits until the work before a mark has finished, unless a stream is being captured: then it returns before.
      *
      * @param mark what {@link #mark} answered
      */
@@ -124,4 +79,22 @@ public interface DeviceWork {
      * @param mark what {@link #mark} answered; not to be used again
      */
     void release(long mark);
+
+    /**
+     * Whether a stream is being captured into a graph, so that marking would break the capture. One may begin at any moment, so each
+     * of the other methods looks for itself, too.
+     *
+     * @return true if the device can't be marked now
+     */
+    boolean isCapturing();
+
+    /**
+     * The number by which a stream is known. A driver gives the handle of a destroyed stream to another one; its number it doesn't.
+     *
+     * @param stream handle of a stream that exists, 0 for the default one
+     * @return a number, 0 or more
+     */
+    default long idOf(final long stream) {
+        return stream;
+    }
 }

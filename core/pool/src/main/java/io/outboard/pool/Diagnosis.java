@@ -26,7 +26,7 @@ final class Diagnosis {
     private final long limitBytes;
     private final Arenas arenas;
     private final Growth growth;
-    private final Recycler recycler;
+    private final DeviceMarks marks;
     private final PoolEvents events;
     private final @Nullable LeakTracker tracker;
 
@@ -37,7 +37,7 @@ final class Diagnosis {
             final PoolBuilder builder,
             final Arenas arenas,
             final Growth growth,
-            final Recycler recycler,
+            final DeviceMarks marks,
             final @Nullable LeakTracker tracker,
             final PoolEvents events) {
         this.events = events;
@@ -48,7 +48,7 @@ final class Diagnosis {
         limitBytes = builder.shownLimitBytes();
         this.arenas = arenas;
         this.growth = growth;
-        this.recycler = recycler;
+        this.marks = marks;
         this.tracker = tracker;
     }
 
@@ -57,7 +57,7 @@ final class Diagnosis {
         arenas.settle();
         final ArenaTotals totals = arenas.totals;
         return new PoolStatistics(
-                arenas.main().parts.all().length,
+                arenas.segments().length,
                 totals.heldBytes(),
                 limitBytes,
                 totals.usedBytes(),
@@ -65,7 +65,7 @@ final class Diagnosis {
                 totals.peakUsedBytes(),
                 totals.liveBlocks(),
                 totals.allocations(),
-                recycler.waits(),
+                marks.made(),
                 totals.mappings(),
                 totals.movedBytes(),
                 failures.sum(),

@@ -30,6 +30,7 @@ final class IdleMemory implements MemoryUser {
     private final String label;
     private final MemorySource source;
     private final Arenas arenas;
+    private final HeldBytes held;
     private final OwnThreads threads;
     private final long keptMillis;
     private final long keptBytes;
@@ -41,10 +42,11 @@ final class IdleMemory implements MemoryUser {
     /** The source may outlive a pool that is forgotten. */
     private WeakReference<Pool> pool = new WeakReference<>(null);
 
-    IdleMemory(final PoolBuilder builder, final Arenas arenas, final OwnThreads threads) {
+    IdleMemory(final PoolBuilder builder, final Arenas arenas, final HeldBytes held, final OwnThreads threads) {
         label = builder.label();
         source = builder.source;
         this.arenas = arenas;
+        this.held = held;
         this.threads = threads;
         keptMillis = builder.kept == null ? Long.MAX_VALUE : builder.kept.toMillis();
         keptBytes = builder.keptBytes;
@@ -125,6 +127,7 @@ final class IdleMemory implements MemoryUser {
             source.removeUser(this);
         } else if (threads.enter()) {
             try {
+                held.pressed();
                 final long heldBytes = arenas.totals.heldBytes();
                 pressed.trimTo(Math.max(keptBytes, heldBytes - bytes));
             } finally {

@@ -1,6 +1,5 @@
 package io.outboard.pool;
 
-import io.outboard.pool.internal.limbo.Limbo;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Cleaner.Cleanable;
@@ -22,7 +21,7 @@ final class LeakTracker {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
-    private final PoolBlocks pool;
+    private final Pool pool;
     private final String label;
     private final LeakLevel level;
     private final boolean reclaim;
@@ -37,7 +36,7 @@ final class LeakTracker {
 
     private final LongAdder leaks = new LongAdder();
 
-    LeakTracker(final PoolBlocks pool, final PoolBuilder builder) {
+    LeakTracker(final Pool pool, final PoolBuilder builder) {
         this.pool = pool;
         label = builder.label();
         level = builder.leakLevel;
@@ -93,7 +92,7 @@ final class LeakTracker {
         Level severity = Level.WARNING;
         if (reclaim) {
             try {
-                pool.freeIfOpen(entry.address, Limbo.ALL_STREAMS);
+                pool.freeIfOpen(entry.address, Pool.ALL_STREAMS);
                 fate = "it is freed now";
             } catch (final RuntimeException | OutOfMemoryError e) {
                 fate = "freeing it failed: " + e;

@@ -5,55 +5,141 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.MemorySource;
+import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
+import io.outboard.core.spi.Arguments;
+import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.arena.BlockStarts;
+import io.outboard.pool.internal.arena.Segment;
+import io.outboard.pool.internal.arena.StreamLimbo;
+import io.outboard.pool.internal.events.PoolEvents;
+import io.outboard.pool.internal.growth.Growth;
+import io.outboard.pool.internal.growth.GrowthPlan;
+import io.outboard.pool.internal.growth.RegionMaker;
 import io.outboard.pool.internal.guard.Failures;
 import io.outboard.pool.internal.guard.OwnThreads;
-import io.outboard.pool.internal.limbo.Limbo;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Device memory for an application: regions from a {@link MemorySource}, a strategy for each, growth, many threads, and
  * reuse that is as safe as {@code cudaFree}.
  *
- * <p>A request that finds nothing makes the pool, in this order: give limbo back, as far as its {@link ReusePolicy} allows;
- * take another region; ask the {@link OutOfMemoryHandler}s; wait for what is still in limbo; throw
- * {@link DeviceOutOfMemoryException}. With {@link ReusePolicy#STRICT} and a busy device, a thread of the pool's own waits for
- * it. A request waits for that thread for a moment, which is no longer than taking a region takes, then the pool grows as
- * long as it holds no more than eight times what was in use at the peak; then the request waits for the device, and only then
- * are handlers asked.
+ * <p>Threads that contend have <em>arenas</em> of their own: a lock, regions, and the blocks in limbo that were freed while the device
+ * may still be using them. A request is placed in what is free in its thread's arena. If nothing fits, the pool takes more memory within
+ * its <em>slack</em> ({@link PoolBuilder#slackBytes}), asks the device what it has finished, grows while the device is busy, looks
+ * in other arenas, waits, moves memory to where it is needed, and asks the {@link OutOfMemoryHandler}s, in this order; and throws {@link
+ * DeviceOutOfMemoryException} when nothing of that serves it. Requests that wait stand in a queue, and the oldest is served first.
  *
  * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}, each further one as much as the pool holds by then,
  * so that regions stay few, but at least what the strategy needs to serve the request ({@link
- * StrategyProvider#regionBytesFor}) and never more than the limit leaves. Where the device hasn't so much, half is tried, and
+ * StrategyProvider#regionBytesFor}) and never more than limit and slack leave. Where the device hasn't so much, half is tried, and
  * so on down to that. A block never spans regions.
  *
- * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): one region has
+ * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): an arena has one region with
  * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind it piece by piece:
  * what a large request needs, of its own, and for small ones as much as costs little, {@link PoolBuilder#firstRegionBytes} at first.
  * A strategy that prefers low addresses keeps that short; one that goes round all addresses, as next fit does, works as well but has
- * more committed. Whole regions follow only if addresses or the strategy's tables run out.
+ * more committed. Whole regions follow only if addresses run out.
  *
  * <p>Memory that moves, where the strategy can give up free memory as well ({@link StrategyProvider#canRetireFree}: {@code tlsf}, {@code
  * tlsf-frugal}, {@code segregated-fit} and {@code pooled}): the region has 16 times as many addresses as memory, and when limit or device allow no more,
  * a request for which there is room in all but in no one place is served from whole pieces in free blocks, which move to addresses
- * side by side: after the wait for what is in limbo, and before handlers are asked unless the policy isn't {@link
- * ReusePolicy#STRICT} and something is in limbo. So <em>fragmented</em> is what lies within pieces alone. That takes some 40
- * microseconds a piece, of which a block of some size has its own. It waits for the device with {@link ReusePolicy#IMMEDIATE}
- * alone, whose free memory may still be worked on; and nothing moves while a stream is captured.
+ * side by side: after the wait for what is in limbo, and before handlers are asked. So <em>fragmented</em> is what lies within pieces
+ * alone. That takes some 40 microseconds a piece, of which a block of some size has its own. It waits for the device with {@link
+ * ReusePolicy#IMMEDIATE} alone, whose free memory may still be worked on; and nothing moves while a stream is captured.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
- * the policies other than {@link ReusePolicy#IMMEDIATE} add some ten more. No garbage on the way of a request that
- * finds memory. Host memory: that of the strategies, and some 30 bytes for each block in limbo.
+ * the policies other than {@link ReusePolicy#IMMEDIATE} add a few more. No garbage on the way of a request that
+ * finds memory. Host memory: that of the strategies, and some 12 bytes for each block in limbo. A {@link StackOverflowError} in the
+ * middle of a change leaves the pool broken: what needs the arena that it was in throws {@link IllegalStateException} from then on.
  */
-public final class Pool extends PoolBlocks implements AutoCloseable {
+public final class Pool implements AutoCloseable {
+
+    /** Stands for all streams; no stream has such a handle. */
+    static final long ALL_STREAMS = -1;
+
+    /** What was freed on one stream and is such a part of the slack is marked. */
+    private static final long MARKED_SHARE = 8;
+
+    private final ReusePolicy policy;
+    private final DeviceWork work;
+    private final long granuleMask;
+    private final Arenas arenas;
+    private final Growth growth;
+    private final DeviceMarks marks;
+    private final AllocationSlowPath slowPath;
+    private final PoolObservers observers;
+    final Diagnosis diagnosis;
+    private final @Nullable LeakTracker tracker;
+    final IdleMemory idle;
+    private final OwnThreads threads = new OwnThreads();
+    private final @Nullable String name;
+    private final @Nullable Path dumpFolder;
+
+    /** From JMX: another pool may have the name by now. */
+    private final AtomicBoolean hidden = new AtomicBoolean();
+
+    /** One thread ends it. */
+    private final AtomicBoolean ending = new AtomicBoolean();
 
     Pool(final PoolBuilder builder) {
-        super(builder, new OwnThreads());
+        policy = builder.policy;
+        work = builder.work;
+        name = builder.name;
+        dumpFolder = builder.dumpFolder;
+        granuleMask = builder.strategyOptions.granuleBytes() - 1;
+        final boolean immediate = policy == ReusePolicy.IMMEDIATE;
+        final PoolEvents events = new PoolEvents(name);
+        final StrategyProvider provider = Strategies.named(builder.strategy);
+        final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
+        arenas = new Arenas(
+                immediate,
+                HeldBytes.firstSlackBytes(builder.slackBytes),
+                builder.limboLimitBytes,
+                builder.spreadArenas);
+        growth = new Growth(planOf(builder), arenas, maker, events);
+        marks = new DeviceMarks(work, arenas.progress(), arenas.streams);
+        tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
+        diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker, events);
+        final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
+        slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
+        observers = new PoolObservers(this, events, granuleMask + 1);
+        idle = new IdleMemory(builder, arenas, heldBytes, threads);
+    }
+
+    private static GrowthPlan planOf(final PoolBuilder builder) {
+        // With that policy the pool may have been told of no work, or of another device's.
+        final boolean waits = builder.policy == ReusePolicy.IMMEDIATE;
+        final DeviceWork work =
+                waits && builder.source instanceof DeviceMemorySource source ? source.work() : builder.work;
+        return new GrowthPlan(
+                builder.firstRegionBytes,
+                builder.limitBytes,
+                builder.growInPlace,
+                // While a stream is captured, nothing moves; and who isn't sure that nothing works on free memory
+                // waits.
+                () -> !work.isCapturing() && (!waits || hasFinished(work)));
+    }
+
+    private static boolean hasFinished(final DeviceWork work) {
+        final long mark = work.mark();
+        if (mark == DeviceWork.NO_MARK) {
+            return false;
+        }
+        try {
+            work.await(mark);
+            return work.isFinished(mark);
+        } finally {
+            work.release(mark);
+        }
     }
 
     /**
@@ -80,7 +166,12 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
      */
     public long allocate(final long sizeBytes) {
-        return allocate(sizeBytes, 1);
+        if (observers.watchAllocations()) {
+            return observers.allocated(sizeBytes, 1, ALL_STREAMS);
+        }
+        final Arena home = arenas.home();
+        final long address = home.allocate(sizeBytes, 1);
+        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, 1);
     }
 
     /**
@@ -96,7 +187,25 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
      */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
-        return take(sizeBytes, alignmentBytes);
+        return observers.watchAllocations()
+                ? observers.allocated(sizeBytes, alignmentBytes, ALL_STREAMS)
+                : allocateUnwatched(sizeBytes, alignmentBytes, ALL_STREAMS);
+    }
+
+    /** Of any stream, or for one; nobody is told. */
+    long allocateUnwatched(final long sizeBytes, final long alignmentBytes, final long stream) {
+        final Arena home = arenas.home();
+        if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
+            Arguments.checkSize(sizeBytes);
+            // Limbo outlives its regions.
+            arenas.checkOpen();
+            final long reused = arenas.streams.allocate((sizeBytes + granuleMask) & ~granuleMask, work.idOf(stream));
+            if (reused >= 0) {
+                return reused;
+            }
+        }
+        final long address = home.allocate(sizeBytes, alignmentBytes);
+        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, alignmentBytes);
     }
 
     /**
@@ -108,7 +217,7 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws RuntimeException as {@link #allocate(long)}
      */
     public DeviceBuffer buffer(final long sizeBytes) {
-        return own(allocate(sizeBytes), sizeBytes, Limbo.ALL_STREAMS);
+        return own(allocate(sizeBytes), sizeBytes, ALL_STREAMS);
     }
 
     /**
@@ -120,7 +229,7 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws RuntimeException as {@link #allocate(long, long)}
      */
     public DeviceBuffer buffer(final long sizeBytes, final long alignmentBytes) {
-        return own(allocate(sizeBytes, alignmentBytes), sizeBytes, Limbo.ALL_STREAMS);
+        return own(allocate(sizeBytes, alignmentBytes), sizeBytes, ALL_STREAMS);
     }
 
     /**
@@ -146,7 +255,9 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws RuntimeException as {@link #allocate(long)}
      */
     public long allocateAsync(final long sizeBytes, final long stream) {
-        return takeAsync(sizeBytes, stream);
+        return observers.watchAllocations()
+                ? observers.allocated(sizeBytes, 1, stream)
+                : allocateUnwatched(sizeBytes, 1, stream);
     }
 
     // Freeing
@@ -161,7 +272,11 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void free(final long address) {
-        freeAsync(address, Limbo.ALL_STREAMS);
+        if (observers.watchFrees()) {
+            observers.freed(address, ALL_STREAMS);
+        } else {
+            freeUnwatched(address, ALL_STREAMS, false);
+        }
     }
 
     /**
@@ -174,17 +289,85 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void freeAsync(final long address, final long stream) {
-        giveBack(address, stream);
+        if (observers.watchFrees()) {
+            observers.freed(address, stream);
+        } else {
+            freeUnwatched(address, stream, false);
+        }
     }
 
     /**
-     * Tells the pool that a stream is about to be destroyed: what was freed on it must be marked while it exists. What the
-     * device fails with is thrown, and the stream may be destroyed all the same.
+     * As {@link #freeAsync}; nobody is told.
      *
-     * @param stream its handle
+     * @param sized whether the size is wanted, which only the block's arena knows
+     * @return it, in bytes, if it is wanted
      */
-    public void streamEnds(final long stream) {
-        recycler.streamEnds(stream);
+    long freeUnwatched(final long address, final long stream, final boolean sized) {
+        final Arena home = arenas.home();
+        final Segment guess = home.current();
+        final Segment segment = guess != null && guess.holds(address) ? guess : segmentAt(address);
+        final Arena owner = segment.owner;
+        long sizeBytes = 0;
+        if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
+            sizeBytes = sized ? owner.sizeOf(segment, address) : 0;
+            freeOrdered(segment, address, stream);
+        } else {
+            final BlockStarts starts = owner == home || sized ? null : segment.starts();
+            if (starts == null) {
+                sizeBytes = owner.free(segment, address);
+            } else if (!home.freeRemotely(segment, starts, address)) {
+                throw owner.refusal(segment, address);
+            }
+        }
+        if (owner.wantsAsking()) {
+            marks.ask(owner.asking());
+        }
+        return sizeBytes;
+    }
+
+    private Segment segmentAt(final long address) {
+        final Segment segment = arenas.segmentAt(address);
+        if (segment == null) {
+            arenas.checkOpen();
+            throw new InvalidAddressException(
+                    address,
+                    "address=0x" + Long.toHexString(address)
+                            + " must be the start of a block in use: it lies in none of the "
+                            + arenas.segments().length + " regions of the pool");
+        }
+        return segment;
+    }
+
+    private void freeOrdered(final Segment segment, final long address, final long stream) {
+        final StreamLimbo.Stream closed =
+                arenas.streams.free(segment, address, work.idOf(stream), arenas.slackBytes() / MARKED_SHARE);
+        if (closed != null) {
+            // Now, since the stream exists as long as this call: later there may be another with its handle.
+            marks.mark(closed, stream);
+        }
+    }
+
+    /** As {@link #freeAsync}, but nothing if the pool is closed. */
+    void freeIfOpen(final long address, final long stream) {
+        try {
+            freeAsync(address, stream);
+        } catch (final IllegalStateException e) {
+            // It may have been closed meanwhile; from then on it stays so.
+            if (!isClosed()) {
+                throw e;
+            }
+        }
+    }
+
+    /** What has just been taken, as an object. */
+    private DeviceBuffer own(final long address, final long sizeBytes, final long stream) {
+        try {
+            return new DeviceBuffer(this, address, sizeBytes, stream, tracker);
+        } catch (final OutOfMemoryError e) {
+            // The host has no memory for the object, and so nobody would own the block.
+            freeIfOpen(address, ALL_STREAMS);
+            throw e;
+        }
     }
 
     // Resizing and asking
@@ -203,7 +386,9 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void trim(final long address, final long newSizeBytes) {
-        shrink(address, newSizeBytes);
+        final Segment segment = segmentAt(address);
+        segment.owner.trim(segment, address, newSizeBytes);
+        observers.resized(address, newSizeBytes);
     }
 
     /**
@@ -218,7 +403,14 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public boolean extend(final long address, final long newSizeBytes) {
-        return grow(address, newSizeBytes);
+        final Segment segment = segmentAt(address);
+        final long extended = segment.owner.extend(segment, address, newSizeBytes);
+        final boolean done =
+                extended == Segment.NEEDS_MEMORY ? growth.growAndExtend(segment, address, newSizeBytes) : extended >= 0;
+        if (done) {
+            observers.resized(address, newSizeBytes);
+        }
+        return done;
     }
 
     /**
@@ -230,7 +422,8 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public long sizeOf(final long address) {
-        return measure(address);
+        final Segment segment = segmentAt(address);
+        return segment.owner.sizeOf(segment, address);
     }
 
     /**
@@ -240,13 +433,13 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @return true if it does; of a region whose memory moves, also where its memory has moved away
      */
     public boolean contains(final long address) {
-        return arenas.holds(address);
+        return arenas.segmentAt(address) != null;
     }
 
     // Giving back
 
     /**
-     * Gives limbo back as far as the policy allows, then regions to the memory source in which nothing is in use, the one
+     * Gives what the device has finished with, and regions in which nothing is in use then, to the memory source, the one
      * taken last first, until the pool holds no more than so much. Of a region that grows in place goes what lies behind its
      * last block in use, and where the source's memory can move, whole free units from anywhere. While a stream is captured into a
      * graph nothing is given back, since that would break the capture.
@@ -259,10 +452,13 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
-        if (arenas.totals.heldBytes() > bytes && !recycler.isCapturing()) {
-            recycler.recycle();
+        if (arenas.totals.heldBytes() > bytes && !marks.isCapturing()) {
+            if (policy != ReusePolicy.IMMEDIATE) {
+                marks.askStreams();
+                marks.ask(arenas.closeAll());
+            }
             arenas.releaseAll();
-            growth.trimTo(bytes, recycler::isCapturing);
+            growth.trimTo(bytes, marks::isCapturing);
         }
         return arenas.totals.heldBytes();
     }
@@ -275,20 +471,21 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      */
     @Override
     public void close() {
-        synchronized (exhaustion) {
-            if (arenas.isClosed()) {
-                return;
-            }
-            arenas.close();
+        if (!ending.compareAndSet(false, true)) {
+            return;
         }
+        arenas.close();
         idle.end();
         final Failures failures = new Failures();
-        failures.attempt(exhaustion::end);
+        failures.attempt(slowPath::end);
         failures.attempt(diagnosis::reportLeft);
-        failures.attempt(recycler::end);
+        if (policy != ReusePolicy.IMMEDIATE) {
+            failures.attempt(marks::await);
+        }
+        failures.attempt(marks::end);
         failures.attempt(growth::end);
         failures.attempt(this::hide);
-        failures.attempt(this::stopRecording);
+        failures.attempt(observers::stopRecording);
         failures.rethrow();
     }
 
@@ -299,7 +496,13 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void step() {
-        beginStep();
+        arenas.whole.lock();
+        try {
+            arenas.checkOpen();
+            arenas.whole.step();
+        } finally {
+            arenas.whole.unlock();
+        }
     }
 
     // Observing
@@ -310,7 +513,7 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @param handler what to ask
      */
     public void addOutOfMemoryHandler(final OutOfMemoryHandler handler) {
-        exhaustion.add(Objects.requireNonNull(handler, "handler"));
+        slowPath.add(Objects.requireNonNull(handler, "handler"));
     }
 
     /**
@@ -368,7 +571,8 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed, or being recorded already
      */
     public Closeable record(final Path path) throws IOException {
-        return startRecording(Objects.requireNonNull(path, "path"));
+        arenas.checkOpen();
+        return observers.startRecording(Objects.requireNonNull(path, "path"));
     }
 
     /**
@@ -389,5 +593,70 @@ public final class Pool extends PoolBlocks implements AutoCloseable {
     @Override
     public String toString() {
         return diagnosis.toString();
+    }
+
+    boolean isClosed() {
+        return arenas.isClosed();
+    }
+
+    void checkOpen() {
+        arenas.checkOpen();
+    }
+
+    /** How many arenas there are: one, unless threads contend. */
+    int arenaCount() {
+        return arenas.count();
+    }
+
+
+    // Own threads, and what shows the pool
+
+    /**
+     * Does something while no thread of the pool's own uses the device, such as to end the context that memory and work belong to: to do
+     * so while another thread uses it is an error that a driver needn't report. If that succeeds, {@link #endThreads} is to be
+     * called within.
+     *
+     * <p>Cost: it waits for what these threads do, which may be to wait for the device, and they wait for the action.
+     *
+     * @param action it must not call this pool but for that, and mustn't be called by the pool's own threads, that is, by its source,
+     *     by its {@link DeviceWork} or by a logger
+     */
+    public void whileThreadsRest(final Runnable action) {
+        threads.restWhile(action);
+    }
+
+    /**
+     * No thread of the pool's own uses the device any more, and JMX and JFR show the pool no more; what else the pool does is up to its
+     * source, which must say that the device is gone. Waits for nothing but the file of a recording, which ends. Idempotent.
+     */
+    public void endThreads() {
+        threads.end();
+        idle.end();
+        hide();
+        observers.stopRecording();
+    }
+
+    /** The pool is made: it may be observed, and memory that isn't needed goes back from now on. */
+    void start() {
+        if (name != null) {
+            PoolManagement.register(this, name, dumpFolder);
+        }
+        try {
+            PeriodicStatistics.add(diagnosis);
+            idle.start(this);
+        } catch (final RuntimeException | Error e) {
+            // No thread, say: the caller gets no pool that it could close, and the name is free again.
+            hide();
+            throw e;
+        }
+    }
+
+    /** The opposite, but for what is observed by who has the pool. Idempotent. */
+    private void hide() {
+        PeriodicStatistics.remove(diagnosis);
+        final String registered = name;
+        if (registered != null && hidden.compareAndSet(false, true)) {
+            PoolManagement.unregister(registered);
+        }
     }
 }

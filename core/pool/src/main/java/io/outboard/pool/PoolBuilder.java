@@ -29,6 +29,7 @@ public final class PoolBuilder {
     long limitBytes = NO_LIMIT;
     boolean growInPlace = true;
     long limboLimitBytes = Long.MAX_VALUE;
+    long slackBytes = HeldBytes.DEFAULT_SLACK;
 
     /** Null for ever. */
     @Nullable
@@ -44,7 +45,7 @@ public final class PoolBuilder {
     @Nullable
     Path dumpFolder;
 
-    /** Arenas beside the main one that there are from the start, with threads spread over them. */
+    /** Arenas that there are from the start, with threads spread over them; 0 for one. */
     int spreadArenas;
 
     LeakLevel leakLevel = LeakLevel.OFF;
@@ -186,8 +187,25 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before {@link ReusePolicy#STRICT} synchronises though memory isn't needed. By default
-     * there is no such limit.
+     * What the pool may hold beyond what is in use, over all its threads, before it asks the device whether freed blocks can be used
+     * again: less slack is less memory, and more questions, of a microsecond each. Above it the pool asks first, and grows while the
+     * device is busy, see {@link Pool}. By default it is the larger of 64 MiB and a 128th of the device, and at most an eighth of the
+     * limit.
+     *
+     * @param bytes {@code 0 <= bytes <= 2^62}
+     * @return this builder
+     * @throws IllegalArgumentException if {@code bytes} is outside of its range
+     */
+    public PoolBuilder slackBytes(final long bytes) {
+        if (bytes < 0 || bytes > 1L << 62) {
+            throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0 and <= 2^62");
+        }
+        slackBytes = bytes;
+        return this;
+    }
+
+    /**
+     * Most that may be in limbo before the device is asked though memory isn't needed. By default that is half of the slack.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder
@@ -283,7 +301,7 @@ public final class PoolBuilder {
                     "newWork=NONE must be what the device has finished, with newPolicy=" + policy + " over a device");
         }
         final Pool pool = new Pool(this);
-        pool.start(pool);
+        pool.start();
         return pool;
     }
 

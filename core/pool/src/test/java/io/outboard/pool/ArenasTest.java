@@ -1,24 +1,23 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.VirtualMemorySource;
-import io.outboard.pool.internal.limbo.Batch;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Arenas and their chunks, and what many blocks of theirs cost. */
+/** Arenas, and what many blocks of theirs cost. */
 class ArenasTest {
 
     private static final long MIB = 1L << 20;
-
-    /** Chunks are multiples of it, and start at such. */
-    private static final long CHUNK_UNIT_BYTES = MIB;
 
     private static final long GIB = 1L << 30;
 
@@ -72,27 +71,35 @@ class ArenasTest {
     // Who uses which
 
     @Test
-    void shouldServeThreadsOfDifferentArenasFromChunksOfTheirOwn() throws Exception {
-        final Pool pool = over(64 * MIB, 64 * MIB).spread(2).build();
+    void shouldServeThreadsOfDifferentArenasFromMemoryOfTheirOwn() throws Exception {
+        final Pool pool = over(GIB, 4 * MIB).spread(2).build();
         pool.free(pool.allocate(256));
 
         final long[] some = ArenaThreads.call(0, () -> allocate(pool, 16, 256));
         final long[] others = ArenaThreads.call(1, () -> allocate(pool, 16, 256));
 
-        for (int i = 0; i < some.length; i++) {
-            assertEquals(some[0] / CHUNK_UNIT_BYTES, some[i] / CHUNK_UNIT_BYTES);
-            assertEquals(others[0] / CHUNK_UNIT_BYTES, others[i] / CHUNK_UNIT_BYTES);
-        }
-        assertNotEquals(some[0] / CHUNK_UNIT_BYTES, others[0] / CHUNK_UNIT_BYTES);
+        final Set<Long> units = unitsOf(some);
+        units.retainAll(unitsOf(others));
+        assertEquals(Set.of(), units);
         pool.close();
     }
 
+    private static Set<Long> unitsOf(final long[] blocks) {
+        return LongStream.of(blocks).mapToObj(block -> block / MIB).collect(Collectors.toCollection(HashSet::new));
+    }
+
     @Test
-    void shouldGiveAnEmptyChunkBackWhenMemoryIsShort() {
-        final Pool pool = over(64 * MIB, 64 * MIB).spread(1).build();
-        pool.free(pool.allocate(256));
-        pool.free(pool.allocate(256));
-        assertTrue(pool.largestFreeBlockBytes() < 64 * MIB, "a chunk is kept");
+    void shouldGiveWhatArenasHoldFreeBackWhenMemoryIsShort() throws Exception {
+        final Pool pool = over(64 * MIB, 4 * MIB).spread(2).build();
+        for (int arena = 0; arena < 2; arena++) {
+            ArenaThreads.call(arena, () -> {
+                final long[] blocks = allocate(pool, 16, 256);
+                for (final long block : blocks) {
+                    pool.free(block);
+                }
+                return blocks;
+            });
+        }
 
         final long all = pool.allocate(64 * MIB);
 
@@ -101,7 +108,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** A second arena would keep a chunk. */
+    /** A second arena would keep memory of its own. */
     @Test
     void shouldHaveOneArenaForOneThread() {
         final Pool pool = over(64 * MIB, 64 * MIB).build();
@@ -186,7 +193,7 @@ class ArenasTest {
         final Pool pool =
                 over(64 * MIB, 64 * MIB).reuse(ReusePolicy.TRACKED, device).build();
         final int batches = 400;
-        for (final long block : allocate(pool, batches * Batch.BLOCKS, 256)) {
+        for (final long block : allocate(pool, batches * 64, 256)) {
             pool.free(block);
         }
         device.capturing = true;

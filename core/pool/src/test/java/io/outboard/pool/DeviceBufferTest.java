@@ -278,13 +278,8 @@ class DeviceBufferTest {
     void shouldReportALostBufferThoughTheHostHasNoMemoryToFreeIt() throws InterruptedException {
         final SteadyDevice full = new SteadyDevice() {
             @Override
-            public boolean synchronize() {
+            public long mark() {
                 throw new OutOfMemoryError("simulated");
-            }
-
-            @Override
-            public boolean isIdle() {
-                return true;
             }
         };
         final Pool pool = builder()

@@ -3,32 +3,6 @@ package io.outboard.pool;
 /** A device that has always finished, for pools whose threads are to be tested and not their device. */
 class IdleDevice implements DeviceWork {
 
-    private final boolean guarded;
-
-    IdleDevice() {
-        this(false);
-    }
-
-    /** One that a pool may synchronise at any moment, or not. */
-    IdleDevice(final boolean guarded) {
-        this.guarded = guarded;
-    }
-
-    @Override
-    public boolean isGuarded() {
-        return guarded;
-    }
-
-    @Override
-    public boolean synchronize() {
-        return true;
-    }
-
-    @Override
-    public boolean isIdle() {
-        return true;
-    }
-
     @Override
     public boolean isCapturing() {
         return false;

@@ -1,22 +1,34 @@
 package io.outboard.pool;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Effort;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.VirtualMemorySource;
+import java.util.TreeMap;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Errors of the virtual machine in the middle of things: nothing is lost, no lock stays taken. */
+/**
+ * Errors of the virtual machine in the middle of things. Afterwards a pool is as if nothing had happened, or says at each call that it
+ * is broken: it is never damaged in silence, and no lock stays taken.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PoolErrorsTest {
 
     private static final long MIB = 1L << 20;
+    private static final int BLOCKS = 12;
+    private static final long STREAM = 7;
 
     /** There is no host memory for the warning. */
     private static final class FailingHandler extends Handler {
@@ -33,138 +45,245 @@ class PoolErrorsTest {
         public void close() {}
     }
 
+    /** What a program may be doing where its stack ends. */
+    enum Operation {
+        ALLOCATE,
+        ALLOCATE_LARGE,
+        ALLOCATE_ASYNC,
+        FREE,
+        FREE_ASYNC,
+        FREE_AT_HOME,
+        TRIM,
+        EXTEND,
+        TRIM_TO,
+        STATISTICS,
+        LARGEST_FREE,
+        BLOCKS_OF_POOL
+    }
+
     private static PoolBuilder builder(final int arenas) {
         return Pool.over(new VirtualMemorySource(64 * MIB))
                 .spread(arenas)
                 .growInPlace(false)
-                .firstRegionBytes(64 * MIB);
+                .firstRegionBytes(4 * MIB);
     }
 
-    @Test
-    void shouldNotLoseAChunkThatEmptiesAtTheEndOfTheStack() throws InterruptedException {
-        final Pool pool = builder(1).build();
-        pool.free(pool.allocate(256));
-        final long[] blocks = new long[7];
+    /** A pool with blocks of two arenas, some of them freed by the other one's thread, and in limbo. */
+    private static final class Program {
 
-        StackEnd.atEveryDepth(frames -> {
-            // More than a chunk holds of them: one that is empty stays, the other goes back with its last block.
-            for (int i = 0; i < blocks.length; i++) {
-                blocks[i] = pool.allocate(256 << 10);
-            }
-            final long last = pool.allocate(256 << 10);
-            for (final long block : blocks) {
-                pool.free(block);
-            }
-            if (!StackEnd.run(frames, () -> pool.free(last))) {
-                freeAgain(pool, last);
-            }
-        });
-
-        assertEquals(0, pool.statistics().usedBytes());
-        assertEquals(0, pool.trimTo(0));
-    }
-
-    @Test
-    void shouldNotLoseFreedBlocksWhenStatisticsMeetTheEndOfTheStack() throws InterruptedException {
-        final Pool pool = builder(2).build();
-        pool.free(pool.allocate(256));
-
-        StackEnd.atEveryDepth(frames -> {
-            final int other = 1 - ArenaThreads.arenaOf(Thread.currentThread());
-            final long[] blocks = ArenaThreads.call(other, () -> {
-                final long[] addresses = new long[20];
-                for (int i = 0; i < addresses.length; i++) {
-                    addresses[i] = pool.allocate(4096 + 8192L * i);
-                }
-                return addresses;
-            });
-            for (final long block : blocks) {
-                pool.free(block);
-            }
-            StackEnd.run(frames, pool::statistics);
-        });
-
-        assertEquals(0, pool.statistics().usedBytes());
-        assertEquals(0, pool.trimTo(0));
-    }
-
-    /** Upkeep comes after it, and may find no stack: the caller would free the block again, by then another's. */
-    @Test
-    void shouldNotFreeABlockAndThrow() throws InterruptedException {
-        final Pool pool =
-                builder(2).reuse(ReusePolicy.IMMEDIATE, new IdleDevice()).build();
-
-        StackEnd.atEveryDepth(frames -> {
-            final int home = ArenaThreads.arenaOf(Thread.currentThread());
-            final long[] blocks = ArenaThreads.call(home, () -> {
-                final long[] addresses = new long[256];
-                for (int i = 0; i < addresses.length; i++) {
-                    addresses[i] = pool.allocate(256);
-                }
-                return addresses;
-            });
-            ArenaThreads.call(1 - home, () -> {
-                for (int i = 0; i < 128; i++) {
-                    pool.free(blocks[i]);
-                }
-                return 0;
-            });
-            final int[] freed = {128};
-            final Runnable freeRest = () -> {
-                while (freed[0] < blocks.length) {
-                    pool.free(blocks[freed[0]]);
-                    freed[0]++;
-                }
-            };
-            StackEnd.run(frames, freeRest);
-            freeRest.run();
-        });
-
-        assertEquals(0, pool.statistics().usedBytes());
-        assertEquals(0, pool.trimTo(0));
-    }
-
-    @Test
-    void shouldReleaseEveryLockAtTheEndOfTheStack() throws InterruptedException {
         final Pool pool = builder(2)
-                .reuse(ReusePolicy.STRICT, new IdleDevice())
-                .limboLimitBytes(1)
+                .reuse(ReusePolicy.STREAM_ORDERED, new IdleDevice())
+                .limboLimitBytes(64 << 10)
                 .build();
+        final TreeMap<Long, Long> live = new TreeMap<>();
 
-        StackEnd.atEveryDepth(frames -> {
-            final long block = pool.allocate(4096);
-            StackEnd.run(frames, () -> pool.trimTo(0));
-            if (!StackEnd.run(frames, () -> pool.free(block))) {
-                freeAgain(pool, block);
+        /** Set where no stack is needed for it. */
+        private long taken;
+
+        private final int home = ArenaThreads.arenaOf(Thread.currentThread());
+
+        Program() throws Exception {
+            for (int arena = 0; arena < 2; arena++) {
+                for (final long block : blocksOf(arena)) {
+                    live.put(block, pool.sizeOf(block));
+                }
             }
-            StackEnd.run(frames, pool::largestFreeBlockBytes);
-            StackEnd.run(frames, () -> pool.streamEnds(1));
-        });
+            for (final long block : blocksOf(1 - home)) {
+                pool.free(block);
+            }
+        }
 
-        // From another thread, which a lock that stayed taken would hold up.
-        assertEquals(0, pool.statistics().usedBytes());
-        assertEquals(0, pool.trimTo(0));
+        private long[] blocksOf(final int arena) throws Exception {
+            return ArenaThreads.call(arena, () -> {
+                final long[] blocks = new long[BLOCKS];
+                for (int i = 0; i < BLOCKS; i++) {
+                    blocks[i] = pool.allocateAsync(4096 + 8192L * i, STREAM);
+                }
+                return blocks;
+            });
+        }
+
+        /** Does it, and knows what came of it only if it returns. */
+        void run(final Operation operation) {
+            final long first = live.firstKey();
+            final long last = live.lastKey();
+            switch (operation) {
+                case ALLOCATE -> taken = pool.allocate(8192);
+                case ALLOCATE_LARGE -> taken = pool.allocate(8 * MIB);
+                case ALLOCATE_ASYNC -> taken = pool.allocateAsync(4096, STREAM);
+                case FREE -> {
+                    pool.free(first);
+                    live.remove(first);
+                }
+                case FREE_ASYNC -> {
+                    pool.freeAsync(first, STREAM);
+                    live.remove(first);
+                }
+                case FREE_AT_HOME -> {
+                    pool.free(last);
+                    live.remove(last);
+                }
+                case TRIM -> {
+                    pool.trim(last, 256);
+                    live.put(last, pool.sizeOf(last));
+                }
+                case EXTEND -> {
+                    if (pool.extend(last, pool.sizeOf(last) + 256)) {
+                        live.put(last, pool.sizeOf(last));
+                    }
+                }
+                case TRIM_TO -> pool.trimTo(0);
+                case STATISTICS -> pool.statistics();
+                case LARGEST_FREE -> pool.largestFreeBlockBytes();
+                case BLOCKS_OF_POOL -> pool.forEachBlock((address, sizeBytes, free) -> {});
+            }
+        }
+
+        /** Frees all, from another thread, which a lock that stayed taken would hold up. */
+        void end() throws Exception {
+            ArenaThreads.call(1 - home, () -> {
+                if (isBroken(pool)) {
+                    assertThrows(IllegalStateException.class, () -> pool.free(live.firstKey()));
+                    assertThrows(IllegalStateException.class, () -> pool.sizeOf(live.firstKey()));
+                    assertDoesNotThrow(pool::statistics);
+                } else {
+                    live.keySet().forEach(block -> freeAgain(pool, block));
+                    if (taken != 0) {
+                        pool.free(taken);
+                    }
+                    final PoolStatistics statistics = pool.statistics();
+                    assertEquals(0, statistics.usedBytes(), statistics::toString);
+                    assertEquals(0, statistics.liveBlocks(), statistics::toString);
+                    assertEquals(0, pool.trimTo(0));
+                }
+                return pool;
+            });
+        }
     }
 
-    /** Who couldn't tell the pool so must do it again before the stream ends; what was told in part counts. */
-    @Test
-    void shouldMarkAllOfAStreamThatEndsThoughTheStackEndedBefore() throws InterruptedException {
+    @ParameterizedTest
+    @EnumSource
+    void shouldBeRightOrSayThatItIsBrokenWhereverTheStackEnds(final Operation operation) throws InterruptedException {
         StackEnd.atEveryDepth(frames -> {
-            final SimulatedDevice device = new SimulatedDevice();
-            final Pool pool =
-                    builder(1).reuse(ReusePolicy.STREAM_ORDERED, device).build();
-            final long block = pool.allocateAsync(4096, 7);
-            device.submit(7);
-            pool.freeAsync(block, 7);
-            if (!StackEnd.run(frames, () -> pool.streamEnds(7))) {
-                pool.streamEnds(7);
-            }
-            device.endStream(7);
-            device.finishAll();
-
-            assertEquals(0, pool.trimTo(0));
-            assertEquals(0, device.marksOut());
+            final Program program = new Program();
+            StackEnd.run(frames, () -> program.run(operation));
+            program.end();
         });
+    }
+
+    /** The lock was taken for ever, or a strategy was half changed. */
+    @ParameterizedTest
+    @EnumSource(ReusePolicy.class)
+    void shouldSurviveAStackThatOverflowsOrSayThatItIsBroken(final ReusePolicy policy) throws InterruptedException {
+        final Pool pool = Pool.over(new VirtualMemorySource(1L << 30))
+                .reuse(policy, new IdleDevice())
+                .build();
+        final long[] live = new long[64];
+        for (int round = 0; round < Effort.tries(60); round++) {
+            final Thread thread = new Thread(null, () -> descend(pool, live, 0), "deep", 256 << 10);
+            thread.start();
+            thread.join();
+        }
+
+        if (!isBroken(pool)) {
+            for (final long block : live) {
+                if (block != 0) {
+                    pool.free(block);
+                }
+            }
+            assertEquals(0, pool.trimTo(0));
+            assertEquals(0, pool.statistics().usedBytes());
+            assertEquals(0, pool.statistics().liveBlocks());
+            pool.close();
+        }
+    }
+
+    /** Allocates and frees at every depth at which the stack may end. */
+    @SuppressWarnings("InfiniteRecursion")
+    private static void descend(final Pool pool, final long[] live, final int depth) {
+        try {
+            descend(pool, live, depth + 1);
+        } catch (final StackOverflowError e) {
+            // Here there is a little room again: how little differs with each frame above.
+        }
+        try {
+            final int slot = depth & (live.length - 1);
+            final long block = live[slot];
+            if (block != 0) {
+                live[slot] = 0;
+                boolean freed = false;
+                try {
+                    pool.free(block);
+                    freed = true;
+                } finally {
+                    if (!freed) {
+                        live[slot] = block;
+                    }
+                }
+            }
+            live[slot] = pool.allocate(1 + (depth & 0xfff));
+        } catch (final StackOverflowError e) {
+            // Nothing must have changed, or the pool is broken.
+        } catch (final IllegalStateException e) {
+            assertBroken(e);
+        }
+    }
+
+    /** The region was lost that couldn't be given back, and the addresses of the tail that was to be placed around. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldLoseNothingWhicheverCallOfTheSourceThrowsAnError(final boolean inPlace) {
+        long calls = 0;
+        for (long failing = 0; failing <= calls; failing++) {
+            final FailingMemorySource source = new FailingMemorySource(64 * MIB);
+            final Pool pool = Pool.over(inPlace ? source.growingInPlace() : source)
+                    .growInPlace(inPlace)
+                    .firstRegionBytes(2 * MIB)
+                    .limitBytes(32 * MIB)
+                    .build();
+            if (failing > 0) {
+                source.failAt(failing, () -> {
+                    throw new OutOfMemoryError("simulated");
+                });
+            }
+            final TreeMap<Long, Long> live = new TreeMap<>();
+            for (final long sizeMiB : new long[] {1, 3, 6, 1, 9}) {
+                skipErrors(() -> {
+                    final long block = pool.allocate(sizeMiB * MIB);
+                    live.put(block, sizeMiB);
+                });
+            }
+            if (!live.isEmpty()) {
+                final long last = live.lastKey();
+                pool.free(last);
+                live.remove(last);
+            }
+            skipErrors(() -> pool.trimTo(0));
+            skipErrors(() -> live.put(pool.allocate(11 * MIB), 11L));
+            skipErrors(() -> pool.trimTo(0));
+            calls = failing == 0 ? source.calls() : calls;
+
+            if (!isBroken(pool)) {
+                live.keySet().forEach(pool::free);
+                assertEquals(0, pool.trimTo(0));
+                assertEquals(64 * MIB, source.availableBytes(), "call " + failing);
+                pool.free(pool.allocate(32 * MIB));
+                assertEquals(0, pool.trimTo(0));
+            }
+            pool.close();
+            assertEquals(64 * MIB, source.availableBytes(), "call " + failing);
+        }
+        assertTrue(calls >= 6, "enough to fail");
+    }
+
+    private static void skipErrors(final Runnable call) {
+        try {
+            call.run();
+        } catch (final OutOfMemoryError | DeviceOutOfMemoryException e) {
+            // As a program would go on.
+        } catch (final IllegalStateException e) {
+            assertBroken(e);
+        }
     }
 
     @Test
@@ -185,6 +304,20 @@ class PoolErrorsTest {
 
         assertTrue(pool.isClosed());
         assertEquals(0, source.regionsOut());
+    }
+
+    private static boolean isBroken(final Pool pool) {
+        try {
+            pool.free(pool.allocate(256));
+            return false;
+        } catch (final IllegalStateException e) {
+            assertBroken(e);
+            return true;
+        }
+    }
+
+    private static void assertBroken(final IllegalStateException thrown) {
+        assertTrue(String.valueOf(thrown.getMessage()).contains("broken"), thrown::toString);
     }
 
     /** After an error, which may have come when the block was free already. */

@@ -60,27 +60,20 @@ class PoolFirstCallsTest {
 
         private static final long MIB = 1L << 20;
         private static final long STREAM = 7;
-        private static final long ENDING = 8;
 
         private Program() {}
 
-        public static void main(final String... args) throws InterruptedException {
+        public static void main(final String... args) {
             final Device device = new Device();
             final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
                     .firstRegionBytes(64 * MIB)
                     .reuse(ReusePolicy.valueOf(args[0]), device)
                     .build();
             pool.freeAsync(pool.allocateAsync(MIB, STREAM), STREAM);
-            pool.freeAsync(pool.allocateAsync(MIB, ENDING), ENDING);
             load(Begin.class);
-            pool.streamEnds(ENDING);
             for (int i = 0; i < 1024; i++) {
                 pool.freeAsync(pool.allocateAsync(MIB / 4, STREAM), STREAM);
                 pool.free(pool.allocate(MIB / 8));
-                if (!device.asked) {
-                    // The pool's own thread may just be starting.
-                    Thread.sleep(1);
-                }
             }
             load(End.class);
             if (!device.asked && ReusePolicy.valueOf(args[0]) != ReusePolicy.IMMEDIATE) {
@@ -102,16 +95,6 @@ class PoolFirstCallsTest {
 
         /** Not private: to read it would load the class around it. */
         volatile boolean asked;
-
-        Device() {
-            super(true);
-        }
-
-        @Override
-        public boolean synchronize() {
-            asked = true;
-            return true;
-        }
 
         @Override
         public long mark() {

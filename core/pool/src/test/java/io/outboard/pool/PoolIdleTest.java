@@ -112,7 +112,7 @@ class PoolIdleTest {
     /** A block that is in limbo while the next one is allocated needs its memory. */
     @Test
     void shouldKeepWhatLimboNeeds() {
-        final Pool pool = strictPool(new SteadyDevice(1));
+        final Pool pool = strictPool(new SteadyDevice(true));
         long last = pool.allocate(60 * MIB);
         for (int i = 0; i < 30; i++) {
             for (int j = 0; j < 100; j++) {
@@ -179,12 +179,12 @@ class PoolIdleTest {
         final Pool pool = Pool.over(source)
                 .reuse(ReusePolicy.STRICT, new IdleDevice() {
                     @Override
-                    public boolean synchronize() {
+                    public long mark() {
                         working.set(true);
                         entered.countDown();
                         LockSupport.parkNanos(100_000_000);
                         working.set(false);
-                        return true;
+                        return 0;
                     }
                 })
                 .keep(Duration.ofMillis(5), 0)

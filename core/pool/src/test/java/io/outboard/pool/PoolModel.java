@@ -122,7 +122,7 @@ final class PoolModel {
                         pool.trimTo(operation.sizeBytes()), pool.statistics().heldBytes());
             case MANY_BLOCKS -> many(stream);
             case CAPTURE -> capture(operation.more() < 64);
-            case END_STREAM -> endStream(operation.stream());
+            case END_STREAM -> endStream(operation.stream(), operation.more() < 128);
         }
     }
 
@@ -131,10 +131,13 @@ final class PoolModel {
         device.capturing(newCapturing);
     }
 
-    private void endStream(final int slot) {
-        pool.streamEnds(streams[slot]);
+    private void endStream(final int slot, final boolean reuseHandle) {
         device.endStream(streams[slot]);
-        streams[slot] = nextStream++;
+        if (reuseHandle) {
+            device.beginStream(streams[slot]);
+        } else {
+            streams[slot] = nextStream++;
+        }
     }
 
     private void many(final long stream) {
@@ -162,7 +165,7 @@ final class PoolModel {
         final long blockBytes = pool.sizeOf(address);
         assertEquals(0, address & (Math.max(alignmentBytes, GRANULE) - 1), "alignment");
         assertTrue(blockBytes >= sizeBytes, "size");
-        checkHandedOut(address, blockBytes, stream);
+        checkHandedOut(address, blockBytes, stream == NO_STREAM ? NO_STREAM : device.numberOf(stream));
         live.put(address, blockBytes);
         allocations++;
     }
@@ -193,8 +196,7 @@ final class PoolModel {
     }
 
     private boolean finished(final Freed freed) {
-        return freed.workBefore.entrySet().stream()
-                .allMatch(work -> device.hasFinished(work.getKey(), work.getValue()));
+        return device.haveFinished(freed.workBefore);
     }
 
     private void free(final int pick, final long stream) {
@@ -209,12 +211,10 @@ final class PoolModel {
         }
         final long sizeBytes = requireNonNull(live.remove(address));
         final boolean ordered = policy == ReusePolicy.STREAM_ORDERED && stream != NO_STREAM;
-        final Map<Long, Long> all = device.submitted();
+        final Map<Long, Long> all = device.work();
+        final long number = ordered ? device.numberOf(stream) : NO_STREAM;
         pending.add(new Freed(
-                address,
-                sizeBytes,
-                ordered ? stream : NO_STREAM,
-                ordered ? Map.of(stream, all.getOrDefault(stream, 0L)) : all));
+                address, sizeBytes, number, ordered ? Map.of(number, all.getOrDefault(number, 0L)) : all));
         everFreed.put(address, sizeBytes);
     }
 
@@ -252,7 +252,7 @@ final class PoolModel {
             pool.trim(address, kept);
             live.put(address, kept);
             if (kept < before && policy != ReusePolicy.IMMEDIATE) {
-                pending.add(new Freed(address + kept, before - kept, NO_STREAM, device.submitted()));
+                pending.add(new Freed(address + kept, before - kept, NO_STREAM, device.work()));
                 everFreed.put(address + kept, before - kept);
             }
         }
@@ -297,7 +297,7 @@ final class PoolModel {
                         live.size(),
                         allocations,
                         // With that policy it waits before memory goes, which isn't for limbo.
-                        policy == ReusePolicy.IMMEDIATE ? 0 : device.synchronizations() + device.awaits(),
+                        policy == ReusePolicy.IMMEDIATE ? 0 : device.synchronizations(),
                         // How it came to that isn't modelled.
                         statistics.mappings(),
                         statistics.movedBytes(),

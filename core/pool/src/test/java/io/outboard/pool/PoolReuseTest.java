@@ -53,20 +53,18 @@ class PoolReuseTest {
         device.submit(STREAM);
 
         allocateAndFree(pool, 3 * BATCH, 256);
-        assertEquals(0, device.marksOut(), "an eighth of 4 MiB is worth a mark");
+        assertEquals(0, device.synchronizations(), "little isn't worth a mark");
 
         // Three times more than that.
         final long sizeBytes = 10 << 10;
         allocateAndFree(pool, 3 * BATCH, sizeBytes);
 
-        assertEquals(3, device.marksOut());
+        assertTrue(device.synchronizations() <= 3, () -> device.synchronizations() + " marks");
         assertEquals(3 * BATCH * (256 + sizeBytes), pool.statistics().limboBytes());
         device.finishAll();
-        allocateAndFree(pool, BATCH, sizeBytes);
-        assertEquals(0, device.marksOut());
         pool.allocate(4 * MIB);
         assertEquals(0, pool.statistics().limboBytes());
-        assertEquals(0, device.awaits() + device.synchronizations());
+        assertEquals(0, device.awaits());
     }
 
     @Test
@@ -115,7 +113,7 @@ class PoolReuseTest {
         pool.allocate(MIB / 4);
 
         assertEquals(1, device.awaits());
-        assertEquals(1, pool.statistics().synchronizations());
+        assertEquals(device.synchronizations(), pool.statistics().synchronizations());
         assertEquals(15 * MIB / 4, pool.statistics().limboBytes());
     }
 
@@ -150,7 +148,7 @@ class PoolReuseTest {
         assertEquals(3, pool.statistics().liveBlocks());
         assertEquals(0, pool.statistics().limboBytes());
         assertEquals(3 * MIB, pool.statistics().usedBytes());
-        assertEquals(0, device.marksOut());
+        assertEquals(0, device.awaits());
     }
 
     /** What is lost counts from the granule: a block couldn't be smaller. */
@@ -201,7 +199,7 @@ class PoolReuseTest {
         assertEquals(0, pool.largestHolders().size());
     }
 
-    /** The device throws if it is synchronised or marked now. */
+    /** The device throws if it is marked now. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class)
     void shouldLeaveTheDeviceAloneWhileAStreamIsCaptured(final ReusePolicy policy) {
@@ -211,7 +209,6 @@ class PoolReuseTest {
         for (int i = 0; i < 2 * BATCH; i++) {
             pool.freeAsync(pool.allocate(MIB / 4), STREAM);
         }
-        pool.streamEnds(STREAM);
         pool.trimTo(0);
 
         assertEquals(0, device.synchronizations() + device.marksOut());
@@ -220,31 +217,29 @@ class PoolReuseTest {
         assertEquals(0, pool.trimTo(0));
     }
 
+    /** Nobody tells the pool that a stream ends: what isn't marked by then waits for a mark of all work. */
     @Test
-    void shouldMarkWhatWasFreedOnAStreamBeforeItEnds() {
+    void shouldFindWhatWasFreedOnAStreamThatHasEnded() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
         device.submit(STREAM);
         final long block = pool.allocate(4 * MIB);
         pool.freeAsync(block, STREAM);
 
-        pool.streamEnds(STREAM);
         device.endStream(STREAM);
 
-        assertEquals(1, device.marksOut());
         assertEquals(block, pool.allocate(4 * MIB));
         assertTrue(device.hasFinished(STREAM, 1));
         assertEquals(0, device.marksOut());
     }
 
     @Test
-    void shouldMarkNothingForAStreamThatEndsDuringACapture() {
+    void shouldFindWhatWasFreedOnAStreamThatEndedDuringACapture() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
         device.submit(STREAM);
         final long block = pool.allocate(4 * MIB);
-        pool.freeAsync(block, STREAM);
         device.capturing(true);
+        pool.freeAsync(block, STREAM);
 
-        pool.streamEnds(STREAM);
         device.endStream(STREAM);
 
         assertEquals(0, device.marksOut());
@@ -275,11 +270,6 @@ class PoolReuseTest {
     void shouldGrowIfACaptureBegins(final ReusePolicy policy) {
         final boolean[] capturing = {true};
         final SteadyDevice sudden = new SteadyDevice() {
-            @Override
-            public boolean synchronize() {
-                return !capturing[0];
-            }
-
             @Override
             public long mark() {
                 return capturing[0] ? NO_MARK : super.mark();
@@ -316,33 +306,78 @@ class PoolReuseTest {
         allocateAndFree(pool, 3 * BATCH, 256);
         device.capturing(false);
 
-        pool.streamEnds(STREAM);
         device.endStream(STREAM);
 
         assertEquals(0, pool.trimTo(0));
     }
 
+    /** Whichever call of the device fails, the block is freed, and comes back though its stream has ended. */
     @Test
-    void shouldRecycleWhatCouldNotBeMarkedWhenItsStreamEnded() {
-        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
-        final long block = pool.allocate(4 * MIB);
-        pool.freeAsync(block, STREAM);
-        device.failAt(2, () -> new IllegalStateException("no event"));
+    void shouldRecycleWhatCouldNotBeMarkedBeforeItsStreamEnded() {
+        for (int failing = 1; failing <= 6; failing++) {
+            final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+            final long stream = 100 + failing;
+            final long block = pool.allocateAsync(4 * MIB, stream);
+            device.submit(stream);
+            device.failAt(failing, () -> new IllegalStateException("no event"));
+            try {
+                pool.freeAsync(block, stream);
+            } catch (final IllegalStateException e) {
+                assertEquals("no event", e.getMessage());
+            }
+            device.failAt(Long.MAX_VALUE / 2, () -> new IllegalStateException("never"));
+            device.endStream(stream);
 
-        assertThrows(IllegalStateException.class, () -> pool.streamEnds(STREAM));
-        device.endStream(STREAM);
-
-        assertEquals(block, pool.allocate(4 * MIB));
+            assertEquals(0, pool.statistics().liveBlocks());
+            assertEquals(block, pool.allocate(4 * MIB));
+            assertTrue(device.hasFinished(stream, 1));
+            pool.free(block);
+            assertEquals(0, pool.trimTo(0));
+            assertEquals(0, device.marksOut());
+        }
     }
 
     @Test
-    void shouldMarkNothingForAStreamThatEndsUnderStrict() {
+    void shouldAskAgainAfterTheDeviceFailed() {
         final Pool pool = builder(ReusePolicy.STRICT).build();
         pool.free(pool.allocate(4 * 256));
         device.failAt(1, () -> new IllegalStateException("broken"));
         assertThrows(IllegalStateException.class, () -> pool.trimTo(0));
 
-        pool.streamEnds(STREAM);
+        assertEquals(0, pool.trimTo(0));
+        assertEquals(0, device.marksOut());
+    }
+
+    /** The driver gives a handle out again: what was freed on the old stream is nothing to the new one. */
+    @Test
+    void shouldKeepAStreamThatEndedApartFromTheNextWithItsHandle() {
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        final long block = pool.allocateAsync(MIB, STREAM);
+        device.submit(STREAM);
+        pool.freeAsync(block, STREAM);
+        device.endStream(STREAM);
+        device.beginStream(STREAM);
+
+        assertNotEquals(block, pool.allocateAsync(MIB, STREAM));
+
+        device.finishAll();
+        final long whole = pool.allocate(3 * MIB);
+        assertTrue(whole > 0);
+    }
+
+    /** Events are made ahead, so there may be none left: then it does with those that it has. */
+    @ParameterizedTest
+    @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldDoWithFewMarks(final ReusePolicy policy) {
+        device.mostMarks(1);
+        final Pool pool = builder(policy).build();
+
+        for (int i = 0; i < 40 * BATCH; i++) {
+            final long stream = i % 5;
+            final long block = pool.allocateAsync(64 << 10, stream);
+            device.submit(stream);
+            pool.freeAsync(block, stream);
+        }
 
         assertEquals(0, pool.trimTo(0));
         assertEquals(0, device.marksOut());
@@ -366,7 +401,6 @@ class PoolReuseTest {
         assertEquals(0, pool.statistics().usedBytes());
         final long calls = device.calls();
         assertThrows(IllegalStateException.class, () -> pool.allocateAsync(256, OTHER));
-        pool.streamEnds(STREAM);
         pool.trimTo(0);
         assertEquals(calls, device.calls(), "the device may be gone");
     }

@@ -207,7 +207,6 @@ class PoolStressTest {
             } else if (choice < 98) {
                 pool.trimTo(random.nextLong(LIMIT_BYTES));
             } else if (choice < 99) {
-                pool.streamEnds(stream);
                 device.endStream(stream);
                 stream += THREADS;
             } else {

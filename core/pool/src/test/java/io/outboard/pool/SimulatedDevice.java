@@ -8,25 +8,37 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A device whose streams a test advances by hand. Work is known by its number in its stream, from 1; a stream finishes its
- * work in order, and exists from its first mention to {@link #endStream}. Waiting finishes what is waited for.
+ * work in order, and exists from its first mention to {@link #endStream}; {@link #beginStream} gives its handle to another one, as
+ * drivers do. Waiting finishes what is waited for.
  *
- * <p>It is strict: to synchronise or mark while a stream is captured, to mark a stream that has ended, and to use a mark
- * that was released throw. Thread-safety: safe for any number of threads.
+ * <p>It is strict: to mark while a stream is captured, to mark or number a stream that has ended, and to use a mark that was released
+ * throw. Thread-safety: safe for any number of threads.
  */
 public final class SimulatedDevice implements DeviceWork {
 
     private static final class Stream {
+        private final long id;
         private long submitted;
         private long finished;
         private boolean ended;
+
+        Stream(final long id) {
+            this.id = id;
+        }
     }
 
     private final Map<Long, Stream> streams = new TreeMap<>();
-    private final Map<Long, Map<Long, Long>> marks = new HashMap<>();
+    /** By number, without those that have ended with all their work. */
+    private final Map<Long, Stream> all = new HashMap<>();
+
+    private long nextStream;
+    private final Map<Long, Map<Stream, Long>> marks = new HashMap<>();
+    private int mostMarks = Integer.MAX_VALUE;
     private long nextMark;
     private boolean capturing;
     private long calls;
     private long synchronizations;
+    private long marksOfStreams;
     private long awaits;
     private long failingCall = Long.MAX_VALUE;
     private @Nullable Supplier<RuntimeException> failure;
@@ -43,11 +55,7 @@ public final class SimulatedDevice implements DeviceWork {
      * @return the work's number in its stream
      */
     public synchronized long submit(final long stream) {
-        final Stream known = streams.computeIfAbsent(stream, handle -> new Stream());
-        if (known.ended) {
-            throw new IllegalStateException("stream=" + stream + " must exist: it has ended");
-        }
-        return ++known.submitted;
+        return ++existing(stream).submitted;
     }
 
     /**
@@ -64,7 +72,7 @@ public final class SimulatedDevice implements DeviceWork {
 
     /** Finishes all work. */
     public synchronized void finishAll() {
-        streams.values().forEach(stream -> stream.finished = stream.submitted);
+        all.values().forEach(stream -> stream.finished = stream.submitted);
     }
 
     /**
@@ -73,18 +81,53 @@ public final class SimulatedDevice implements DeviceWork {
      * @param stream its handle
      */
     public synchronized void endStream(final long stream) {
-        streams.computeIfAbsent(stream, handle -> new Stream()).ended = true;
+        known(stream).ended = true;
+    }
+
+    /**
+     * Begins a stream whose handle one had that has ended. What was said of the handle is from now on said of this one.
+     *
+     * @param stream its handle
+     */
+    public synchronized void beginStream(final long stream) {
+        if (!known(stream).ended) {
+            throw new IllegalStateException("stream=" + stream + " must have ended for another to have its handle");
+        }
+        streams.put(stream, newStream());
+    }
+
+    /**
+     * What {@link #idOf} answers, but for the test.
+     *
+     * @param stream handle of a stream
+     * @return its number
+     */
+    public synchronized long numberOf(final long stream) {
+        return known(stream).id;
     }
 
     /**
      * The state of all streams.
      *
-     * @return for each, how much work was submitted to it
+     * @return for the number of each, also of those that have ended, how much work was submitted to it
      */
-    public synchronized Map<Long, Long> submitted() {
+    public synchronized Map<Long, Long> work() {
         final Map<Long, Long> numbers = new HashMap<>();
-        streams.forEach((handle, stream) -> numbers.put(handle, stream.submitted));
+        all.forEach((id, stream) -> numbers.put(id, stream.submitted));
         return numbers;
+    }
+
+    /**
+     * Whether work has finished.
+     *
+     * @param work some of what {@link #work} said
+     * @return true if all of it has
+     */
+    public synchronized boolean haveFinished(final Map<Long, Long> work) {
+        return work.entrySet().stream().allMatch(entry -> {
+            final Stream stream = all.get(entry.getKey());
+            return stream == null || stream.finished >= entry.getValue();
+        });
     }
 
     /**
@@ -109,6 +152,15 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
+     * Limits the marks that may be in use at once, as a device does whose events are made ahead.
+     *
+     * @param most how many
+     */
+    public synchronized void mostMarks(final int most) {
+        mostMarks = most;
+    }
+
+    /**
      * Makes one call fail, and change nothing, but that {@link #release} forgets its mark all the same.
      *
      * @param call which of those from now on, from 1; the ones for the test don't count
@@ -129,12 +181,21 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
-     * How often the pool waited for all streams.
+     * How often the pool asked about all streams.
      *
-     * @return calls of {@link #synchronize} that didn't fail
+     * @return marks of all work that were made
      */
     public synchronized long synchronizations() {
         return synchronizations;
+    }
+
+    /**
+     * How often the pool asked about one stream.
+     *
+     * @return marks of one stream that were made
+     */
+    public synchronized long marksOfStreams() {
+        return marksOfStreams;
     }
 
     /**
@@ -158,21 +219,6 @@ public final class SimulatedDevice implements DeviceWork {
     // For the pool
 
     @Override
-    public synchronized boolean synchronize() {
-        call();
-        checkNotCapturing();
-        synchronizations++;
-        finishAll();
-        return true;
-    }
-
-    /** Always, since its {@link #synchronize} finishes all work itself. */
-    @Override
-    public boolean isIdle() {
-        return true;
-    }
-
-    @Override
     public synchronized boolean isCapturing() {
         call();
         return capturing;
@@ -182,36 +228,35 @@ public final class SimulatedDevice implements DeviceWork {
     public synchronized long mark() {
         call();
         checkNotCapturing();
-        return put(submitted());
+        final Map<Stream, Long> work = new HashMap<>();
+        all.values().removeIf(stream -> stream.ended && stream.finished == stream.submitted);
+        all.values().forEach(stream -> work.put(stream, stream.submitted));
+        final long mark = put(work);
+        synchronizations += mark == NO_MARK ? 0 : 1;
+        return mark;
     }
 
     @Override
     public synchronized long mark(final long stream) {
         call();
         checkNotCapturing();
-        final Stream known = streams.computeIfAbsent(stream, handle -> new Stream());
-        if (known.ended) {
-            throw new IllegalStateException("stream=" + stream + " must exist to be marked: it has ended");
-        }
-        return put(Map.of(stream, known.submitted));
+        final Stream known = existing(stream);
+        final long mark = put(Map.of(known, known.submitted));
+        marksOfStreams += mark == NO_MARK ? 0 : 1;
+        return mark;
     }
 
     @Override
     public synchronized boolean isFinished(final long mark) {
         call();
-        return work(mark).entrySet().stream().allMatch(entry -> hasFinished(entry.getKey(), entry.getValue()));
+        return work(mark).entrySet().stream().allMatch(entry -> entry.getKey().finished >= entry.getValue());
     }
 
     @Override
     public synchronized void await(final long mark) {
         call();
         awaits++;
-        work(mark).forEach((handle, number) -> {
-            final Stream stream = streams.get(handle);
-            if (stream != null) {
-                stream.finished = Math.max(stream.finished, number);
-            }
-        });
+        work(mark).forEach((stream, number) -> stream.finished = Math.max(stream.finished, number));
     }
 
     @Override
@@ -221,13 +266,40 @@ public final class SimulatedDevice implements DeviceWork {
         call();
     }
 
-    private long put(final Map<Long, Long> work) {
+    @Override
+    public synchronized long idOf(final long stream) {
+        call();
+        return existing(stream).id;
+    }
+
+    private Stream newStream() {
+        final Stream stream = new Stream(nextStream++);
+        all.put(stream.id, stream);
+        return stream;
+    }
+
+    private Stream known(final long stream) {
+        return streams.computeIfAbsent(stream, handle -> newStream());
+    }
+
+    private Stream existing(final long stream) {
+        final Stream known = known(stream);
+        if (known.ended) {
+            throw new IllegalStateException("stream=" + stream + " must exist: it has ended");
+        }
+        return known;
+    }
+
+    private long put(final Map<Stream, Long> work) {
+        if (marks.size() >= mostMarks) {
+            return NO_MARK;
+        }
         marks.put(nextMark, work);
         return nextMark++;
     }
 
-    private Map<Long, Long> work(final long mark) {
-        final Map<Long, Long> work = marks.get(mark);
+    private Map<Stream, Long> work(final long mark) {
+        final Map<Stream, Long> work = marks.get(mark);
         if (work == null) {
             throw new IllegalStateException("mark=" + mark + " must be one that wasn't released");
         }
@@ -242,7 +314,7 @@ public final class SimulatedDevice implements DeviceWork {
 
     private void checkNotCapturing() {
         if (capturing) {
-            throw new IllegalStateException("a stream is captured: synchronising or marking breaks the capture");
+            throw new IllegalStateException("a stream is captured: marking breaks the capture");
         }
     }
 }

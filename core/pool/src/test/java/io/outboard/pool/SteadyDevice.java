@@ -6,34 +6,17 @@ class SteadyDevice implements DeviceWork {
     /** Questions asked. */
     long answers;
 
-    private final long waitMillis;
+    private final boolean busy;
     private long nextMark;
+    private long awaited = NO_MARK;
 
     SteadyDevice() {
-        this(0);
+        this(false);
     }
 
-    /** One that takes so long to be synchronised. */
-    SteadyDevice(final long waitMillis) {
-        this.waitMillis = waitMillis;
-    }
-
-    @Override
-    public boolean synchronize() {
-        answers++;
-        if (waitMillis > 0) {
-            try {
-                Thread.sleep(waitMillis);
-            } catch (final InterruptedException e) {
-                throw new IllegalStateException("nobody interrupts", e);
-            }
-        }
-        return true;
-    }
-
-    @Override
-    public boolean isIdle() {
-        return waitMillis == 0;
+    /** One whose work ends only when it is waited for, or not. */
+    SteadyDevice(final boolean busy) {
+        this.busy = busy;
     }
 
     @Override
@@ -54,11 +37,13 @@ class SteadyDevice implements DeviceWork {
     @Override
     public boolean isFinished(final long mark) {
         answers++;
-        return answers % 3 != 0;
+        return mark <= awaited || (!busy && answers % 3 != 0);
     }
 
     @Override
-    public void await(final long mark) {}
+    public void await(final long mark) {
+        awaited = Math.max(awaited, mark);
+    }
 
     @Override
     public void release(final long mark) {}

@@ -3,146 +3,225 @@ package io.outboard.pool.internal.arena;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.guard.SpinLock;
-import io.outboard.pool.internal.limbo.Limbo;
-import io.outboard.pool.internal.limbo.StreamEpochs;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Segments of a pool that threads use one at a time, with a lock, limbo and counters of its own. Every pool has a main arena, whose
- * parts are the regions; others, whose parts are chunks, exist where threads contend, see {@link Arenas}.
+ * A part of a pool that threads use one at a time: a lock, which is this object, segments that strategies divide, the blocks that were
+ * freed while the device may still be using them, and counters. One object, so that what an operation needs lies side by side.
  *
  * <pre>
- *   free by a thread of this arena    the block is retired and goes to limbo, or is free at once, as the policy says
- *   free by another's                BlockStarts.clear; into the other arena's batch for this one; a full batch is sent: inbox
- *   upkeep, with one of 3 operations a few blocks of limbo whose epoch is over are released, a few of the inbox are unpacked
+ *   limbo, a ring   | released |  ready: work has finished  | batch 7 | batch 9 | open batch |
+ *                              head                       ready              closedTo      tail
+ *
+ *   free by a thread of this arena   the block is retired and goes to the open batch, or is free at once, as the policy says
+ *   free by another's                {@link BlockStarts#clear}; into the other arena's batch of remote frees for this one, which is sent
+ *                                    when it is full
+ *   each operation                   releases a few ready blocks, and retires a few that have arrived
  * </pre>
  *
  * <p>So no operation does the work of many, and nothing that is freed depends on the thread that freed it: whoever has an arena's
- * lock may do all of that. Locks are taken in this order: an arena's, then the main arena's; no arena's while another's is held
- * otherwise, but all of them, in the order of their numbers and the main arena's last, by who looks at the whole pool.
+ * lock may do all of that. A batch is closed, and gets its number (see {@link Progress}), when it has many bytes or blocks, or when
+ * somebody needs memory. No arena's lock is taken while another's is held, but all of them, in the order of their numbers, by who looks
+ * at the whole pool. None is held while the device or a memory source works.
  *
- * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. They release it by writing the
- * field, see {@link SpinLock}; where nanoseconds count, by {@link #unlock}.
+ * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. A {@link StackOverflowError} under the lock
+ * leaves the arena {@linkplain SpinLock#broken broken}, since a change may have been half done.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
-public final class Arena extends ArenaBlocks {
+public final class Arena extends SpinLock {
 
-    /** An odd number with the operation itself: many programs allocate and free in turn, and both are to have their share. */
-    private static final int OPERATIONS_BETWEEN_UPKEEP = 2;
-
-    /** Twice as many as so many operations retire, so that what is ready is soon released: a tenth of a microsecond or two. */
-    private static final int RELEASED_IN_UPKEEP = 3;
+    /** More than an operation retires, so that what is ready is soon released: a tenth of a microsecond or two. */
+    private static final int RELEASED_AT_ONCE = 3;
 
     /** More than so many operations of this arena's threads hand out. */
-    private static final int UNPACKED_IN_UPKEEP = 6;
+    private static final int UNPACKED_AT_ONCE = 2;
 
-    /** Much is more than one part in so many. */
-    private static final long MUCH_SHARE = 4;
+    /** Blocks released in one hold of the lock when a request finds no room: some microseconds. */
+    private static final int RELEASED_IN_A_HOLD = 256;
 
-    // Of Arenas, under the lock
+    /** Blocks released between two attempts to place a request. */
+    private static final int RELEASED_BETWEEN = 16;
+
+    /** A batch with so many blocks is closed, however small they are. */
+    private static final int MOST_BLOCKS_OF_A_BATCH = 1024;
+
+    private static final int FIRST_RING = 1 << 10;
+    private static final int FIRST_BATCHES = 1 << 6;
+
+    private static final Segment[] NO_SEGMENTS = {};
+
+    private static final VarHandle USED = handle("usedBytes");
+    private static final VarHandle LIMBO = handle("limboBytes");
+    private static final VarHandle PEAK = handle("peakUsedBytes");
+    private static final VarHandle ALLOCATIONS = handle("allocations");
+    private static final VarHandle FREES = handle("frees");
+
+    private static VarHandle handle(final String field) {
+        try {
+            return MethodHandles.lookup().findVarHandle(Arena.class, field, long.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Among the arenas of its pool, from 0. */
+    public final int number;
+
+    private final Arenas arenas;
+    private final Progress progress;
+    private final boolean immediate;
+    final RemoteFrees remoteFrees;
+
+    // Segments
+
+    /** Replaced under the lock, never changed; read without it. */
+    private volatile Segment[] segments = NO_SEGMENTS;
+
+    /** By their ids, with gaps. */
+    private @Nullable Segment[] byId = new Segment[4];
+
+    /** Where the last block was placed; null if there is none. Read without the lock as a guess. */
+    private @Nullable Segment current;
+
+    // Limbo. Counts that only grow; where they are in their rings the last bits say.
+
+    private long[] retired = new long[FIRST_RING];
+    private int[] segmentOf = new int[FIRST_RING];
+    private long head;
+    private long ready;
+    private long closedTo;
+    private long tail;
+
+    /** Numbers of closed batches that aren't known to have finished, and where each ends. */
+    private long[] numbers = new long[FIRST_BATCHES];
+
+    private long[] ends = new long[FIRST_BATCHES];
+    private long firstBatch;
+    private long lastBatch;
+
+    /** In the open batch. */
+    private long openBytes;
+
+    /** An open batch with more bytes is closed. Written by {@link Arenas}, as the next. */
+    volatile long closedAbove = Long.MAX_VALUE;
+
+    /** With so much in limbo when a batch is closed the device had better be asked. */
+    volatile long askedAbove = Long.MAX_VALUE;
+
+    /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
+    private boolean wantsAsking;
+
+    /** The oldest request that waits has looked for room here in vain: nobody is placed before it. */
+    private boolean reserved;
+
+    // Counters: written under the lock, read without. Each number is whole and recent, and nothing else is concluded
+    // from it. What is
+    // freed here may have been counted as in use elsewhere, so only sums over all arenas are right.
+
+    private long usedBytes;
+    private long limboBytes;
+    private long peakUsedBytes;
+    private long earlierPeakBytes;
+    private long peakNeededBytes;
+    private long allocations;
+    private long frees;
+
+    // Contention
 
     /** Slots of threads whose home it is, by Arenas' monitor. */
     int homes;
 
-    private int operationsToUpkeep;
     private int waitsBefore;
     private long operationsBefore;
 
-    Arena(final int number, final int mostArenas, final Arenas arenas, final LimboRules rules) {
-        super(number, mostArenas, arenas, rules);
+    /** Why an attempt failed, for {@link #placeOrSayWhy}. */
+    private @Nullable BlockTableFullException tableFull;
+
+    Arena(final int number, final int mostArenas, final Arenas arenas, final boolean immediate) {
+        this.number = number;
+        this.arenas = arenas;
+        this.immediate = immediate;
+        progress = arenas.progress;
+        remoteFrees = new RemoteFrees(arenas, mostArenas);
     }
 
     // Operations
 
-    /** An address, or {@code NO_SPACE}, from what is free here and what upkeep makes so. */
+    /** An address, or {@code NO_SPACE}, from what is free here. */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
         lock();
         boolean held = true;
         try {
+            if (reserved) {
+                return Strategy.NO_SPACE;
+            }
             keepUp();
-            final long address = place(sizeBytes, alignmentBytes);
+            final Segment first = current;
+            long address =
+                    first == null || first.crowded ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
+            if (address < 0 && segments.length > 1) {
+                address = placeInOthers(first, sizeBytes, alignmentBytes);
+            }
             unlock();
             held = false;
             return address;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             if (held) {
                 taken = false;
             }
-        }
-    }
-
-    /**
-     * As {@link #allocate}, for a request that found no room: releases whatever is ready and unpacks whatever has arrived until
-     * it fits, in the same hold, so that no other thread takes what comes free; in several if it is much.
-     */
-    public long allocateRecovering(final long sizeBytes, final long alignmentBytes) {
-        while (true) {
-            lock();
-            try {
-                final long address = recover(sizeBytes, alignmentBytes);
-                if (address != Strategy.NO_SPACE || !hasWork()) {
-                    return address;
-                }
-            } finally {
-                taken = false;
-            }
-        }
-    }
-
-    /**
-     * The device has finished: in the hold of the lock in which that becomes known this request is placed, so that no other thread
-     * of this arena takes what comes free.
-     *
-     * @param epoch the epoch of all work that has passed, or {@link StreamEpochs#MARKED} for those whose marks have finished
-     */
-    public long passAndAllocate(final long epoch, final long sizeBytes, final long alignmentBytes) {
-        lock();
-        try {
-            arenas.epochs.pass(epoch);
-            final long address = recover(sizeBytes, alignmentBytes);
-            if (address != Strategy.NO_SPACE || !hasWork()) {
-                return address;
-            }
-        } finally {
-            taken = false;
-        }
-        return allocateRecovering(sizeBytes, alignmentBytes);
-    }
-
-    /** As {@link #allocate}, first from what was freed on a stream. */
-    public long allocateOrdered(final long sizeBytes, final long granuleMask, final long stream) {
-        lock();
-        try {
-            // Limbo outlives its regions.
-            arenas.checkOpen();
-            long address = reuse((sizeBytes + granuleMask) & ~granuleMask, stream);
-            if (address == Strategy.NO_SPACE) {
-                keepUp();
-                address = place(sizeBytes, 1);
-            }
-            return address;
-        } finally {
-            taken = false;
         }
     }
 
     /**
      * Frees a block of this arena, for good or into limbo.
      *
-     * @param chunk where it is, null in the main arena
      * @return its size in bytes
      */
-    public long free(final @Nullable Segment chunk, final long address, final long stream) {
+    public long free(final Segment segment, final long address) {
         lock();
         boolean held = true;
         try {
-            final Segment part = chunk == null ? partAt(address) : chunk;
-            final long sizeBytes = immediate ? freeAtOnce(part, address) : retire(part, address, stream);
+            final long sizeBytes = immediate ? freeAtOnce(segment, address) : retire(segment, address);
             keepUpIfItCan();
             unlock();
             held = false;
             return sizeBytes;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
+        } finally {
+            if (held) {
+                taken = false;
+            }
+        }
+    }
+
+    /** Frees a block of another arena, by a thread that this one is the home of. False if no block in use starts there. */
+    public boolean freeRemotely(final Segment segment, final BlockStarts starts, final long address) {
+        lock();
+        boolean held = true;
+        try {
+            remoteFrees.reserve(segment.owner);
+            final long sizeBytes = starts.clear(address);
+            if (sizeBytes != 0) {
+                FREES.setOpaque(this, frees + 1);
+                remoteFrees.add(segment.owner, segment, address, sizeBytes);
+            }
+            keepUpIfItCan();
+            unlock();
+            held = false;
+            return sizeBytes != 0;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             if (held) {
                 taken = false;
@@ -151,92 +230,88 @@ public final class Arena extends ArenaBlocks {
     }
 
     /**
-     * Frees a block of another arena, by a thread that this one is the home of.
+     * As {@link #allocate}, for a request that found no room: releases whatever is ready and retires whatever has arrived until it
+     * fits, in the same hold, so that no other thread takes what comes free; in several if it is much.
      *
-     * @return false if no block in use starts there, and nothing changed
+     * @param first it is the oldest of those that wait: what came free is kept for it
      */
-    public boolean send(final Segment chunk, final Arena owner, final long address) {
-        lock();
-        boolean held = true;
-        try {
-            remoteFrees.reserve(owner);
-            final boolean sent = endStart(chunk, address);
-            if (sent) {
-                counters.ended();
-                remoteFrees.add(owner, chunk, address);
-            }
-            keepUpIfItCan();
-            unlock();
-            held = false;
-            return sent;
-        } finally {
-            if (held) {
+    public long allocateRecovering(final long sizeBytes, final long alignmentBytes, final boolean first) {
+        while (true) {
+            lock();
+            try {
+                if (reserved && !first) {
+                    return Strategy.NO_SPACE;
+                }
+                lookForFinished();
+                long address = place(sizeBytes, alignmentBytes);
+                for (int left = RELEASED_IN_A_HOLD; address < 0 && left > 0 && hasWork(); ) {
+                    left -= unpack(RELEASED_BETWEEN) + release(RELEASED_BETWEEN);
+                    address = place(sizeBytes, alignmentBytes);
+                }
+                if (address >= 0) {
+                    return address;
+                }
+                reserved = first;
+                if (!hasWork()) {
+                    return Strategy.NO_SPACE;
+                }
+            } catch (final StackOverflowError e) {
+                broken = e;
+                throw e;
+            } finally {
                 taken = false;
             }
         }
     }
 
-    /** Sends all that was freed here and belongs elsewhere. */
-    void post() {
+    /** As {@link #allocate}, by whoever may have what is kept for those who wait. */
+    public long placeAgain(final long sizeBytes, final long alignmentBytes) {
         lock();
         try {
-            remoteFrees.post();
+            return place(sizeBytes, alignmentBytes);
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
     }
 
-    /** As {@link #post}, unless somebody has the lock: nobody waits for statistics. */
-    void tryPost() {
-        if (tryLock()) {
-            try {
-                remoteFrees.post();
-            } finally {
-                taken = false;
-            }
-        }
+    /** Nobody waits any more. */
+    void open() {
+        lock();
+        reserved = false;
+        taken = false;
     }
 
-    void tryUnpack() {
-        if (tryLock()) {
-            try {
-                unpack(Integer.MAX_VALUE);
-            } finally {
-                taken = false;
-            }
-        }
+    /** Whether the device had better be asked, without the lock: whoever learns it first asks. */
+    public boolean wantsAsking() {
+        return wantsAsking;
     }
 
-    /** What was freed by now, by other threads too, is free after the next epoch: closes all batches. */
-    public void close() {
+    /** Somebody asks; the last number that is closed here, 0 for none. */
+    public long asking() {
         lock();
         try {
+            wantsAsking = false;
+            lookForFinished();
+            return firstBatch == lastBatch ? 0 : numbers[(int) (firstBatch & (numbers.length - 1))];
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** What was freed by now, by other threads too, as far as it has arrived, is free after the work before the next mark: closes the batch. */
+    public long close() {
+        lock();
+        try {
+            reserve();
             unpack(Integer.MAX_VALUE);
-            limbo.close();
-            limbo.forgetNew();
-        } finally {
-            taken = false;
-        }
-    }
-
-    /** An epoch is about to begin: for what is in batches that are closed, unless every byte counts. */
-    public void closeFull() {
-        lock();
-        try {
-            if (limited) {
-                limbo.close();
-            }
-            limbo.forgetNew();
-        } finally {
-            taken = false;
-        }
-    }
-
-    /** See {@link Limbo#endStream}. */
-    public void endStream(final long stream) {
-        lock();
-        try {
-            limbo.endStream(stream);
+            closeBatch();
+            return firstBatch == lastBatch ? 0 : numbers[(int) (lastBatch - 1 & (numbers.length - 1))];
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -248,74 +323,41 @@ public final class Arena extends ArenaBlocks {
         while (more) {
             lock();
             try {
-                more = releaseSome();
+                lookForFinished();
+                more = unpack(RELEASED_IN_A_HOLD) + release(RELEASED_IN_A_HOLD) > 0;
+            } catch (final StackOverflowError e) {
+                broken = e;
+                throw e;
             } finally {
                 taken = false;
             }
         }
     }
 
-    // The lock is held
-
-    /** What was freed here waits for the device, or has arrived; without the lock, so it may just have changed. */
-    boolean hasLimbo() {
-        return counters.limboBytes() > 0 || remoteFrees.hasArrived();
-    }
-
-    /** So much of what it has that to recycle it serves many requests. As {@link #hasLimbo}, it may just have changed. */
-    public boolean hasMuchInLimbo() {
-        // A region may have many times as many addresses as memory.
-        final long bytes = isMain() ? arenas.totals.heldBytes() : parts.bytes();
-        return counters.limboBytes() > bytes / MUCH_SHARE || remoteFrees.hasArrived();
-    }
-
-    /** Some of what is to be done anyway, once in a while: then it costs the least, and most operations do none. */
-    private void keepUp() {
-        if (--operationsToUpkeep < 0) {
-            operationsToUpkeep = OPERATIONS_BETWEEN_UPKEEP;
-            release(RELEASED_IN_UPKEEP);
-            unpack(UNPACKED_IN_UPKEEP);
-            if (waits != waitsBefore) {
-                noteWaits();
-            }
-        }
-    }
-
-    /** After a block was freed: the caller mustn't believe that it wasn't. */
-    private void keepUpIfItCan() {
-        try {
-            keepUp();
-        } catch (final StackOverflowError | OutOfMemoryError ignored) {
-            // A later operation does it.
-        }
-    }
-
-    /** Threads that wait often had better be apart. */
-    private void noteWaits() {
-        if (waits - waitsBefore >= Arenas.WAITS_LOOKED_AT) {
-            final long operations = counters.allocations() + counters.frees();
-            final long since = operations - operationsBefore;
-            waitsBefore = waits;
-            operationsBefore = operations;
-            if (since < Arenas.WAITS_LOOKED_AT * Arenas.OPERATIONS_FOR_A_WAIT) {
-                arenas.moveApart(this);
-            }
-        }
-    }
-
-    /** Throws for an address in a chunk at which no block in use starts. */
-    public void refuse(final Segment chunk, final long address) {
+    /** Sends all that was freed here and belongs elsewhere. */
+    void send() {
         lock();
         try {
-            arenas.checkOpen();
-            throw WrongAddress.inChunk(chunk, address);
+            remoteFrees.send();
         } finally {
             taken = false;
         }
     }
 
+    /** Sends, and retires what has arrived, unless somebody has the lock: nobody waits for statistics. */
+    void trySettle() {
+        if (tryLock()) {
+            try {
+                remoteFrees.send();
+                unpack(Integer.MAX_VALUE);
+            } finally {
+                taken = false;
+            }
+        }
+    }
+
     /**
-     * As {@link #place}, when all else has failed.
+     * As {@link #allocateRecovering}, when all else has failed.
      *
      * @throws BlockTableFullException if that is why
      */
@@ -326,7 +368,7 @@ public final class Arena extends ArenaBlocks {
             final long address = place(sizeBytes, alignmentBytes);
             final BlockTableFullException why = tableFull;
             tableFull = null;
-            if (address == Strategy.NO_SPACE && why != null) {
+            if (address < 0 && why != null) {
                 throw why;
             }
             return address;
@@ -335,35 +377,590 @@ public final class Arena extends ArenaBlocks {
         }
     }
 
+    /** Why an address is refused at which no block in use starts. */
+    public RuntimeException refusal(final Segment segment, final long address) {
+        lock();
+        try {
+            arenas.checkOpen();
+            return WrongAddress.in(segment, address);
+        } finally {
+            taken = false;
+        }
+    }
+
+    // For blocks of one stream, whose limbo is the pool's
+
+    /** Retires a block that doesn't go to this arena's limbo. */
+    void retireInto(final StreamLimbo.Block block, final long address) {
+        final Segment segment = block.segment;
+        lock();
+        try {
+            endStart(segment, address);
+            block.retired = segment.strategy.retire(address);
+            block.bytes = segment.strategy.retiredBytes(block.retired);
+            freed(block.bytes);
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** Such a block is in use again; its address. */
+    long restore(final Segment segment, final long block) {
+        lock();
+        try {
+            final long sizeBytes = segment.strategy.retiredBytes(block);
+            final long address = segment.strategy.restore(block);
+            if (segment.starts != null) {
+                segment.starts.set(address, sizeBytes);
+            }
+            LIMBO.setOpaque(this, limboBytes - sizeBytes);
+            allocated(sizeBytes);
+            return address;
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** Such a block is free. */
+    void release(final Segment segment, final long block) {
+        lock();
+        try {
+            left(segment.strategy.release(block));
+            segment.gained();
+        } finally {
+            taken = false;
+        }
+    }
+
+    // The lock is held: handing out
+
+    /** Tries the current segment, then the others. An address, or negative: also if there is room in a table but not in memory. */
+    private long place(final long sizeBytes, final long alignmentBytes) {
+        final Segment first = current;
+        final long address =
+                first == null || first.crowded ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
+        return address < 0 ? placeInOthers(first, sizeBytes, alignmentBytes) : address;
+    }
+
+    private long placeInOthers(final @Nullable Segment but, final long sizeBytes, final long alignmentBytes) {
+        for (final Segment segment : segments) {
+            if (segment != but && !segment.crowded) {
+                final long address = placeIn(segment, sizeBytes, alignmentBytes);
+                if (address >= 0) {
+                    current = segment;
+                    return address;
+                }
+            }
+        }
+        return Strategy.NO_SPACE;
+    }
+
+    /** An address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
+    public long placeIn(final Segment segment, final long sizeBytes, final long alignmentBytes) {
+        if (segment.refuses(sizeBytes)) {
+            return Strategy.NO_SPACE;
+        }
+        final Strategy strategy = segment.strategy;
+        final long before = strategy.freeBytes();
+        final long address;
+        try {
+            address = alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+        } catch (final BlockTableFullException e) {
+            tableFull = e;
+            return Strategy.NO_SPACE;
+        }
+        if (address == Strategy.NO_SPACE) {
+            segment.refused(sizeBytes, alignmentBytes);
+            return Strategy.NO_SPACE;
+        }
+        final long blockBytes = before - strategy.freeBytes();
+        if (address + blockBytes > segment.backedEnd()) {
+            return segment.takeBack(address, blockBytes);
+        }
+        final BlockStarts starts = segment.starts;
+        if (starts != null) {
+            start(starts, segment, address, blockBytes);
+        }
+        allocated(blockBytes);
+        return address;
+    }
+
+    private static void start(
+            final BlockStarts starts, final Segment segment, final long address, final long sizeBytes) {
+        try {
+            starts.set(address, sizeBytes);
+        } catch (final OutOfMemoryError e) {
+            segment.strategy.free(address);
+            throw e;
+        }
+    }
+
+    private void allocated(final long sizeBytes) {
+        ALLOCATIONS.setOpaque(this, allocations + 1);
+        resized(sizeBytes);
+        if ((allocations & (Arenas.SAMPLED_EVERY - 1)) == 0) {
+            arenas.sample(this);
+        }
+    }
+
+    private void resized(final long moreBytes) {
+        final long used = usedBytes + moreBytes;
+        USED.setOpaque(this, used);
+        if (used > peakUsedBytes) {
+            PEAK.setOpaque(this, used);
+        }
+    }
+
+    // Taking back
+
+    private long freeAtOnce(final Segment segment, final long address) {
+        endStart(segment, address);
+        final long before = segment.strategy.freeBytes();
+        segment.strategy.free(address);
+        segment.gained();
+        final long sizeBytes = segment.strategy.freeBytes() - before;
+        FREES.setOpaque(this, frees + 1);
+        USED.setOpaque(this, usedBytes - sizeBytes);
+        return sizeBytes;
+    }
+
+    private long retire(final Segment segment, final long address) {
+        reserve();
+        endStart(segment, address);
+        final long block = segment.strategy.retire(address);
+        final long sizeBytes = segment.strategy.retiredBytes(block);
+        freed(sizeBytes);
+        addToLimbo(segment, block, sizeBytes);
+        return sizeBytes;
+    }
+
+    private static void endStart(final Segment segment, final long address) {
+        final BlockStarts starts = segment.starts;
+        if (starts != null && starts.clear(address) == 0) {
+            throw WrongAddress.in(segment, address);
+        }
+    }
+
+    private void freed(final long sizeBytes) {
+        FREES.setOpaque(this, frees + 1);
+        retired(sizeBytes);
+    }
+
+    /** Not in use any more, but in limbo. */
+    private void retired(final long sizeBytes) {
+        USED.setOpaque(this, usedBytes - sizeBytes);
+        LIMBO.setOpaque(this, limboBytes + sizeBytes);
+    }
+
+    /** Came out of limbo. What was in it was needed, if nothing had to be added meanwhile. */
+    private void left(final long sizeBytes) {
+        peakNeededBytes = Math.max(peakNeededBytes, usedBytes + limboBytes);
+        LIMBO.setOpaque(this, limboBytes - sizeBytes);
+    }
+
+    /** Takes the host memory that a block needs which goes to limbo, so that then nothing fails. */
+    private void reserve() {
+        if (tail - head == retired.length) {
+            growRing();
+        }
+        if (lastBatch - firstBatch == numbers.length) {
+            growBatches();
+        }
+    }
+
+    private void growRing() {
+        final long[] moreRetired = new long[2 * retired.length];
+        final int[] moreSegments = new int[2 * retired.length];
+        for (long i = head; i < tail; i++) {
+            final int to = (int) (i & (moreRetired.length - 1));
+            final int from = (int) (i & (retired.length - 1));
+            moreRetired[to] = retired[from];
+            moreSegments[to] = segmentOf[from];
+        }
+        retired = moreRetired;
+        segmentOf = moreSegments;
+    }
+
+    private void growBatches() {
+        final long[] moreNumbers = new long[2 * numbers.length];
+        final long[] moreEnds = new long[2 * numbers.length];
+        for (long i = firstBatch; i < lastBatch; i++) {
+            final int to = (int) (i & (moreNumbers.length - 1));
+            final int from = (int) (i & (numbers.length - 1));
+            moreNumbers[to] = numbers[from];
+            moreEnds[to] = ends[from];
+        }
+        numbers = moreNumbers;
+        ends = moreEnds;
+    }
+
+    /** {@link #reserve} was called. */
+    private void addToLimbo(final Segment segment, final long block, final long sizeBytes) {
+        final int at = (int) (tail & (retired.length - 1));
+        retired[at] = block;
+        segmentOf[at] = segment.id;
+        tail++;
+        openBytes += sizeBytes;
+        if (openBytes > closedAbove || tail - closedTo == MOST_BLOCKS_OF_A_BATCH) {
+            closeBatch();
+            wantsAsking = limboBytes > askedAbove;
+        }
+    }
+
+    /** {@link #reserve} was called since the last batch was closed. */
+    private void closeBatch() {
+        if (tail != closedTo) {
+            final int at = (int) (lastBatch & (numbers.length - 1));
+            numbers[at] = progress.close();
+            ends[at] = tail;
+            lastBatch++;
+            closedTo = tail;
+            openBytes = 0;
+        }
+        lookForFinished();
+    }
+
+    private void lookForFinished() {
+        final long finished = progress.finished();
+        while (firstBatch != lastBatch) {
+            final int at = (int) (firstBatch & (numbers.length - 1));
+            if (numbers[at] > finished) {
+                break;
+            }
+            ready = ends[at];
+            firstBatch++;
+        }
+    }
+
+    // What is ready to be handed out again
+
+    /** Some of what is to be done anyway. What came back is for those who wait, if anybody does. */
+    private void keepUp() {
+        if (ready != head && !arenas.isAwaited()) {
+            release(RELEASED_AT_ONCE);
+        }
+        if (remoteFrees.hasArrived()) {
+            unpack(UNPACKED_AT_ONCE);
+        }
+        if (waits != waitsBefore) {
+            noteWaits();
+        }
+    }
+
+    /** After a block was freed: the caller mustn't believe that it wasn't. */
+    private void keepUpIfItCan() {
+        try {
+            keepUp();
+        } catch (final OutOfMemoryError ignored) {
+            // A later operation does it.
+        }
+    }
+
+    private boolean hasWork() {
+        return ready != head || remoteFrees.hasArrived();
+    }
+
+    /** Releases so many ready blocks; how many it were. */
+    private int release(final int most) {
+        int done = 0;
+        while (done < most && ready != head) {
+            final int from = (int) (head & (retired.length - 1));
+            final int id = segmentOf[from];
+            final int left = (int) Math.min(Math.min(most - done, ready - head), retired.length - from);
+            int run = 1;
+            while (run < left && segmentOf[from + run] == id) {
+                run++;
+            }
+            final Segment segment = segment(id);
+            final long before = segment.strategy.freeBytes();
+            segment.strategy.releaseAll(retired, from, from + run);
+            head += run;
+            left(segment.strategy.freeBytes() - before);
+            segment.gained();
+            done += run;
+        }
+        return done;
+    }
+
+    /** Frees so many blocks that other threads have freed; how many it were. */
+    private int unpack(final int most) {
+        int done = 0;
+        while (done < most) {
+            final RemoteFreeBatch batch = remoteFrees.arrived();
+            if (batch == null) {
+                break;
+            }
+            final int last = batch.count - 1;
+            final Segment segment = batch.segment(last);
+            final Strategy strategy = segment.strategy;
+            if (immediate) {
+                final long before = strategy.freeBytes();
+                strategy.free(batch.addresses[last]);
+                segment.gained();
+                remoteFrees.taken(batch);
+                USED.setOpaque(this, usedBytes - (strategy.freeBytes() - before));
+            } else {
+                reserve();
+                final long block = strategy.retire(batch.addresses[last]);
+                final long sizeBytes = strategy.retiredBytes(block);
+                remoteFrees.taken(batch);
+                retired(sizeBytes);
+                addToLimbo(segment, block, sizeBytes);
+            }
+            done++;
+        }
+        return done;
+    }
+
+    /** Threads that wait often had better be apart. */
+    private void noteWaits() {
+        if (waits - waitsBefore >= Arenas.WAITS_LOOKED_AT) {
+            final long operations = allocations + frees;
+            final long since = operations - operationsBefore;
+            waitsBefore = waits;
+            operationsBefore = operations;
+            if (since < Arenas.WAITS_LOOKED_AT * Arenas.OPERATIONS_FOR_A_WAIT) {
+                arenas.moveApart(this);
+            }
+        }
+    }
+
     // Blocks in use
 
     /** The tail may be in use by the device like a block that is freed. */
-    public void trim(final @Nullable Segment chunk, final long address, final long newSizeBytes) {
+    public void trim(final Segment segment, final long address, final long newSizeBytes) {
         lock();
         try {
-            trimHeld(chunk, address, newSizeBytes);
+            checkStart(segment, address);
+            final Strategy strategy = segment.strategy;
+            if (immediate) {
+                final long before = strategy.freeBytes();
+                strategy.trim(address, newSizeBytes);
+                resized(before - strategy.freeBytes());
+                segment.gained();
+            } else {
+                reserve();
+                final long tailBlock = strategy.retireTail(address, newSizeBytes);
+                if (tailBlock != Strategy.NO_TAIL) {
+                    final long tailBytes = strategy.retiredBytes(tailBlock);
+                    retired(tailBytes);
+                    addToLimbo(segment, tailBlock, tailBytes);
+                }
+            }
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
     }
 
     /** Grows a block in place. Its address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
-    public long extend(final @Nullable Segment chunk, final long address, final long newSizeBytes) {
+    public long extend(final Segment segment, final long address, final long newSizeBytes) {
         lock();
         try {
-            return extendHeld(chunk, address, newSizeBytes);
+            return extendHeld(segment, address, newSizeBytes);
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
     }
 
-    public long sizeOf(final @Nullable Segment chunk, final long address) {
+    /** As {@link #extend}; the lock is held. */
+    public long extendHeld(final Segment segment, final long address, final long newSizeBytes) {
+        checkStart(segment, address);
+        final Strategy strategy = segment.strategy;
+        final long oldBytes = strategy.sizeOf(address);
+        final long before = strategy.freeBytes();
+        if (!strategy.extend(address, newSizeBytes)) {
+            return Strategy.NO_SPACE;
+        }
+        final long moreBytes = before - strategy.freeBytes();
+        final long end = address + oldBytes + moreBytes;
+        if (end > segment.backedEnd()) {
+            // There is room in the tables for the tail, since there was before.
+            strategy.trim(address, oldBytes);
+            return segment.needsMemoryTo(end);
+        }
+        resized(moreBytes);
+        return address;
+    }
+
+    public long sizeOf(final Segment segment, final long address) {
         lock();
         try {
-            final long sizeBytes = usedPart(chunk, address).strategy.sizeOf(address);
+            checkStart(segment, address);
+            final long sizeBytes = segment.strategy.sizeOf(address);
             return sizeBytes;
         } finally {
             taken = false;
         }
+    }
+
+    private static void checkStart(final Segment segment, final long address) {
+        final BlockStarts starts = segment.starts;
+        if (starts != null && !starts.contains(address)) {
+            throw WrongAddress.in(segment, address);
+        }
+    }
+
+    // Segments
+
+    /** Without the lock it is a guess. */
+    public @Nullable Segment current() {
+        return current;
+    }
+
+    /** Safe for any number of threads. */
+    public Segment[] segments() {
+        return segments;
+    }
+
+    private Segment segment(final int id) {
+        final Segment segment = byId[id];
+        if (segment == null) {
+            throw new AssertionError("blocks are in limbo whose segment is gone");
+        }
+        return segment;
+    }
+
+    /** The lock is held: requests are placed in it first. */
+    public void add(final Segment segment) {
+        int id = 0;
+        while (id < byId.length && byId[id] != null) {
+            id++;
+        }
+        final Segment[] more = Arrays.copyOf(segments, segments.length + 1);
+        more[segments.length] = segment;
+        if (id == byId.length) {
+            byId = Arrays.copyOf(byId, 2 * id);
+        }
+        arenas.add(segment);
+        if (arenas.count() > 1) {
+            watchStarts(segment);
+        }
+        segment.id = id;
+        byId[id] = segment;
+        segments = more;
+        current = segment;
+    }
+
+    /** The lock is held, and the segment is empty. */
+    public void remove(final Segment segment) {
+        final Segment[] fewer =
+                Arrays.stream(segments).filter(each -> each != segment).toArray(Segment[]::new);
+        arenas.remove(segment);
+        byId[segment.id] = null;
+        segments = fewer;
+        current = fewer.length == 0 ? null : fewer[fewer.length - 1];
+    }
+
+    /** The lock is held: other arenas' threads may free blocks of this one from now on. */
+    void watchStarts() {
+        for (final Segment segment : segments) {
+            if (segment.starts == null) {
+                watchStarts(segment);
+            }
+        }
+    }
+
+    /** Neither blocks in limbo nor holes are in use. */
+    private void watchStarts(final Segment segment) {
+        final BlockStarts starts =
+                new BlockStarts(segment.begin(), segment.usedEnd() - segment.begin(), segment.strategy.granuleBytes());
+        segment.strategy.forEachBlock((address, sizeBytes, free) -> {
+            if (!free && !segment.holes.startAt(address)) {
+                starts.set(address, sizeBytes);
+            }
+        });
+        forEachInLimbo(starts::clear);
+        arenas.streams.forEach(segment, starts::clear);
+        segment.starts = starts;
+    }
+
+    /** Looks whether tables have many blocks to hold. */
+    void sampleTables() {
+        for (final Segment segment : segments) {
+            final int blocks = segment.strategy.liveBlocks() - segment.holes.count();
+            segment.crowded = blocks > (segment.crowded ? segment.mostBlocks / 2 : segment.mostBlocks);
+        }
+    }
+
+    /** There is no other memory: tables may grow after all. False if that makes no difference. */
+    public boolean makeDo() {
+        lock();
+        try {
+            boolean any = false;
+            for (final Segment segment : segments) {
+                if (segment.crowded) {
+                    segment.crowded = false;
+                    segment.mostBlocks = Integer.MAX_VALUE;
+                    any = true;
+                }
+            }
+            return any;
+        } finally {
+            taken = false;
+        }
+    }
+
+    // The whole: the lock is held where something is looked at
+
+    void forEachInLimbo(final LongConsumer visitor) {
+        for (long i = head; i < tail; i++) {
+            final int at = (int) (i & (retired.length - 1));
+            visitor.accept(segment(segmentOf[at]).strategy.retiredAddress(retired[at]));
+        }
+        remoteFrees.forEach(visitor);
+    }
+
+    /**
+     * Most that was in use since this was asked the last time, with what was in limbo before it came back: that is needed, too.
+     * What stays in limbo since nobody asks for memory isn't.
+     */
+    long takePeakNeeded() {
+        final long peak = Math.max(peakNeededBytes, peakUsedBytes);
+        earlierPeakBytes = Math.max(earlierPeakBytes, peakUsedBytes);
+        PEAK.setOpaque(this, usedBytes);
+        peakNeededBytes = 0;
+        return peak;
+    }
+
+    /** All segments are gone, with all that was in them. */
+    void clear() {
+        segments = NO_SEGMENTS;
+        current = null;
+        Arrays.fill(byId, null);
+        remoteFrees.clear();
+        head = tail;
+        ready = tail;
+        closedTo = tail;
+        firstBatch = lastBatch;
+        USED.setOpaque(this, 0L);
+        LIMBO.setOpaque(this, 0L);
+        FREES.setOpaque(this, allocations);
+    }
+
+    long usedBytes() {
+        return (long) USED.getOpaque(this);
+    }
+
+    long limboBytes() {
+        return (long) LIMBO.getOpaque(this);
+    }
+
+    /** Most that {@link #usedBytes} was. */
+    long peakUsedBytes() {
+        return Math.max((long) PEAK.getOpaque(this), earlierPeakBytes);
+    }
+
+    long allocations() {
+        return (long) ALLOCATIONS.getOpaque(this);
+    }
+
+    long frees() {
+        return (long) FREES.getOpaque(this);
     }
 }

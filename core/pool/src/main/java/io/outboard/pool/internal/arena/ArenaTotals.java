@@ -13,7 +13,7 @@ public final class ArenaTotals {
 
     private final Arenas arenas;
 
-    /** Of all regions, in bytes; written under the main arena's lock. */
+    /** Of all segments, in bytes; written under the region lock. */
     private volatile long heldBytes;
 
     /** Most that was in use at once, as far as it was looked at. */
@@ -31,8 +31,8 @@ public final class ArenaTotals {
 
     /** Adds up the arenas; the most that was found so far is the peak. */
     void notePeak() {
-        // What the main arena had at its own peak was in use then, whatever the others had.
-        final long usedBytes = Math.max(usedBytes(), arenas.main().counters.peakUsedBytes());
+        // What one arena had at its own peak was in use then, whatever the others had.
+        final long usedBytes = Math.max(usedBytes(), arenas.first().peakUsedBytes());
         for (long before = peakUsedBytes.get(); usedBytes > before; before = peakUsedBytes.get()) {
             if (peakUsedBytes.compareAndSet(before, usedBytes)) {
                 break;
@@ -43,7 +43,7 @@ public final class ArenaTotals {
     public long usedBytes() {
         long bytes = 0;
         for (final Arena arena : arenas.all()) {
-            bytes += arena.counters.usedBytes();
+            bytes += arena.usedBytes();
         }
         return bytes;
     }
@@ -51,7 +51,7 @@ public final class ArenaTotals {
     public long limboBytes() {
         long bytes = 0;
         for (final Arena arena : arenas.all()) {
-            bytes += arena.counters.limboBytes();
+            bytes += arena.limboBytes();
         }
         return bytes;
     }
@@ -59,7 +59,7 @@ public final class ArenaTotals {
     /** With one arena exact, since that counts it; with several the most of regular samples. */
     public long peakUsedBytes() {
         if (arenas.count() == 1) {
-            return arenas.main().counters.peakUsedBytes();
+            return arenas.first().peakUsedBytes();
         }
         notePeak();
         return peakUsedBytes.get();
@@ -74,9 +74,7 @@ public final class ArenaTotals {
         for (final Arena arena : arenas.all()) {
             arena.lock();
             try {
-                // A chunk is needed as a whole.
-                final long chunkBytes = arena.isMain() ? 0 : arena.parts.bytes();
-                bytes += Math.max(chunkBytes, arena.counters.takePeakNeeded());
+                bytes += arena.takePeakNeeded();
             } finally {
                 arena.taken = false;
             }
@@ -87,7 +85,15 @@ public final class ArenaTotals {
     public long allocations() {
         long sum = 0;
         for (final Arena arena : arenas.all()) {
-            sum += arena.counters.allocations();
+            sum += arena.allocations();
+        }
+        return sum;
+    }
+
+    public long frees() {
+        long sum = 0;
+        for (final Arena arena : arenas.all()) {
+            sum += arena.frees();
         }
         return sum;
     }
@@ -96,8 +102,8 @@ public final class ArenaTotals {
         long sum = 0;
         for (final Arena arena : arenas.all()) {
             // In this order, so that no free is counted without its allocation.
-            sum -= arena.counters.frees();
-            sum += arena.counters.allocations();
+            sum -= arena.frees();
+            sum += arena.allocations();
         }
         return Math.max(0, sum);
     }
@@ -123,18 +129,17 @@ public final class ArenaTotals {
         }
     }
 
-    /** The region lock is held. */
-    private void countMapping() {
-        final long before = mappings;
-        mappings = before + 1;
-    }
-
-    /** The main arena's lock is held. */
-    void held(final long addedBytes) {
+    /** The pool holds so much more. The region lock is held. */
+    public void held(final long addedBytes) {
         final long before = heldBytes;
         heldBytes = before + addedBytes;
         if (addedBytes != 0) {
             countMapping();
         }
+    }
+
+    private void countMapping() {
+        final long before = mappings;
+        mappings = before + 1;
     }
 }

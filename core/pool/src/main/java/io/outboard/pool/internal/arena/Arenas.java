@@ -1,24 +1,19 @@
 package io.outboard.pool.internal.arena;
 
-import io.outboard.core.Strategy;
-import io.outboard.pool.internal.guard.StackReserve;
-import io.outboard.pool.internal.limbo.StreamEpochs;
 import java.util.Arrays;
+import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arenas of a pool, and which of them each thread uses: its home.
+ * The arenas of a pool, which of them each thread uses, its home, and where each segment is.
  *
- * <p>At first there is the main arena, whose parts are the pool's regions, and every thread's home is that. Where threads often
- * wait for an arena's lock, one of them is moved to another, which is made if there are fewer than processors; so an arena exists
- * only where threads contend, and one thread sees one. Other arenas divide {@link Chunks} of the main arena's memory. Threads also
- * leave the main arena when its regions have very many blocks, so that no table becomes so large that growing it is a pause that a
- * user would see. Blocks above a quarter of the largest chunk are always the main arena's.
+ * <p>At first there is one arena, and every thread's home is that. Where threads often wait for an arena's lock, one of them is moved to
+ * another, which is made if there are fewer than processors; so an arena exists only where threads contend, and one thread sees one.
  *
  * <p>A thread's home is looked up by its number: no thread-local value, which virtual threads by the million would pay for.
  * Threads whose numbers differ by a multiple of {@link #SLOTS} share a home.
  *
- * <p>Safe for any number of threads. The monitor guards which arenas there are; it is taken with arenas' locks held, and none
+ * <p>Safe for any number of threads. The monitor guards which arenas and segments there are; it is taken with arenas' locks held, and none
  * is taken under it.
  *
  * <p>Public for the pool's other packages, not for applications.
@@ -31,25 +26,29 @@ public final class Arenas {
     /** Waits count as frequent if there are fewer operations than this for each: 0.2 % of them. */
     static final int OPERATIONS_FOR_A_WAIT = 512;
 
+    /** Allocations of an arena after which all arenas are added up for the peak, and its tables are looked at. */
+    static final int SAMPLED_EVERY = 1024;
+
     /** A power of two. */
     private static final int SLOTS = 256;
 
-    private static final int MOST_LANES = 64;
+    private static final int MOST_ARENAS = 64;
 
-    /** Allocations of an arena after which all arenas are added up for the peak, and the main arena's tables are looked at. */
-    private static final int SAMPLED_EVERY = 1024;
+    /** An open batch has no more than such a part of an arena's slack, so that what it keeps back is little beside that... */
+    private static final long CLOSED_SHARE = 8;
 
-    /**
-     * Half of what a region's table holds before it grows, which takes 6 ms: with so many blocks in use there may be as many
-     * free ones. A chunk's tables are smaller.
-     */
-    private static final int MOST_BLOCKS_OF_A_REGION = 1 << 17;
+    /** ... and at least so much, or marks would cost more than memory: half a microsecond each. */
+    private static final long LEAST_CLOSED_BYTES = 64L << 10;
 
-    public final StreamEpochs epochs = new StreamEpochs();
-    private final LimboRules rules;
-    private final Arena main;
-    public final Chunks chunks;
-    final RemoteFreeBatches batch = new RemoteFreeBatches();
+    /** With such a part of an arena's slack in limbo the device is asked ahead of need. */
+    private static final long ASKED_SHARE = 2;
+
+    final Progress progress = new Progress();
+
+    /** Blocks that were freed on one stream. */
+    public final StreamLimbo streams = new StreamLimbo(progress);
+
+    final RemoteFreeBatches batches = new RemoteFreeBatches();
 
     /** What the arenas have together. */
     public final ArenaTotals totals;
@@ -57,7 +56,10 @@ public final class Arenas {
     /** For those who look at all of the pool, or end it. */
     public final WholePool whole = new WholePool(this);
 
+    private final boolean immediate;
+    private final long limboLimitBytes;
     private final int mostArenas;
+    private final Arena first;
 
     /** Replaced under the monitor, never changed. */
     private volatile Arena[] all;
@@ -65,39 +67,55 @@ public final class Arenas {
     /** By slot. Written under the monitor; a thread that reads an old one uses an arena that isn't its own, which is no error. */
     private final Arena[] homes = new Arena[SLOTS];
 
+    /** In the order of addresses. Replaced under the monitor, never changed. */
+    private volatile Segment[] segments = {};
+
+    private volatile long slackBytes;
+
     private volatile boolean closed;
 
-    /** If two want it, the one that freed last. */
-    private volatile @Nullable Arena wanting;
+    /** Requests wait: what comes back is for the oldest of them. Written by who keeps their queue. */
+    private volatile boolean awaited;
 
-    /** @param spread so many arenas there are from the first, beside the main arena, that threads are spread over */
-    public Arenas(final LimboRules rules, final int spread, final ChunkStrategies strategies) {
-        this.rules = rules;
+    /**
+     * One arena, or several.
+     *
+     * @param immediate whether blocks are free as soon as they are freed
+     * @param limboLimitBytes with more in limbo the device is asked though memory isn't needed
+     * @param spread so many arenas there are from the start, that threads are spread over; 0 for one that they share until they contend
+     */
+    public Arenas(final boolean immediate, final long slackBytes, final long limboLimitBytes, final int spread) {
+        this.immediate = immediate;
+        this.slackBytes = slackBytes;
+        this.limboLimitBytes = limboLimitBytes;
         final int processors = Runtime.getRuntime().availableProcessors();
-        mostArenas = 1 + Math.max(spread, Math.min(MOST_LANES, processors));
-        main = new Arena(0, mostArenas, this, rules);
-        chunks = new Chunks(this, main, strategies);
-        all = new Arena[] {main};
+        mostArenas = Math.max(Math.max(1, spread), 1 + Math.min(MOST_ARENAS, processors));
+        first = new Arena(0, mostArenas, this, immediate);
+        all = new Arena[] {first};
         totals = new ArenaTotals(this);
-        planRecycling();
-        Arrays.fill(homes, main);
+        divideSlack();
+        Arrays.fill(homes, first);
         spread(spread);
     }
 
     private synchronized void spread(final int arenas) {
-        for (int i = 0; i < arenas; i++) {
+        while (all.length < arenas) {
             newArena();
         }
         for (int slot = 0; slot < SLOTS && arenas > 0; slot++) {
-            homes[slot] = all[1 + slot % arenas];
+            homes[slot] = all[slot % arenas];
             homes[slot].homes++;
         }
     }
 
     // Who and where
 
-    public Arena main() {
-        return main;
+    Arena first() {
+        return first;
+    }
+
+    public Progress progress() {
+        return progress;
     }
 
     /** The calling thread's. */
@@ -119,24 +137,40 @@ public final class Arenas {
         return all[number];
     }
 
-    int count() {
+    public int count() {
         return all.length;
     }
 
-    /** Whether an address lies in a region. */
-    public boolean holds(final long address) {
-        for (final Segment region : main.parts.all()) {
-            if (region.holds(address)) {
-                return true;
+    /** The segment that holds an address, or null. */
+    public @Nullable Segment segmentAt(final long address) {
+        final Segment[] sorted = segments;
+        int low = 0;
+        int high = sorted.length - 1;
+        while (low < high) {
+            final int middle = (low + high + 1) >>> 1;
+            if (sorted[middle].begin() <= address) {
+                low = middle;
+            } else {
+                high = middle - 1;
             }
         }
-        return false;
+        return low <= high && sorted[low].holds(address) ? sorted[low] : null;
     }
 
-    /** The chunk that an address is in; null for a region's own blocks, and for any other address. */
-    @Nullable
-    public Segment chunkAt(final long address) {
-        return chunks.at(address);
+    /** In the order of addresses. */
+    public Segment[] segments() {
+        return segments;
+    }
+
+    synchronized void add(final Segment segment) {
+        final Segment[] more = Arrays.copyOf(segments, segments.length + 1);
+        more[segments.length] = segment;
+        Arrays.sort(more, Comparator.comparingLong(Segment::begin));
+        segments = more;
+    }
+
+    synchronized void remove(final Segment segment) {
+        segments = Arrays.stream(segments).filter(each -> each != segment).toArray(Segment[]::new);
     }
 
     public void checkOpen() {
@@ -156,21 +190,33 @@ public final class Arenas {
     // Of arenas, under an arena's lock
 
     /** The calling thread waits often: from now on it uses another arena, if there is one with fewer threads. */
-    synchronized void moveApart(final Arena from) {
+    void moveApart(final Arena from) {
+        try {
+            tryMoveApart(from);
+        } catch (final OutOfMemoryError ignored) {
+            // The host has none for another arena: this one serves as well.
+        }
+    }
+
+    private synchronized void tryMoveApart(final Arena from) {
         final int slot = slot();
         if (homes[slot] != from || closed) {
             return;
         }
         Arena best = null;
-        for (int i = 1; i < all.length; i++) {
-            if (best == null || all[i].homes < best.homes) {
-                best = all[i];
+        for (final Arena arena : all) {
+            if (arena != from && (best == null || arena.homes < best.homes)) {
+                best = arena;
             }
         }
         if ((best == null || best.homes > 0) && all.length < mostArenas) {
+            if (all.length == 1) {
+                // The lock that is held is the first one's.
+                from.watchStarts();
+            }
             best = newArena();
         }
-        if (best != null && (from.isMain() || best.homes + 1 < from.homes)) {
+        if (best != null && (from == first || best.homes + 1 < from.homes)) {
             from.homes--;
             best.homes++;
             homes[slot] = best;
@@ -179,163 +225,111 @@ public final class Arenas {
 
     private Arena newArena() {
         final Arena[] more = Arrays.copyOf(all, all.length + 1);
-        final Arena arena = new Arena(all.length, mostArenas, this, rules);
+        final Arena arena = new Arena(all.length, mostArenas, this, immediate);
         more[all.length] = arena;
         all = more;
-        planRecycling();
+        divideSlack();
         return arena;
     }
 
-    /** Anew when there is another arena, or more memory. */
-    private synchronized void planRecycling() {
+    /** Anew when there is another arena, or less slack. */
+    private void divideSlack() {
         final Arena[] arenas = all;
-        final long heldBytes = totals.heldBytes();
-        final long bytes = rules.recycledAbove(heldBytes);
+        final long share = slackBytes / arenas.length;
         for (final Arena arena : arenas) {
-            arena.recycledAbove = bytes / arenas.length;
-            arena.closedAbove = rules.closedAbove(heldBytes);
+            final long limit = limboLimitBytes / arenas.length;
+            arena.closedAbove = Math.min(limit, Math.max(LEAST_CLOSED_BYTES, share / CLOSED_SHARE));
+            // With hardly any slack a request asks when it needs to: it would each time anyway.
+            arena.askedAbove = Math.min(limit, share < LEAST_CLOSED_BYTES ? Long.MAX_VALUE : share / ASKED_SHARE);
         }
     }
 
-    /** There is much that is new in its limbo: whoever frees a block next recycles it. */
-    void wantsRecycling(final int number) {
-        final Arena arena = all[number];
-        if (wanting != arena) {
-            wanting = arena;
-        }
+    /** What the pool may hold beyond what is in use. */
+    public long slackBytes() {
+        return slackBytes;
     }
 
-    /** The arena that wants recycling, if there is one. */
-    @Nullable
-    public Arena wanting() {
-        return wanting;
+    public synchronized void slackBytes(final long bytes) {
+        slackBytes = bytes;
+        divideSlack();
     }
 
-    /** Somebody is at it. */
-    public void recycling() {
-        wanting = null;
-    }
-
-    /** A block was handed out. */
-    void counted(final ArenaBlocks arena) {
-        if ((arena.counters.allocations() & (SAMPLED_EVERY - 1)) == 0) {
-            sample(arena);
-        }
-    }
-
-    private void sample(final ArenaBlocks arena) {
+    /** A block was handed out: once in a while more is looked at. */
+    void sample(final Arena arena) {
         try {
             if (all.length > 1) {
                 totals.notePeak();
             }
-            if (arena.isMain()) {
-                spareTables();
-            }
-        } catch (final StackOverflowError | OutOfMemoryError ignored) {
+            arena.sampleTables();
+        } catch (final OutOfMemoryError ignored) {
             // A block was handed out, which mustn't be lost; the next sample isn't far.
         }
     }
 
-    /** The main arena's lock is held: where its tables have much to hold, all threads leave it, for chunks with their own. */
-    private void spareTables() {
-        for (final Segment region : main.parts.all()) {
-            if (region.strategy.liveBlocks() > MOST_BLOCKS_OF_A_REGION) {
-                leaveMain();
-                return;
-            }
-        }
+    // Requests that wait
+
+    /** Whether requests wait, for which what comes back is kept. */
+    public boolean isAwaited() {
+        return awaited;
     }
 
-    private synchronized void leaveMain() {
-        if (all.length == 1) {
-            newArena();
-        }
-        for (int slot = 0; slot < SLOTS; slot++) {
-            if (homes[slot].isMain()) {
-                homes[slot] = all[1 + slot % (all.length - 1)];
-                homes[slot].homes++;
+    /** One waits, or none any more. */
+    public void await(final boolean newAwaited) {
+        awaited = newAwaited;
+        if (!newAwaited) {
+            for (final Arena arena : all) {
+                arena.open();
             }
         }
-    }
-
-    /** The pool holds so much more. The main arena's lock is held. */
-    public void held(final long addedBytes) {
-        totals.held(addedBytes);
-        planRecycling();
     }
 
     /** Delivers what is on its way, as far as nobody has the locks that it takes: what is in use is then counted exactly. */
     public void settle() {
         if (all.length > 1) {
-            StackReserve.claimMore();
-            for (final Arena arena : all) {
-                arena.tryPost();
-            }
-            for (final Arena arena : all) {
-                arena.tryUnpack();
+            for (int round = 0; round < 2; round++) {
+                for (final Arena arena : all) {
+                    arena.trySettle();
+                }
             }
         }
     }
 
-    // Requests
-
-    /**
-     * From what this arena has, whatever must be released for it, or from a chunk that it takes. An address or
-     * {@code NO_SPACE}.
-     */
-    public long placeAtHome(final Arena home, final long sizeBytes, final long alignmentBytes) {
-        long address = home.allocateRecovering(sizeBytes, alignmentBytes);
-        if (address == Strategy.NO_SPACE && !home.isMain()) {
-            address = chunks.placeInNew(home, sizeBytes, alignmentBytes);
-            if (address == Strategy.NO_SPACE) {
-                // Large blocks, and memory that is too scattered for a chunk.
-                address = main.allocateRecovering(sizeBytes, alignmentBytes);
-            }
-        }
-        return address;
-    }
-
-    /** All that has been freed by now is free after the next epoch. */
-    public void closeAll() {
+    /** All that has been freed by now is free after the next mark. The number that covers all of it. */
+    public long closeAll() {
         final Arena[] arenas = all;
         if (arenas.length > 1) {
             for (final Arena arena : arenas) {
-                arena.post();
+                arena.send();
             }
         }
+        long number = streams.closeAll();
         for (final Arena arena : arenas) {
-            arena.close();
+            number = Math.max(number, arena.close());
         }
+        return number;
     }
 
-    /** From wherever there is room in the pool as it is; all that has been freed by now is looked at. */
-    public long placeAnywhere(final Arena home, final long sizeBytes, final long alignmentBytes) {
+    /** From wherever there is room in the pool as it is, the arena's own memory first. */
+    public long allocateAnywhere(
+            final Arena home, final long sizeBytes, final long alignmentBytes, final boolean first) {
+        long address = home.allocateRecovering(sizeBytes, alignmentBytes, first);
         final Arena[] arenas = all;
-        if (arenas.length > 1) {
-            for (final Arena arena : arenas) {
-                arena.post();
-            }
-        }
-        long address = placeAtHome(home, sizeBytes, alignmentBytes);
-        if (arenas.length > 1 && address == Strategy.NO_SPACE) {
-            for (int i = arenas.length - 1; i > 0 && address == Strategy.NO_SPACE; i--) {
-                address = arenas[i].allocateRecovering(sizeBytes, alignmentBytes);
-            }
-            if (address == Strategy.NO_SPACE && chunks.giveBackEmpty()) {
-                address = main.allocateRecovering(sizeBytes, alignmentBytes);
+        for (int i = 0; i < arenas.length && address < 0; i++) {
+            if (arenas[i] != home) {
+                address = arenas[i].allocateRecovering(sizeBytes, alignmentBytes, first);
             }
         }
         return address;
     }
 
-    /** Releases all that is ready, and gives empty chunks back. */
+    /** Releases all that is ready. */
     public void releaseAll() {
+        streams.releaseFinished();
         for (final Arena arena : all) {
-            arena.post();
+            arena.send();
         }
         for (final Arena arena : all) {
             arena.releaseAll();
         }
-        chunks.giveBackEmpty();
     }
 }

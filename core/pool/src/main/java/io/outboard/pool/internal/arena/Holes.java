@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * Addresses of a region whose memory has gone elsewhere. To the strategy each is a retired block, so nobody is handed them, and
  * what finds memory needn't know of them. Holes side by side are one, so there are no more of them than blocks.
  *
- * <p>The main arena's lock is held.
+ * <p>The lock of the segment's arena is held.
  *
  * <p>Public for the pool's other packages, not for applications.
  */

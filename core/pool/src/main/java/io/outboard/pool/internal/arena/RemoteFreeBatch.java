@@ -4,7 +4,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks of one arena that another thread has freed, on their way home. Confined to whoever has it: the sender's arena until it is
+ * Blocks of one arena that threads of another have freed, on their way home. Confined to whoever has it: the sender's arena until it is
  * sent, then the arena that it was sent to.
  */
 final class RemoteFreeBatch {
@@ -12,26 +12,28 @@ final class RemoteFreeBatch {
     /** One compare-and-set for so many frees. */
     static final int BLOCKS = 64;
 
-    private final @Nullable Segment[] parts = new Segment[BLOCKS];
+    private final @Nullable Segment[] segments = new Segment[BLOCKS];
     final long[] addresses = new long[BLOCKS];
     int count;
+
+    /** Of the blocks, to within a factor of two. */
+    long bytes;
 
     @Nullable
     RemoteFreeBatch next;
 
-    Segment part(final int index) {
-        return Objects.requireNonNull(parts[index]);
+    Segment segment(final int index) {
+        return Objects.requireNonNull(segments[index]);
     }
 
-    /** Forgets its part, too, which may be a chunk that is given back soon. */
+    /** Forgets its segment, too, which may be given back soon. */
     void removeLast() {
-        parts[--count] = null;
+        segments[--count] = null;
     }
 
-    /** True if it is full now. */
-    boolean add(final Segment part, final long address) {
-        parts[count] = part;
+    void add(final Segment segment, final long address, final long sizeBytes) {
+        segments[count] = segment;
         addresses[count++] = address;
-        return count == BLOCKS;
+        bytes += sizeBytes;
     }
 }

@@ -3,7 +3,7 @@ package io.outboard.pool.internal.arena;
 import io.outboard.pool.internal.guard.SpinLock;
 import org.jspecify.annotations.Nullable;
 
-/** Parcels that are empty, for those who need one: they are filled by one thread and emptied by another. Safe for any number. */
+/** Empty batches, for those who need one: they are filled by one thread and emptied by another. Safe for any number of threads. */
 final class RemoteFreeBatches {
 
     /** Kept for later, of 1.3 KiB each. */
@@ -36,6 +36,7 @@ final class RemoteFreeBatches {
         lock.lock();
         try {
             batch.next = null;
+            batch.bytes = 0;
             if (count < MOST_KEPT) {
                 batch.next = first;
                 first = batch;

@@ -8,11 +8,14 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parcels of an arena: those that it fills with blocks of others, one for each, and those that others have sent it, on a stack that
- * anybody may push on (as mimalloc's thread-delayed frees). External lock required, the arena's, but for {@link #receive} and
+ * Remote frees of an arena: the batches that it fills with blocks of others, one for each, and those that others have sent it, on a stack
+ * that anybody may push on (as mimalloc's thread-delayed frees). External lock required, the arena's, but for {@link #receive} and
  * {@link #hasArrived}.
  */
 final class RemoteFrees {
+
+    /** A batch with more is sent though it isn't full: that much may wait in each for its owner, and a block more. */
+    private static final long SENT_ABOVE_BYTES = 1L << 20;
 
     private static final VarHandle INBOX;
 
@@ -32,7 +35,7 @@ final class RemoteFrees {
     /** What others have sent, the newest first. By {@link #INBOX}. */
     private volatile @Nullable RemoteFreeBatch inbox;
 
-    /** Out of the inbox; none is empty. */
+    /** Out of the inbox. */
     private @Nullable RemoteFreeBatch unpacking;
 
     RemoteFrees(final Arenas arenas, final int mostArenas) {
@@ -45,21 +48,22 @@ final class RemoteFrees {
     /** Takes the host memory that {@link #add} needs for this owner. */
     void reserve(final Arena owner) {
         if (outbox[owner.number] == null) {
-            outbox[owner.number] = arenas.batch.take();
+            outbox[owner.number] = arenas.batches.take();
         }
     }
 
-    /** A block is on its way; a batch that is full is sent. */
-    void add(final Arena owner, final Segment chunk, final long address) {
+    /** A block is on its way; a batch that is full, or has many bytes, is sent. */
+    void add(final Arena owner, final Segment segment, final long address, final long sizeBytes) {
         final RemoteFreeBatch batch = Objects.requireNonNull(outbox[owner.number]);
-        if (batch.add(chunk, address)) {
+        batch.add(segment, address, sizeBytes);
+        if (batch.count == RemoteFreeBatch.BLOCKS || batch.bytes > SENT_ABOVE_BYTES) {
             owner.remoteFrees.receive(batch);
             outbox[owner.number] = null;
         }
     }
 
     /** Sends all that there is. */
-    void post() {
+    void send() {
         for (int i = 0; i < outbox.length; i++) {
             final RemoteFreeBatch batch = outbox[i];
             if (batch != null) {
@@ -114,7 +118,7 @@ final class RemoteFrees {
 
     private void next(final RemoteFreeBatch batch) {
         unpacking = batch.next;
-        arenas.batch.give(batch);
+        arenas.batches.give(batch);
     }
 
     // The whole

@@ -8,11 +8,9 @@ import io.outboard.core.Strategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A range of addresses that one strategy divides: a region of the pool, or a chunk, which is a block of a region that an arena
- * divides further.
+ * A piece of memory that one strategy divides: a region of the pool. It belongs to one arena for good.
  *
- * <p>Guarded by the lock of the arena that has it, but for {@link #holds} and {@link #starts}, which are safe for any number
- * of threads.
+ * <p>Guarded by the lock of that arena, but for {@link #holds} and {@link #starts}, which are safe for any number of threads.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
@@ -24,9 +22,6 @@ public final class Segment {
     /** As the source gave it. */
     public final Region taken;
 
-    /** What the strategy divides: the part of it that starts at a granule. */
-    public final Region used;
-
     public final Strategy strategy;
 
     /** How it grows in place, null if it doesn't. */
@@ -35,25 +30,35 @@ public final class Segment {
     /** Where its memory has moved away from. */
     public final Holes holes;
 
-    /** Of a chunk, null for a region. */
-    final @Nullable BlockStarts starts;
+    public final Arena owner;
 
-    /** The arena that a chunk belongs to for good; null for a region. */
-    public final @Nullable Arena owner;
+    /** What the strategy divides: the part of what was taken that starts at a granule. */
+    private final long usedBegin;
 
-    /** Names it among the parts of its arena; blocks in limbo are known by it. */
+    private final long usedEnd;
+
+    private final boolean refusesAllLarger;
+
+    /** Where blocks start; null as long as one arena is all there is, and only its threads free. Written under its lock. */
+    volatile @Nullable BlockStarts starts;
+
+    /** Names it among the segments of its arena; blocks in limbo are known by it. */
     int id;
 
-    /** Memory behind it, in bytes; a chunk's is its region's. */
+    /** Its tables had better grow no more: blocks are placed elsewhere, until it has fewer. */
+    boolean crowded;
+
+    /** So many blocks in use make it crowded. */
+    int mostBlocks;
+
+    /** Memory behind it, in bytes. */
     public long heldBytes;
 
-    /** Where its last memory ends; guarded as the rest. */
+    /** Where its last memory ends. */
     private long memoryEnd;
 
     /** No block handed out ends after it. Release and acquire: who is handed a block behind the old one finds it. */
     private volatile long backedEnd;
-
-    private final boolean refusesAllLarger;
 
     /** The least size that was refused since anything became free here: no more is looked for. */
     private long refusedBytes = Long.MAX_VALUE;
@@ -61,48 +66,51 @@ public final class Segment {
     /** Where memory must end for the block that was last answered with {@link #NEEDS_MEMORY}. */
     private long neededEnd;
 
-    private Segment(
+    /**
+     * A segment that its arena hasn't got yet.
+     *
+     * @param used what the strategy divides
+     * @param growable how it grows in place, and then nothing is backed yet; null if it doesn't
+     * @param tableBlocks what its tables hold at all
+     * @param mostBlocks so many blocks in use make it crowded
+     */
+    public Segment(
+            final Arena owner,
             final Region taken,
             final Region used,
             final Strategy strategy,
             final @Nullable GrowableRegion growable,
-            final int mostBlocks,
-            final @Nullable Arena owner,
-            final long heldBytes,
-            final long backedEnd) {
+            final int tableBlocks,
+            final int mostBlocks) {
+        this.owner = owner;
         this.taken = taken;
-        this.used = used;
         this.strategy = strategy;
         this.growable = growable;
-        holes = new Holes(strategy, mostBlocks);
-        this.owner = owner;
-        this.heldBytes = heldBytes;
-        this.backedEnd = backedEnd;
-        memoryEnd = growable == null ? taken.endAddress() : backedEnd;
+        this.mostBlocks = mostBlocks;
+        usedBegin = used.address();
+        usedEnd = used.endAddress();
+        holes = new Holes(strategy, growable == null ? 0 : tableBlocks);
+        heldBytes = growable == null ? taken.sizeBytes() : 0;
+        backedEnd = growable == null ? usedEnd : taken.address();
+        memoryEnd = growable == null ? taken.endAddress() : taken.address();
         refusesAllLarger = strategy.refusesAllLarger();
-        starts = owner == null ? null : new BlockStarts(used.address(), used.sizeBytes(), strategy.granuleBytes());
     }
 
-    public static Segment whole(final Region taken, final Region used, final Strategy strategy) {
-        return new Segment(taken, used, strategy, null, 0, null, taken.sizeBytes(), used.endAddress());
+    /** Null as long as no other arena's threads free its blocks. */
+    public @Nullable BlockStarts starts() {
+        return starts;
     }
 
-    /** Of which nothing is backed yet. */
-    public static Segment growing(
-            final Region taken,
-            final Region used,
-            final Strategy strategy,
-            final GrowableRegion growable,
-            final int mostBlocks) {
-        return new Segment(taken, used, strategy, growable, mostBlocks, null, 0, taken.address());
+    public boolean holds(final long address) {
+        return address >= usedBegin && address < backedEnd;
     }
 
-    static Segment chunk(final Region region, final Strategy strategy, final Arena owner) {
-        return new Segment(region, region, strategy, null, 0, owner, 0, region.endAddress());
+    public long begin() {
+        return usedBegin;
     }
 
-    boolean holds(final long address) {
-        return address >= used.address() && address < backedEnd;
+    public long usedEnd() {
+        return usedEnd;
     }
 
     /** How far memory is behind it from now on. */
@@ -121,43 +129,29 @@ public final class Segment {
 
     /** Something became free, or may. */
     public void gained() {
-        // Seldom written: threads of other arenas read what lies beside it.
-        if (refusedBytes != Long.MAX_VALUE) {
-            refusedBytes = Long.MAX_VALUE;
+        refusedBytes = Long.MAX_VALUE;
+    }
+
+    /** Whether so much was refused, and nothing became free since. */
+    boolean refuses(final long sizeBytes) {
+        return sizeBytes >= refusedBytes;
+    }
+
+    /** The strategy has no room for so much. */
+    void refused(final long sizeBytes, final long alignmentBytes) {
+        if (alignmentBytes == 1 && refusesAllLarger) {
+            refusedBytes = sizeBytes;
         }
     }
 
-    /** An address, {@code NO_SPACE}, or {@link #NEEDS_MEMORY}. */
-    long place(final long sizeBytes, final long alignmentBytes) {
-        if (sizeBytes >= refusedBytes) {
-            return Strategy.NO_SPACE;
-        }
-        final long before = strategy.freeBytes();
-        final long address =
-                alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
-        if (address == Strategy.NO_SPACE) {
-            if (alignmentBytes == 1 && refusesAllLarger) {
-                refusedBytes = sizeBytes;
-            }
-            return Strategy.NO_SPACE;
-        }
-        if (growable != null) {
-            final long end = address + before - strategy.freeBytes();
-            if (end > backedEnd) {
-                takeBack(address);
-                return needsMemoryTo(end);
-            }
-        }
-        return address;
-    }
-
-    /** The same request comes again. */
-    private void takeBack(final long address) {
+    /** A block lies where no memory is: it is none. The same request comes again. */
+    long takeBack(final long address, final long sizeBytes) {
         if (strategy instanceof StepwiseStrategy stepwise) {
             stepwise.takeBack(address);
         } else {
             strategy.free(address);
         }
+        return needsMemoryTo(address + sizeBytes);
     }
 
     /** A block would end where no memory is. */
@@ -174,6 +168,10 @@ public final class Segment {
     /** Nothing is in use here, nor in limbo. */
     public boolean isEmpty() {
         return strategy.liveBlocks() == holes.count();
+    }
+
+    public boolean isCrowded() {
+        return crowded;
     }
 
     /** Of what nothing backs, nothing is shown. */
@@ -201,7 +199,7 @@ public final class Segment {
     }
 
     /** The end of the last block in use, limbo included, or where the region begins. */
-    public long usedEnd() {
+    public long lastBlockEnd() {
         final long[] end = {taken.address()};
         strategy.forEachBlock(
                 (address, sizeBytes, free) -> end[0] = free || holes.startAt(address) ? end[0] : address + sizeBytes);

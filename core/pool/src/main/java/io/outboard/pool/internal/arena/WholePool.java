@@ -19,66 +19,76 @@ public final class WholePool {
         this.arenas = arenas;
     }
 
-    /** Takes every lock, for those who look at all of the pool, or end it. */
+    /** Takes every lock. */
     public void lock() {
-        final Arena[] all = arenas.all();
-        for (int i = 1; i < all.length; i++) {
-            all[i].lock();
-        }
-        arenas.main().lock();
-        if (all != arenas.all()) {
-            // One more arena meanwhile.
-            unlock(all);
-            lock();
+        lock(false);
+    }
+
+    /** As {@link #lock}, also if something is broken: for who ends the pool. */
+    public void lockAnyway() {
+        lock(true);
+    }
+
+    private void lock(final boolean anyway) {
+        while (true) {
+            final Arena[] all = arenas.all();
+            int count = 0;
+            boolean done = false;
+            try {
+                for (; count < all.length; count++) {
+                    if (anyway) {
+                        all[count].lockAnyway();
+                    } else {
+                        all[count].lock();
+                    }
+                }
+                // Else there is one more meanwhile.
+                done = all == arenas.all();
+            } finally {
+                for (int i = 0; i < count && !done; i++) {
+                    all[i].taken = false;
+                }
+            }
+            if (done) {
+                return;
+            }
         }
     }
 
     public void unlock() {
-        unlock(arenas.all());
-    }
-
-    private static void unlock(final Arena[] all) {
-        for (final Arena arena : all) {
+        for (final Arena arena : arenas.all()) {
             arena.taken = false;
         }
     }
 
-    /** In the order of addresses within a region; blocks of chunks in their places. */
+    /** In the order of addresses. */
     public void forEachBlock(final BlockVisitor visitor) {
-        for (final Segment region : arenas.main().parts.all()) {
-            region.forEachBlock((address, sizeBytes, free) -> {
-                final Segment chunk = free ? null : arenas.chunkAt(address);
-                if (chunk == null) {
-                    visitor.visit(address, sizeBytes, free);
-                } else {
-                    chunk.forEachBlock(visitor);
-                }
-            });
+        for (final Segment segment : arenas.segments()) {
+            segment.forEachBlock(visitor);
         }
     }
 
-    /** What arenas have in limbo, and the addresses of what is on its way to another. */
+    /** What is in limbo, and the addresses of what is on its way to another arena. */
     public void forEachInLimbo(final LongConsumer visitor) {
         for (final Arena arena : arenas.all()) {
             arena.forEachInLimbo(visitor);
         }
+        arenas.streams.forEach(null, visitor);
     }
 
-    /** The largest of all arenas, in bytes. */
+    /** The largest of all segments, in bytes. */
     public long largestFreeBlockBytes() {
         long largest = 0;
-        for (final Arena arena : arenas.all()) {
-            for (final Segment part : arena.parts.all()) {
-                largest = Math.max(largest, part.largestFreeBlockBytes());
-            }
+        for (final Segment segment : arenas.segments()) {
+            largest = Math.max(largest, segment.largestFreeBlockBytes());
         }
         return largest;
     }
 
-    /** A step of the program begins: regions hear of it. */
+    /** A step of the program begins: strategies hear of it. */
     public void step() {
-        for (final Segment region : arenas.main().parts.all()) {
-            if (region.strategy instanceof StepwiseStrategy stepwise) {
+        for (final Segment segment : arenas.segments()) {
+            if (segment.strategy instanceof StepwiseStrategy stepwise) {
                 stepwise.step();
             }
         }
@@ -87,11 +97,12 @@ public final class WholePool {
     /** Everything that arenas know is forgotten. */
     public void clear() {
         for (final Arena arena : arenas.all()) {
-            if (!arena.isMain()) {
-                arenas.chunks.removeAll(arena);
+            for (final Segment segment : arena.segments()) {
+                arenas.remove(segment);
             }
             arena.clear();
         }
-        arenas.held(-arenas.totals.heldBytes());
+        arenas.streams.clear();
+        arenas.totals.held(-arenas.totals.heldBytes());
     }
 }

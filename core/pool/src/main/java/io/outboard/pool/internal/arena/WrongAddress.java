@@ -7,10 +7,10 @@ final class WrongAddress {
 
     private WrongAddress() {}
 
-    /** In a chunk, where it isn't among the starts. Its arena's lock is held. */
-    static InvalidAddressException inChunk(final Segment chunk, final long address) {
+    /** In a segment, where it isn't among the starts. Its arena's lock is held. */
+    static InvalidAddressException in(final Segment segment, final long address) {
         try {
-            chunk.strategy.sizeOf(address);
+            segment.strategy.sizeOf(address);
         } catch (final InvalidAddressException e) {
             return e;
         }

@@ -8,7 +8,7 @@ import io.outboard.pool.internal.events.PoolEvents;
  * Puts memory behind a region's last for a block that no free block has room for, though all of them together have: what the device
  * still has, and whole pieces that lie in free blocks, which move there.
  *
- * <p>The region lock is held; the main arena's lock isn't, since the source works meanwhile.
+ * <p>The region lock is held; the arena's lock isn't, since the source works meanwhile.
  */
 final class Compaction {
 
@@ -25,11 +25,11 @@ final class Compaction {
 
     /** How much is free in whole pieces, which could move. */
     long movableBytes() {
-        region.main.lock();
+        region.arena.lock();
         try {
-            return new FreePieces(region.part, 0, 0).bytes();
+            return new FreePieces(region.segment, 0, 0).bytes();
         } finally {
-            region.main.taken = false;
+            region.arena.taken = false;
         }
     }
 
@@ -49,26 +49,26 @@ final class Compaction {
     }
 
     private boolean gather(final long sizeBytes, final long end, final long unusedBytes) {
-        final Segment part = region.part;
+        final Segment segment = region.segment;
         final long unitBytes = region.unitBytes;
         final long memoryEnd = region.memoryEnd();
         final long missingBytes = (end - memoryEnd + unitBytes - 1) & -unitBytes;
         final long mostBytes = unusedBytes & -unitBytes;
         final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
-        final long heldBytes = part.heldBytes;
+        final long heldBytes = segment.heldBytes;
         final FreePieces pieces;
         long newBytes = -1;
-        region.main.lock();
+        region.arena.lock();
         try {
-            pieces = new FreePieces(part, tailOf(memoryEnd), Long.MAX_VALUE);
+            pieces = new FreePieces(segment, tailOf(memoryEnd), Long.MAX_VALUE);
             final long movingBytes = pieces.retire(Math.max(0, missingBytes - mostBytes), FreePieces.LARGEST_FIRST);
             newBytes = Math.max(0, missingBytes - movingBytes);
-            if (newBytes > mostBytes || memoryEnd + newBytes + movingBytes > part.taken.endAddress()) {
+            if (newBytes > mostBytes || memoryEnd + newBytes + movingBytes > segment.taken.endAddress()) {
                 pieces.settle();
                 return false;
             }
         } finally {
-            region.main.taken = false;
+            region.arena.taken = false;
         }
         long movedBytes = 0;
         try {
@@ -85,15 +85,15 @@ final class Compaction {
             return false;
         } finally {
             movedBytes = region.settle(pieces);
-            region.arenas.totals.moved(movedBytes);
-            event.commit(sizeBytes, movedBytes, part.heldBytes - heldBytes);
+            region.totals.moved(movedBytes);
+            event.commit(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
         }
     }
 
     /** Where the free block begins that memory ends with: a block that is larger than that is to begin there. */
     private long tailOf(final long memoryEnd) {
         final long[] tail = {memoryEnd};
-        region.part.strategy.forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
+        region.segment.strategy.forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
             if (address < memoryEnd && address + sizeBytes >= memoryEnd) {
                 tail[0] = address;
             }

@@ -13,7 +13,7 @@ import java.util.Objects;
  * their memory away. Then those without memory are holes, and the others are free again: which ones is the region's word, whatever
  * failed.
  *
- * <p>The constructor, {@link #retire} and {@link #settle} need the main arena's lock; the source is called without it.
+ * <p>The constructor, {@link #retire} and {@link #settle} need the arena's lock; the source is called without it.
  */
 final class FreePieces {
 

@@ -4,11 +4,12 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.guard.Failures;
-import io.outboard.pool.internal.guard.StackReserve;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,30 +17,30 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a pool comes to more memory, and gives it back: in place where the source can, see {@link GrowthInPlace}, and by whole
+ * How the arenas of a pool come to more memory, and give it back: in place where the source can, see {@link GrowthInPlace}, and by whole
  * regions else, or if addresses run out.
  *
- * <p>The region lock guards growing and giving back, and is held while the memory source works; the main arena's lock, which
- * guards the regions, is held for tens of nanoseconds. The region lock is never taken while an arena's is held.
+ * <p>The region lock guards growing and giving back, and is held while the memory source works; an arena's lock, which
+ * guards its segments, is held for tens of nanoseconds. The region lock is never taken while an arena's is held.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
 public final class Growth {
 
-    /** A modest region is such a part of what is held. */
-    private static final long MODEST_SHARE = 8;
+    /** By such a part of what it holds, or more, a pool grows whose device is busy: it will need more before that has finished. */
+    private static final long BUSY_SHARE = 8;
 
-    /** In place of what the pool held: grow by little, since the memory that there is should do. */
-    public static final long BY_LITTLE = -1;
+    /** An arena that isn't the first begins with such a part of its share of the slack. */
+    private static final long FIRST_SHARE = 4;
 
-    /** In place of an address: the pool holds more than when it was decided, and has no room all the same. */
-    public static final long OTHERS_GREW = Strategy.NO_SPACE - 1;
+    /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
+    private static final long LEAST_REGION_BYTES = 32L << 20;
 
     private final RegionMaker maker;
     private final long firstRegionBytes;
     private final long limitBytes;
     private final Arenas arenas;
-    private final Arena main;
+    private final ArenaTotals totals;
     private final @Nullable GrowthInPlace inPlace;
     private final ReentrantLock regionLock = new ReentrantLock();
     private boolean ended;
@@ -49,7 +50,7 @@ public final class Growth {
         limitBytes = plan.limitBytes();
         this.maker = maker;
         this.arenas = arenas;
-        main = arenas.main();
+        totals = arenas.totals;
         inPlace = plan.inPlace() ? new GrowthInPlace(plan, arenas, maker, events) : null;
     }
 
@@ -58,66 +59,104 @@ public final class Growth {
         return maker.refusal();
     }
 
-    /** What the pool would hold if it grew for a request, in bytes. */
-    public long nextHeldBytes(final long sizeBytes) {
-        final long heldBytes = arenas.totals.heldBytes();
-        final long stepBytes = inPlace == null ? -1 : inPlace.stepBytes();
-        final long moreBytes = stepBytes >= 0 ? stepBytes : heldBytes == 0 ? firstRegionBytes : heldBytes;
-        return Math.min(limitBytes, heldBytes + Math.max(moreBytes, Math.min(sizeBytes, limitBytes)));
+    /** What the pool can hold at most, in bytes: the limit, or what the device had when the pool first grew. */
+    public long mostBytes() {
+        return Math.min(limitBytes, maker.deviceBytes());
     }
 
     /**
      * Grows in place or takes another region, if limit and device allow what serves the request, and places it there.
      *
-     * @param heldBytes what the pool held when it was decided that it may take as much again; or {@link #BY_LITTLE}, which needs no
-     *     decision
-     * @return an address, {@code NO_SPACE}, or {@link #OTHERS_GREW}: then it is to be decided anew
+     * @param mostHeldBytes the pool is to hold no more than that, in bytes
+     * @param busy whether the device is busy: then the pool grows by more, since it will need that
+     * @return an address, or {@code NO_SPACE}
      */
-    public long growAndPlace(final long sizeBytes, final long alignmentBytes, final long heldBytes) {
-        StackReserve.claimMore();
+    public long growAndPlace(
+            final Arena arena,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long mostHeldBytes,
+            final boolean busy) {
         regionLock.lock();
         try {
-            // Another thread may have grown the pool while this one waited to do so.
-            long address = main.allocate(sizeBytes, alignmentBytes);
-            if (address == Strategy.NO_SPACE && !ended) {
-                if (inPlace != null) {
-                    if (main.parts.all().length == 0) {
-                        inPlace.reserve();
-                    }
-                    address = inPlace.commitAndPlace(sizeBytes, alignmentBytes);
-                }
-                if (address == Strategy.NO_SPACE && heldBytes != BY_LITTLE && heldBytes < arenas.totals.heldBytes()) {
-                    return OTHERS_GREW;
-                }
-                if (address == Strategy.NO_SPACE) {
-                    address = takeAndPlace(sizeBytes, alignmentBytes, heldBytes == BY_LITTLE);
-                }
-            }
-            return address == Segment.NEEDS_MEMORY ? Strategy.NO_SPACE : address;
+            // Another thread may have grown the arena while this one waited to do so.
+            final long address = arena.placeAgain(sizeBytes, alignmentBytes);
+            return address >= 0 || ended ? address : grow(arena, sizeBytes, alignmentBytes, mostHeldBytes, busy);
         } finally {
             regionLock.unlock();
         }
     }
 
-    /** Places a request in memory that is gathered for it, if there is enough, the source can, and no stream is captured. */
-    public long gatherAndPlace(final long sizeBytes, final long alignmentBytes) {
-        if (inPlace == null) {
-            return Strategy.NO_SPACE;
+    private long grow(
+            final Arena arena,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long mostHeldBytes,
+            final boolean busy) {
+        final long mostBytes = Math.min(limitBytes, mostHeldBytes);
+        final long busyBytes = busy ? totals.heldBytes() / BUSY_SHARE : 0;
+        long address = Strategy.NO_SPACE;
+        if (inPlace != null) {
+            address = inPlace.commitAndPlace(arena, sizeBytes, alignmentBytes, mostBytes, firstBytes(arena), busyBytes);
         }
-        StackReserve.claimMore();
+        if (address == Strategy.NO_SPACE) {
+            address = takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
+        }
+        if (address < 0 && arena.makeDo()) {
+            address = arena.placeAgain(sizeBytes, alignmentBytes);
+        }
+        return Math.max(address, Strategy.NO_SPACE);
+    }
+
+    /** What an arena begins with, and grows by in place at least. */
+    private long firstBytes(final Arena arena) {
+        return arena.number == 0
+                ? firstRegionBytes
+                : Math.min(firstRegionBytes, arenas.slackBytes() / arenas.count() / FIRST_SHARE);
+    }
+
+    /**
+     * Places a request for which there is no more memory to be had, in what is free in others' segments, or lies scattered: whole regions
+     * that are empty go back, and pieces of memory that are free move to where the request needs them, if the source can, and no
+     * stream is captured.
+     */
+    public long compactAndPlace(
+            final Arena arena, final long sizeBytes, final long alignmentBytes, final BooleanSupplier isCapturing) {
         regionLock.lock();
         try {
-            return ended ? Strategy.NO_SPACE : inPlace.gatherAndPlace(sizeBytes, alignmentBytes);
+            if (ended) {
+                return Strategy.NO_SPACE;
+            }
+            long address =
+                    inPlace == null ? Strategy.NO_SPACE : inPlace.compactAndPlace(arena, sizeBytes, alignmentBytes);
+            if (address < 0 && !isCapturing.getAsBoolean() && giveBackAllBut(arena)) {
+                address = grow(arena, sizeBytes, alignmentBytes, limitBytes, false);
+                if (address < 0 && inPlace != null) {
+                    address = inPlace.compactAndPlace(arena, sizeBytes, alignmentBytes);
+                }
+            }
+            return Math.max(address, Strategy.NO_SPACE);
         } finally {
             regionLock.unlock();
         }
+    }
+
+    /** All that is free in whole regions, and in those of other arenas that grow in place. True if that was something. */
+    private boolean giveBackAllBut(final Arena arena) {
+        final long before = totals.heldBytes();
+        for (Segment empty = removeEmpty(); empty != null; empty = removeEmpty()) {
+            giveBack(empty);
+        }
+        if (inPlace != null) {
+            inPlace.giveBack(Long.MAX_VALUE, arena);
+        }
+        return totals.heldBytes() < before;
     }
 
     /** How much is free that could move to where a request needs it; negative if memory doesn't, or that can't be told now. */
     public long movableBytes() {
-        StackReserve.claimMore();
         if (inPlace == null || !regionLock.tryLock()) {
-            // Whoever has it may wait for the device.
+            // Whoever has it may be with the memory source.
             return -1;
         }
         try {
@@ -127,12 +166,11 @@ public final class Growth {
         }
     }
 
-    /** Extends a block of the region that grows in place, which grows for it if limit and device allow; false if they don't. */
-    public boolean growAndExtend(final long address, final long newSizeBytes) {
-        StackReserve.claimMore();
+    /** Extends a block of a segment that grows in place, which grows for it if limit and device allow; false if they don't. */
+    public boolean growAndExtend(final Segment segment, final long address, final long newSizeBytes) {
         regionLock.lock();
         try {
-            return inPlace != null && inPlace.commitAndExtend(address, newSizeBytes);
+            return inPlace != null && inPlace.commitAndExtend(segment, address, newSizeBytes);
         } finally {
             regionLock.unlock();
         }
@@ -140,19 +178,18 @@ public final class Growth {
 
     /** Gives memory back in which nothing is in use until no more than so much is held, or a stream is captured. */
     public void trimTo(final long bytes, final BooleanSupplier isCapturing) {
-        StackReserve.claimMore();
         regionLock.lock();
         try {
             // Asked now: to get the lock may have taken long.
-            while (arenas.totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
+            while (totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
                 final Segment empty = removeEmpty();
                 if (empty == null) {
                     break;
                 }
                 giveBack(empty);
             }
-            if (inPlace != null && arenas.totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
-                inPlace.giveBack(arenas.totals.heldBytes() - bytes);
+            if (inPlace != null && totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
+                inPlace.giveBack(totals.heldBytes() - bytes, null);
             }
         } finally {
             regionLock.unlock();
@@ -165,25 +202,24 @@ public final class Growth {
      * @throws RuntimeException the first that the source throws; every region was tried
      */
     public void end() {
-        StackReserve.claimMore();
         regionLock.lock();
         try {
             ended = true;
-            final Segment[] all = main.parts.all();
+            final Segment[] all = arenas.segments();
             final Failures failures = new Failures();
             if (inPlace != null) {
                 inPlace.end();
             }
             failures.attempt(() -> {
-                arenas.whole.lock();
+                arenas.whole.lockAnyway();
                 try {
                     arenas.whole.clear();
                 } finally {
                     arenas.whole.unlock();
                 }
             });
-            for (final Segment region : all) {
-                failures.attempt(() -> maker.giveBack(region));
+            for (final Segment segment : all) {
+                failures.attempt(() -> maker.giveBack(segment));
             }
             failures.rethrow();
         } finally {
@@ -191,81 +227,112 @@ public final class Growth {
         }
     }
 
-    /** What is held, up to the last memory. The main arena's lock is held. */
+    /** What is held, up to the last memory. All arenas' locks are held. */
     public List<Region> held() {
-        return Arrays.stream(main.parts.all())
-                .filter(region -> region.heldBytes > 0)
-                .map(region -> new Region(region.taken.address(), region.memoryEnd() - region.taken.address()))
+        return Arrays.stream(arenas.segments())
+                .filter(segment -> segment.heldBytes > 0)
+                .map(segment -> new Region(segment.taken.address(), segment.memoryEnd() - segment.taken.address()))
                 .toList();
     }
 
     // Under the region lock
 
     /** As {@link #growAndPlace}, by a whole region. */
-    private long takeAndPlace(final long sizeBytes, final long alignmentBytes, final boolean modestly) {
-        final long heldBytes = arenas.totals.heldBytes();
+    private long takeAndPlace(
+            final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
+        final long heldBytes = totals.heldBytes();
         final Segment taken = maker.take(
+                arena,
                 maker.leastBytesFor(sizeBytes, alignmentBytes),
-                heldBytes == 0 ? firstRegionBytes : modestly ? heldBytes / MODEST_SHARE : heldBytes,
-                limitBytes - heldBytes);
+                goodBytes(arena, heldBytes),
+                mostHeldBytes - heldBytes);
         return taken == null ? Strategy.NO_SPACE : placeInNew(taken, sizeBytes, alignmentBytes);
     }
 
+    /** As much as there is, so that regions stay few. */
+    private long goodBytes(final Arena arena, final long heldBytes) {
+        if (arena.number == 0) {
+            return heldBytes == 0 ? firstRegionBytes : heldBytes;
+        }
+        final long ownBytes = Arrays.stream(arena.segments())
+                .mapToLong(segment -> segment.heldBytes)
+                .sum();
+        return Math.max(ownBytes, Math.min(firstRegionBytes, LEAST_REGION_BYTES));
+    }
+
     /** Places a request before anyone else sees the region. */
-    private long placeInNew(final Segment region, final long sizeBytes, final long alignmentBytes) {
+    private long placeInNew(final Segment segment, final long sizeBytes, final long alignmentBytes) {
+        final Arena arena = segment.owner;
         long address = Strategy.NO_SPACE;
         try {
-            main.lock();
+            arena.lock();
             try {
-                address = main.placeIn(region, sizeBytes, alignmentBytes);
-                if (address != Strategy.NO_SPACE) {
-                    main.parts.add(region);
-                    arenas.held(region.heldBytes);
+                address = arena.placeIn(segment, sizeBytes, alignmentBytes);
+                if (address >= 0) {
+                    add(segment);
                 }
             } finally {
-                main.taken = false;
+                arena.taken = false;
             }
         } finally {
-            if (address == Strategy.NO_SPACE) {
+            if (address < 0) {
                 // An alignment that the strategy can't be sure of, or a table that is too small.
-                giveBack(region);
+                giveBack(segment);
             }
         }
         return address;
     }
 
+    /** The arena's lock is held. */
+    private void add(final Segment segment) {
+        segment.owner.add(segment);
+        totals.held(segment.heldBytes);
+    }
+
     /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
     private @Nullable Segment removeEmpty() {
-        main.lock();
-        try {
-            final Segment[] all = main.parts.all();
-            for (int i = all.length - 1; i >= 0; i--) {
-                final Segment region = all[i];
-                if (region.growable == null && region.isEmpty()) {
-                    main.parts.remove(region);
-                    arenas.held(-region.heldBytes);
-                    return region;
-                }
+        final List<Segment> all = new ArrayList<>();
+        for (final Arena arena : arenas.all()) {
+            all.addAll(0, Arrays.asList(arena.segments()));
+        }
+        for (int i = all.size() - 1; i >= 0; i--) {
+            final Segment segment = all.get(i);
+            if (segment.growable == null && removeIfEmpty(segment)) {
+                return segment;
             }
-            return null;
+        }
+        return null;
+    }
+
+    private boolean removeIfEmpty(final Segment segment) {
+        segment.owner.lock();
+        try {
+            if (!segment.isEmpty()) {
+                return false;
+            }
+            segment.owner.remove(segment);
+            totals.held(-segment.heldBytes);
+            return true;
         } finally {
-            main.taken = false;
+            segment.owner.taken = false;
         }
     }
 
-    private void giveBack(final Segment region) {
+    private void giveBack(final Segment segment) {
+        boolean gone = false;
         try {
-            maker.giveBack(region);
-        } catch (final RuntimeException e) {
-            // It is still out, and empty.
-            main.lock();
-            try {
-                main.parts.add(region);
-                arenas.held(region.heldBytes);
-            } finally {
-                main.taken = false;
+            maker.giveBack(segment);
+            gone = true;
+        } finally {
+            if (!gone) {
+                // It is still out, and empty.
+                segment.owner.lock();
+                try {
+                    add(segment);
+                } finally {
+                    segment.owner.taken = false;
+                }
             }
-            throw e;
         }
     }
 }

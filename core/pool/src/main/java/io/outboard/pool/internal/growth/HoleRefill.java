@@ -12,7 +12,7 @@ import java.util.List;
  * Puts memory into a region's holes so that there is room between others, where addresses come to an end. It isn't moved there, since
  * no piece would fit: what is missing on the device goes back to it before, of what is free.
  *
- * <p>The region lock is held; the main arena's lock isn't, since the source works meanwhile.
+ * <p>The region lock is held; the arena's lock isn't, since the source works meanwhile.
  */
 final class HoleRefill {
 
@@ -36,34 +36,34 @@ final class HoleRefill {
     }
 
     private boolean fill(final long sizeBytes, final long alignmentBytes, final boolean gives, final long unusedBytes) {
-        final Segment part = region.part;
+        final Segment segment = region.segment;
         final long unitBytes = region.unitBytes;
         final PoolEvents.MemoryMovedEvent event = events.beginMemoryMoved();
-        final long heldBytes = part.heldBytes;
+        final long heldBytes = segment.heldBytes;
         final FreePieces pieces;
         final List<Region> holes;
-        region.main.lock();
+        region.arena.lock();
         try {
-            if (part.holes.count() == 0) {
+            if (segment.holes.count() == 0) {
                 return false;
             }
-            final long address = new HoleSearch(part, sizeBytes, alignmentBytes).find(region.memoryEnd());
+            final long address = new HoleSearch(segment, sizeBytes, alignmentBytes).find(region.memoryEnd());
             if (address == HoleSearch.NOWHERE) {
                 return false;
             }
             final long from = address & -unitBytes;
             final long to = (address + sizeBytes + unitBytes - 1) & -unitBytes;
-            final long missingBytes = part.holes.bytesIn(from, to);
-            pieces = new FreePieces(part, from, to);
+            final long missingBytes = segment.holes.bytesIn(from, to);
+            pieces = new FreePieces(segment, from, to);
             final long givenBytes =
                     pieces.retire(gives ? Math.max(0, missingBytes - unusedBytes) : 0, FreePieces.LARGEST_FIRST);
-            holes = missingBytes - givenBytes > unusedBytes ? List.of() : part.holes.separated(from, to);
+            holes = missingBytes - givenBytes > unusedBytes ? List.of() : segment.holes.separated(from, to);
             if (holes.isEmpty()) {
                 pieces.settle();
                 return false;
             }
         } finally {
-            region.main.taken = false;
+            region.arena.taken = false;
         }
         int filled = 0;
         try {
@@ -86,8 +86,8 @@ final class HoleRefill {
         } finally {
             settle(holes, filled);
             final long movedBytes = region.settle(pieces);
-            region.arenas.totals.moved(movedBytes);
-            event.commit(sizeBytes, movedBytes, part.heldBytes - heldBytes);
+            region.totals.moved(movedBytes);
+            event.commit(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
         }
     }
 
@@ -99,8 +99,8 @@ final class HoleRefill {
 
     /** Those that are filled have memory; the others are as if they had never been divided. */
     private void settle(final List<Region> holes, final int filled) {
-        final Holes all = region.part.holes;
-        region.main.lock();
+        final Holes all = region.segment.holes;
+        region.arena.lock();
         try {
             for (int i = 0; i < holes.size(); i++) {
                 if (i < filled) {
@@ -111,7 +111,7 @@ final class HoleRefill {
                 }
             }
         } finally {
-            region.main.taken = false;
+            region.arena.taken = false;
         }
     }
 }

@@ -11,7 +11,7 @@ import java.util.Arrays;
  *          ^--------------------^
  * }</pre>
  *
- * <p>O(blocks). The main arena's lock is held.
+ * <p>O(blocks). The arena's lock is held.
  */
 final class HoleSearch {
 

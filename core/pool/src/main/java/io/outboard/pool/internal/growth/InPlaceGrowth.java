@@ -9,10 +9,12 @@ import io.outboard.core.GrowableRegion;
  * @param region what grows
  * @param sizes how large its pieces are
  * @param firstBytes what it has at least, if limit and device allow that
+ * @param busyBytes by how much it grows at least, if they do, also for a large block
  * @param moves whether its pieces are to move
  * @param maker asks what the device says that it has, which costs as much as a small piece, and is told what it refuses
  */
-record InPlaceGrowth(GrowableRegion region, PieceSizes sizes, long firstBytes, boolean moves, RegionMaker maker) {
+record InPlaceGrowth(
+        GrowableRegion region, PieceSizes sizes, long firstBytes, long busyBytes, boolean moves, RegionMaker maker) {
 
     /** Puts memory behind all up to an end at least; false if the limit or the device doesn't allow that. */
     boolean commit(final long leastEnd, final long limitBytes) {
@@ -28,7 +30,8 @@ record InPlaceGrowth(GrowableRegion region, PieceSizes sizes, long firstBytes, b
             return false;
         }
         final long roundedEnd = Math.min((leastEnd + unitBytes - 1) & -unitBytes, mostEnd);
-        final long stepEnd = Math.min(end + sizes.stepBytes(committedBytes, firstBytes), mostEnd) & -unitBytes;
+        final long stepBytes = Math.max(busyBytes, sizes.stepBytes(committedBytes, firstBytes));
+        final long stepEnd = Math.min(end + stepBytes, mostEnd) & -unitBytes;
         final long missingBytes = roundedEnd - end;
         if (missingBytes > sizes.most() && !isAvailable(missingBytes)) {
             return false;
@@ -45,7 +48,7 @@ record InPlaceGrowth(GrowableRegion region, PieceSizes sizes, long firstBytes, b
         final long ownEnd = leastEnd & -unitBytes;
         final boolean done = (ownEnd <= end || tryCommit(end, ownEnd, sizes.ofBlock(missingBytes)))
                 && (ownEnd == roundedEnd || tryCommit(Math.max(end, ownEnd), roundedEnd, unitBytes));
-        if (done && stepEnd > roundedEnd && !PieceSizes.isExact(committedBytes, firstBytes)) {
+        if (done && stepEnd > roundedEnd && (busyBytes > 0 || !PieceSizes.isExact(committedBytes, firstBytes))) {
             // As much as there is.
             tryCommit(roundedEnd, stepEnd, sizes.small());
         }

@@ -4,8 +4,10 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
+import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
+import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import java.util.Optional;
@@ -24,6 +26,21 @@ public final class RegionMaker {
     /** Regions are multiples of this, which is what the driver maps device memory by. */
     private static final long UNIT_BYTES = 1L << 21;
 
+    /** Most addresses of a region whose memory doesn't move, so that tables which have a bit for each granule take 32 MiB of the host. */
+    private static final long MOST_UNMOVED_BYTES = 1L << 36;
+
+    /** A region that isn't the first has so many times as many addresses as there is memory. */
+    private static final long ADDRESSES_OF_OTHERS = 2;
+
+    /** Small tables hold so many blocks before they grow. */
+    private static final int SMALL_TABLES = 1 << 13;
+
+    /** They grow to what holds so many in use, and as many free ones, in steps of a millisecond and less; then there is another region. */
+    private static final int MOST_BLOCKS_OF_SMALL_TABLES = 1 << 15;
+
+    /** Half of what other tables hold before they grow, which takes 6 ms. */
+    private static final int MOST_BLOCKS_OF_TABLES = 1 << 17;
+
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
@@ -34,6 +51,8 @@ public final class RegionMaker {
 
     /** What the device said when it refused memory the last time; written under the region lock. */
     private volatile @Nullable DeviceOutOfMemoryException refusal;
+
+    private volatile long deviceBytes = -1;
 
     public RegionMaker(
             final MemorySource source,
@@ -67,6 +86,14 @@ public final class RegionMaker {
         return source.availableBytes();
     }
 
+    /** What the device had when that was first asked, in bytes. */
+    long deviceBytes() {
+        if (deviceBytes < 0) {
+            deviceBytes = source.availableBytes();
+        }
+        return deviceBytes;
+    }
+
     /** Why that isn't more. */
     String scarcity() {
         return source.scarcity();
@@ -83,7 +110,7 @@ public final class RegionMaker {
 
     /** A whole region as large as the device allows, from {@code goodBytes} down to {@code leastBytes}; or null. */
     @Nullable
-    Segment take(final long leastBytes, final long goodBytes, final long limitBytes) {
+    Segment take(final Arena arena, final long leastBytes, final long goodBytes, final long limitBytes) {
         final long mostBytes = mostBytes(limitBytes);
         if (leastBytes > mostBytes) {
             return null;
@@ -91,7 +118,7 @@ public final class RegionMaker {
         long sizeBytes = Math.min((Math.max(leastBytes, goodBytes) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
         while (true) {
             try {
-                return take(sizeBytes);
+                return take(arena, sizeBytes);
             } catch (final DeviceOutOfMemoryException e) {
                 refused(e);
                 if (sizeBytes == leastBytes) {
@@ -102,26 +129,26 @@ public final class RegionMaker {
         }
     }
 
-    private Segment take(final long sizeBytes) {
+    private Segment take(final Arena arena, final long sizeBytes) {
         final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
         final Region taken = source.take(sizeBytes);
         event.commit(taken);
         try {
-            final Region used = usedOf(taken);
-            return Segment.whole(taken, used, provider.create(used, options));
+            return segment(arena, taken, null);
         } catch (final RuntimeException | OutOfMemoryError e) {
             undo(e, () -> giveBack(taken, null, taken.sizeBytes()));
             throw e;
         }
     }
 
-    /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
+    /**
+     * A region that grows in place, of which nothing is committed; null if the source or the host hasn't one.
+     *
+     * @param first it is the pool's first, and gets all addresses that there may be holes in; others get fewer
+     */
     @Nullable
-    Segment reserve(final long limitBytes) {
-        final long mostBytes = mostBytes(limitBytes);
-        // Without moving, no hole comes to be that more addresses would be for.
-        final Optional<GrowableRegion> reserved =
-                source.reserve(limitBytes, canGather() ? mostBytes(Long.MAX_VALUE) : mostBytes);
+    Segment reserve(final Arena arena, final long limitBytes, final boolean first) {
+        final Optional<GrowableRegion> reserved = source.reserve(limitBytes, addressBytes(limitBytes, first));
         if (reserved.isEmpty()) {
             return null;
         }
@@ -133,8 +160,7 @@ public final class RegionMaker {
             return null;
         }
         try {
-            final Region used = usedOf(all);
-            return Segment.growing(all, used, provider.create(used, options), growable, options.maxBlocks());
+            return segment(arena, all, growable);
         } catch (final OutOfMemoryError e) {
             // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
             undo(e, growable::close);
@@ -143,6 +169,35 @@ public final class RegionMaker {
             undo(e, growable::close);
             throw e;
         }
+    }
+
+    private long addressBytes(final long limitBytes, final boolean first) {
+        if (!canGather()) {
+            // Without moving, no hole comes to be that more addresses would be for; and some tables are as large as
+            // these are many.
+            return Math.min(mostBytes(limitBytes), MOST_UNMOVED_BYTES);
+        }
+        final long memoryBytes = Math.min(limitBytes, deviceBytes());
+        return mostBytes(
+                first || memoryBytes > Long.MAX_VALUE / ADDRESSES_OF_OTHERS
+                        ? Long.MAX_VALUE
+                        : ADDRESSES_OF_OTHERS * memoryBytes);
+    }
+
+    /** With small tables where an arena begins that isn't the first: it may never have many blocks. */
+    private Segment segment(final Arena arena, final Region taken, final @Nullable GrowableRegion growable) {
+        final Region used = usedOf(taken);
+        final boolean small = arena.number > 0 && arena.segments().length == 0;
+        final Strategy strategy =
+                provider.create(used, small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options);
+        return new Segment(
+                arena,
+                taken,
+                used,
+                strategy,
+                growable,
+                options.maxBlocks(),
+                small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
     }
 
     /** Gives a region back, whatever is in use there. */

@@ -9,7 +9,7 @@ import java.util.stream.LongStream;
 /**
  * Gives memory of a region that grows in place back to the source, as far as it is free: whole pieces, the last ones first.
  *
- * <p>The region lock is held; the main arena's lock isn't, since the source works meanwhile.
+ * <p>The region lock is held; the arena's lock isn't, since the source works meanwhile.
  */
 final class Trimming {
 
@@ -34,12 +34,12 @@ final class Trimming {
 
     private void giveBackFree(final long bytes) {
         final FreePieces pieces;
-        region.main.lock();
+        region.arena.lock();
         try {
-            pieces = new FreePieces(region.part, 0, 0);
+            pieces = new FreePieces(region.segment, 0, 0);
             pieces.retire(bytes, FreePieces.LAST_FIRST);
         } finally {
-            region.main.taken = false;
+            region.arena.taken = false;
         }
         long[] addresses = {};
         long[] bytesOfEach = {};
@@ -57,7 +57,7 @@ final class Trimming {
 
     /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
     private void giveBackTail(final long bytes) {
-        final long regionEnd = region.part.taken.endAddress();
+        final long regionEnd = region.segment.taken.endAddress();
         final long[] all = LongStream.iterate(
                         growable.pieceFrom(withdrawUnused()),
                         piece -> piece < regionEnd,
@@ -81,13 +81,13 @@ final class Trimming {
 
     /** From now on nobody is handed memory behind the last block in use; its end. Who looks for some waits to grow. */
     private long withdrawUnused() {
-        region.main.lock();
+        region.arena.lock();
         try {
-            final long end = region.part.usedEnd();
-            region.part.withdrawBehind(end);
+            final long end = region.segment.lastBlockEnd();
+            region.segment.withdrawBehind(end);
             return end;
         } finally {
-            region.main.taken = false;
+            region.arena.taken = false;
         }
     }
 

@@ -3,6 +3,7 @@ package io.outboard.pool.internal.guard;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A mutual exclusion lock for critical sections of some tens of nanoseconds, none of which waits for anything.
@@ -14,7 +15,8 @@ import java.util.concurrent.locks.LockSupport;
  * to a sleep.
  *
  * <p>Who holds it releases it like this, since an error may come from anywhere, {@link StackOverflowError} also from the
- * call of {@link #unlock}; a field is written without a call:
+ * call of {@link #unlock}; a field is written without a call. That error may leave half a change behind, so whoever changes things notes
+ * it, and everybody later gets a clear exception instead of a wrong block:
  *
  * <pre>{@code
  *   lock.lock();
@@ -23,6 +25,9 @@ import java.util.concurrent.locks.LockSupport;
  *       ...
  *       lock.unlock();
  *       held = false;
+ *   } catch (StackOverflowError e) {
+ *       lock.broken = e;
+ *       throw e;
  *   } finally {
  *       if (held) {
  *           lock.taken = false;
@@ -68,15 +73,26 @@ public class SpinLock {
     /** Threads that spin or sleep until it is free. By {@link #WAITING}, but for reads. */
     private volatile int waiting;
 
-    /** Roughly how often the lock was taken. Written under it, and read without. */
-    private int claims;
+    /** What came in the middle of a change that this lock guards, null if nothing did. Guarded by the lock, and never null again. */
+    public @Nullable Throwable broken;
 
     /** How often somebody had to wait. Guarded by the lock. */
     protected int waits;
 
-    /** Also leaves stack enough for the critical section: an error there would leave what it guards half changed. */
+    /**
+     * Takes the lock.
+     *
+     * @throws IllegalStateException if what it guards is {@link #broken}; the lock isn't held then
+     */
     public final void lock() {
-        final int count = StackReserve.claim(claims) + 1;
+        lockAnyway();
+        if (broken != null) {
+            refuse();
+        }
+    }
+
+    /** As {@link #lock}, also if what it guards is broken: for who ends it. */
+    public final void lockAnyway() {
         if (waiting != 0) {
             letOthersGoFirst();
         }
@@ -84,13 +100,18 @@ public class SpinLock {
         if (!TAKEN.weakCompareAndSetAcquire(this, false, true)) {
             lockContended();
         }
-        claims = count;
     }
 
-    /** False, at once, if somebody has it. */
+    private void refuse() {
+        final Throwable cause = broken;
+        taken = false;
+        throw new IllegalStateException(
+                "the pool is broken: " + cause + " came while it changed its tables; close it", cause);
+    }
+
+    /** False, at once, if somebody has it, or what it guards is broken. */
     public final boolean tryLock() {
-        StackReserve.claim(claims);
-        return TAKEN.compareAndSet(this, false, true);
+        return broken == null && TAKEN.compareAndSet(this, false, true);
     }
 
     public final void unlock() {

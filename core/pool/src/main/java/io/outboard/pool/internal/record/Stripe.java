@@ -1,7 +1,6 @@
 package io.outboard.pool.internal.record;
 
 import io.outboard.pool.internal.guard.SpinLock;
-import io.outboard.pool.internal.guard.StackReserve;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -40,10 +39,6 @@ final class Stripe {
                 return FULL;
             }
             final int at = end;
-            if (at == BUFFER_BYTES - Recorder.RECORD_BYTES) {
-                // To write it and give it back; without that nobody could go on.
-                StackReserve.claimMore();
-            }
             LONGS.set(to, at, nanos);
             LONGS.set(to, at + 8, address);
             LONGS.set(to, at + 16, stream);

@@ -1,0 +1,237 @@
+package io.outboard.pool;
+
+import io.outboard.pool.internal.arena.Progress;
+import io.outboard.pool.internal.arena.StreamLimbo;
+import io.outboard.pool.internal.guard.SpinLock;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Asks the device for all arenas of a pool, one thread at a time: a mark is made only if no earlier one covers what is asked for, and
+ * its answer is {@link Progress}, which everybody reads. Sixteen threads that mark at once take tens of microseconds; who finds another
+ * asking waits for that answer, which comes within one or two.
+ *
+ * <p>The lock that is held meanwhile guards nothing else; no arena's is held. What waits for the device's work, {@link #awaitOldest} and
+ * {@link #await}, does so without it. If the device fails, what it fails with is thrown, and nothing is lost or handed out.
+ *
+ * <p>Safe for any number of threads.
+ */
+final class DeviceMarks {
+
+    /** Unfinished marks of all work: with so many, the next one waits for the oldest, and memory for a 32nd of the device's backlog. */
+    static final int MOST_MARKS = 32;
+
+    /** The same of a stream. */
+    private static final int MOST_MARKS_OF_A_STREAM = 4;
+
+    private final DeviceWork work;
+    private final Progress progress;
+    private final StreamLimbo streams;
+    private final SpinLock asking = new SpinLock();
+
+    /** Marks that haven't finished and what each covers, in a ring. */
+    private final long[] marks = new long[MOST_MARKS];
+
+    private final long[] covers = new long[MOST_MARKS];
+    private int first;
+    private int count;
+    private boolean ended;
+
+    /** A thread waits for it: that releases it. No mark if none does. */
+    private long awaited = DeviceWork.NO_MARK;
+
+    /** What the last mark covers. Written under the lock. */
+    private volatile long covered;
+
+    private final LongAdder made = new LongAdder();
+
+    DeviceMarks(final DeviceWork work, final Progress progress, final StreamLimbo streams) {
+        this.work = work;
+        this.progress = progress;
+        this.streams = streams;
+    }
+
+    /** Marks of all work that were made so far. */
+    long made() {
+        return made.sum();
+    }
+
+    /** Whether a stream is being captured, so that the device can't be asked. */
+    boolean isCapturing() {
+        return work.isCapturing();
+    }
+
+    /** Finds out whether the work has finished that what has this number waits for. Doesn't wait for it. */
+    boolean ask(final long number) {
+        if (progress.finished() >= number) {
+            return true;
+        }
+        if (!asking.tryLock()) {
+            asking.lock();
+            if (covered >= number) {
+                // The other's answer is for this one, too.
+                asking.taken = false;
+                return progress.finished() >= number;
+            }
+        }
+        try {
+            return askAlone(number);
+        } finally {
+            asking.taken = false;
+        }
+    }
+
+    private boolean askAlone(final long number) {
+        while (count > 0 && work.isFinished(marks[first])) {
+            removeFirst();
+        }
+        if (progress.finished() < number && covered < number && count < MOST_MARKS && !ended) {
+            // Read before the mark is made, which covers it.
+            final long closed = progress.closed();
+            final long mark = work.mark();
+            if (mark != DeviceWork.NO_MARK) {
+                made.increment();
+                final int last = (first + count) % MOST_MARKS;
+                marks[last] = mark;
+                covers[last] = closed;
+                count++;
+                covered = closed;
+                if (count == 1 && work.isFinished(mark)) {
+                    removeFirst();
+                }
+            }
+        }
+        return progress.finished() >= number;
+    }
+
+    /** It has finished. What it covers has then, also if the device fails to forget it. */
+    private void removeFirst() {
+        final long mark = marks[first];
+        progress.finish(covers[first]);
+        first = (first + 1) % MOST_MARKS;
+        count--;
+        if (mark != awaited) {
+            work.release(mark);
+        }
+    }
+
+    /** Waits for the oldest mark, without the lock, unless a stream is being captured. False if there is none, or another thread waits. */
+    boolean awaitOldest() {
+        final long mark = beginAwait();
+        if (mark == DeviceWork.NO_MARK) {
+            return false;
+        }
+        try {
+            work.await(mark);
+            return true;
+        } finally {
+            endAwait(mark);
+        }
+    }
+
+    private long beginAwait() {
+        asking.lock();
+        try {
+            if (count > 0 && awaited == DeviceWork.NO_MARK && !ended) {
+                awaited = marks[first];
+                return awaited;
+            }
+            return DeviceWork.NO_MARK;
+        } finally {
+            asking.taken = false;
+        }
+    }
+
+    private void endAwait(final long mark) {
+        asking.lock();
+        try {
+            awaited = DeviceWork.NO_MARK;
+            if (count == 0 || marks[first] != mark) {
+                // It was found finished meanwhile.
+                work.release(mark);
+            }
+        } finally {
+            asking.taken = false;
+        }
+    }
+
+    // Of one stream
+
+    /** Marks a stream's work, for what was freed on it by now. It exists. */
+    void mark(final StreamLimbo.Stream stream, final long handle) {
+        asking.lock();
+        try {
+            if (stream.marks.size() < MOST_MARKS_OF_A_STREAM && !ended) {
+                final long closed = progress.closed();
+                final long mark = work.mark(handle);
+                if (mark != DeviceWork.NO_MARK) {
+                    stream.marks.add(new long[] {closed, mark});
+                    stream.marked = stream.marks.size();
+                }
+            }
+        } finally {
+            asking.taken = false;
+        }
+    }
+
+    /** Finds out which streams have finished. */
+    void askStreams() {
+        for (final StreamLimbo.Stream stream : streams.streams()) {
+            if (stream.marked > 0) {
+                asking.lock();
+                try {
+                    while (!stream.marks.isEmpty()
+                            && work.isFinished(stream.marks.get(0)[1])) {
+                        removeFirst(stream);
+                    }
+                } finally {
+                    asking.taken = false;
+                }
+            }
+        }
+    }
+
+    private void removeFirst(final StreamLimbo.Stream stream) {
+        final long[] oldest = stream.marks.remove(0);
+        stream.finished = oldest[0];
+        stream.marked = stream.marks.size();
+        work.release(oldest[1]);
+    }
+
+    // The end
+
+    /** Waits for all work that was submitted by now, unless a stream is being captured. */
+    void await() {
+        final long mark = work.mark();
+        if (mark != DeviceWork.NO_MARK) {
+            made.increment();
+            try {
+                work.await(mark);
+            } finally {
+                work.release(mark);
+            }
+        }
+    }
+
+    /** Nothing is marked from now on, and all marks are forgotten. */
+    void end() {
+        asking.lock();
+        try {
+            ended = true;
+            while (count > 0) {
+                final long mark = marks[first];
+                first = (first + 1) % MOST_MARKS;
+                count--;
+                if (mark != awaited) {
+                    work.release(mark);
+                }
+            }
+            for (final StreamLimbo.Stream stream : streams.streams()) {
+                while (!stream.marks.isEmpty()) {
+                    removeFirst(stream);
+                }
+            }
+        } finally {
+            asking.taken = false;
+        }
+    }
+}

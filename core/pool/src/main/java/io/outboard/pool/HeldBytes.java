@@ -1,0 +1,97 @@
+package io.outboard.pool;
+
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.growth.Growth;
+
+/**
+ * How much a pool holds, in one rule. <em>Slack</em> is what it holds beyond what is in use, over all its arenas.
+ *
+ * <ol>
+ *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device.
+ *   <li>Above that it asks first. What the device has finished comes back, and nothing is taken as long as that serves.
+ *   <li>What still doesn't fit makes the pool grow to the larger of twice the peak in use plus slack, and an eighth of what limit and
+ *       device allow. That bridges what the device is still busy with.
+ *   <li>Above that it grows only when nothing is left to come back: to the limit, for what is really in use.
+ * </ol>
+ *
+ * <p>The default slack is the larger of 64 MiB and a 128th of the device, and at most an eighth of the limit. While others who share the
+ * memory wait for some it is nothing.
+ *
+ * <p>Safe for any number of threads.
+ */
+final class HeldBytes {
+
+    /** In place of a number of bytes: what suits the device. */
+    static final long DEFAULT_SLACK = -1;
+
+    private static final long LEAST_SLACK = 64L << 20;
+
+    /** Nothing is larger, and sums don't overflow. */
+    private static final long MOST_SLACK = 1L << 60;
+
+    private static final long SLACK_SHARE = 128;
+    private static final long LIMIT_SHARE = 8;
+
+    /** So long nothing is held in reserve after others have asked for memory. */
+    private static final long PRESSED_NANOS = 1_000_000_000L;
+
+    private final Arenas arenas;
+    private final Growth growth;
+    private final long firstRegionBytes;
+    private final long configuredSlackBytes;
+    private boolean isKnown;
+    private volatile boolean isPressed;
+    private volatile long pressedNanos;
+
+    HeldBytes(final Arenas arenas, final Growth growth, final long firstRegionBytes, final long slackBytes) {
+        this.arenas = arenas;
+        this.growth = growth;
+        this.firstRegionBytes = firstRegionBytes;
+        configuredSlackBytes = slackBytes;
+    }
+
+    /** What arenas may divide before the device was looked at. */
+    static long firstSlackBytes(final long slackBytes) {
+        return slackBytes == DEFAULT_SLACK ? LEAST_SLACK : Math.min(slackBytes, MOST_SLACK);
+    }
+
+    /** The device's size is known from now on. */
+    private synchronized void learn() {
+        if (!isKnown) {
+            isKnown = true;
+            final long mostBytes = growth.mostBytes();
+            final long wantedBytes = configuredSlackBytes == DEFAULT_SLACK
+                    ? Math.min(Math.max(LEAST_SLACK, mostBytes / SLACK_SHARE), mostBytes / LIMIT_SHARE)
+                    : Math.min(configuredSlackBytes, MOST_SLACK);
+            arenas.slackBytes(wantedBytes);
+        }
+    }
+
+    private long slackBytes() {
+        if (!isKnown) {
+            learn();
+        }
+        if (isPressed && System.nanoTime() - pressedNanos > PRESSED_NANOS) {
+            isPressed = false;
+        }
+        return isPressed ? 0 : arenas.slackBytes();
+    }
+
+    /** Others who share the memory wait for some. */
+    void pressed() {
+        pressedNanos = System.nanoTime();
+        isPressed = true;
+    }
+
+    /** What the pool may hold for a request without a question to the device, in bytes. */
+    long withinSlack(final long sizeBytes) {
+        return Math.max(arenas.totals.usedBytes() + sizeBytes + slackBytes(), firstRegionBytes);
+    }
+
+    /** What it may hold for a request while something may come back, in bytes. */
+    long whileBusy(final long sizeBytes) {
+        final long peakBytes = Math.max(arenas.totals.peakUsedBytes(), arenas.totals.usedBytes() + sizeBytes);
+        final long twiceBytes = peakBytes > Long.MAX_VALUE / 4 ? Long.MAX_VALUE / 2 : 2 * peakBytes;
+        return Math.max(twiceBytes + slackBytes(), growth.mostBytes() / LIMIT_SHARE);
+    }
+}

@@ -1,0 +1,105 @@
+package io.outboard.pool;
+
+import io.outboard.pool.internal.events.PoolEvents;
+import io.outboard.pool.internal.record.Recorder;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is told what a pool is asked: Java Flight Recorder, and the file of a recording. While nobody is, it costs two reads.
+ *
+ * <p>Safe for any number of threads.
+ */
+final class PoolObservers {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
+
+    private final Pool pool;
+    private final PoolEvents events;
+    private final long granuleBytes;
+
+    /** Null while nobody records. */
+    private volatile @Nullable Recorder recorder;
+
+    PoolObservers(final Pool pool, final PoolEvents events, final long granuleBytes) {
+        this.pool = pool;
+        this.events = events;
+        this.granuleBytes = granuleBytes;
+    }
+
+    boolean watchAllocations() {
+        return recorder != null || PoolEvents.wantsAllocations();
+    }
+
+    boolean watchFrees() {
+        return recorder != null || PoolEvents.wantsFrees();
+    }
+
+    /** Has a block taken, and tells. */
+    long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
+        final PoolEvents.AllocationEvent event = PoolEvents.wantsAllocations() ? events.beginAllocation() : null;
+        final long address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
+        if (event != null) {
+            event.commit(address, sizeBytes, alignmentBytes, stream);
+        }
+        final Recorder to = recorder;
+        if (to != null) {
+            to.allocated(address, sizeBytes, alignmentBytes, stream);
+        }
+        return address;
+    }
+
+    /** Has a block freed, and tells: with the time before, since another thread may have its address at once. */
+    void freed(final long address, final long stream) {
+        final Recorder to = recorder;
+        final long nanos = to == null ? 0 : System.nanoTime();
+        if (PoolEvents.wantsFrees()) {
+            final PoolEvents.FreeEvent event = events.beginFree();
+            event.commit(address, pool.freeUnwatched(address, stream, true), stream);
+        } else {
+            pool.freeUnwatched(address, stream, false);
+        }
+        if (to != null) {
+            to.freed(nanos, address, stream);
+        }
+    }
+
+    void resized(final long address, final long newSizeBytes) {
+        final Recorder to = recorder;
+        if (to != null) {
+            to.resized(address, newSizeBytes);
+        }
+    }
+
+    // Recording
+
+    synchronized Closeable startRecording(final Path file) throws IOException {
+        if (recorder != null) {
+            throw new IllegalStateException("the pool is being recorded already");
+        }
+        final Recorder started = Recorder.start(file, granuleBytes);
+        recorder = started;
+        return () -> stopRecording(started);
+    }
+
+    /** Idempotent; another one goes on. */
+    private synchronized void stopRecording(final Recorder started) throws IOException {
+        if (recorder == started) {
+            recorder = null;
+        }
+        started.close();
+    }
+
+    synchronized void stopRecording() {
+        final Recorder last = recorder;
+        if (last != null) {
+            try {
+                stopRecording(last);
+            } catch (final IOException e) {
+                LOGGER.log(System.Logger.Level.WARNING, e.getMessage());
+            }
+        }
+    }
+}

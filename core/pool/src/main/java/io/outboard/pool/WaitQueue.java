@@ -1,0 +1,162 @@
+package io.outboard.pool;
+
+import io.outboard.core.Strategy;
+import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Arenas;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests that wait for the device, the oldest first. As long as there are any, what comes back is placed for the oldest, by its own
+ * thread; when that has been served, it places those behind it as long as there is room. So nobody is overtaken, and a request is refused
+ * only if the memory that there is can't serve it.
+ *
+ * <p>Safe for any number of threads. The monitor guards the queue; arenas' locks are taken under it when the last one leaves.
+ */
+final class WaitQueue {
+
+    /** A request that waits: one thread at a time places it, its own or that of the one before it. */
+    static final class Request {
+
+        final Arena home;
+        final long sizeBytes;
+        final long alignmentBytes;
+        private final Thread thread = Thread.currentThread();
+
+        /** It asks handlers: those behind it needn't wait for that, and its own thread may allocate. Guarded by the monitor. */
+        private boolean aside;
+
+        /** Who places it just now; null for nobody. Guarded by the monitor. */
+        private @Nullable Thread placer;
+
+        /** Of its block, once another thread has placed it. */
+        volatile long address = Strategy.NO_SPACE;
+
+        Request(final Arena home, final long sizeBytes, final long alignmentBytes) {
+            this.home = home;
+            this.sizeBytes = sizeBytes;
+            this.alignmentBytes = alignmentBytes;
+        }
+    }
+
+    private final Arenas arenas;
+    private final List<Request> requests = new ArrayList<>();
+
+    WaitQueue(final Arenas arenas) {
+        this.arenas = arenas;
+    }
+
+    /** Whether the calling thread has to stand behind others. */
+    boolean isAhead() {
+        return arenas.isAwaited() && !isAside();
+    }
+
+    private synchronized boolean isAside() {
+        for (final Request request : requests) {
+            if (request.aside && request.thread == Thread.currentThread()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** At the end, or before all if the calling thread already waits, and its handlers have called it. */
+    synchronized void enter(final Request request) {
+        requests.add(isAside() ? 0 : requests.size(), request);
+        arenas.await(true);
+    }
+
+    /** It is served, or won't be: the next one may look. */
+    synchronized void leave(final Request request) {
+        requests.remove(request);
+        if (requests.isEmpty()) {
+            arenas.await(false);
+        } else {
+            wakeFirst();
+        }
+    }
+
+    /** It goes to ask handlers, or comes back from that: it keeps its place. */
+    synchronized void stepAside(final Request request, final boolean aside) {
+        request.aside = aside;
+        wakeFirst();
+    }
+
+    /** The pool is closed: everybody is to look. */
+    synchronized void wakeAll() {
+        requests.forEach(request -> LockSupport.unpark(request.thread));
+    }
+
+    private void wakeFirst() {
+        final Request first = first();
+        if (first != null && first.thread != Thread.currentThread()) {
+            LockSupport.unpark(first.thread);
+        }
+    }
+
+    private synchronized @Nullable Request first() {
+        for (final Request request : requests) {
+            if (!request.aside) {
+                return request;
+            }
+        }
+        return null;
+    }
+
+    /** Waits until it is the oldest, so that its thread is to place it, or is served, or the pool is closed. */
+    void awaitTurn(final Request request) {
+        boolean interrupted = false;
+        while (!isItsTurn(request)) {
+            LockSupport.park(this);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized boolean isItsTurn(final Request request) {
+        if (request.address >= 0 || arenas.isClosed()) {
+            return true;
+        }
+        if (request.placer != null && request.placer != request.thread) {
+            return false;
+        }
+        request.placer = first() == request ? request.thread : null;
+        return request.placer != null;
+    }
+
+    /** Places those behind one that has been served, as long as there is room. */
+    void serveBehind(final Request served) {
+        for (Request next = behind(served); next != null; next = behind(served)) {
+            long address = Strategy.NO_SPACE;
+            try {
+                address = arenas.allocateAnywhere(next.home, next.sizeBytes, next.alignmentBytes, true);
+            } finally {
+                placed(next, address);
+            }
+            if (address < 0) {
+                return;
+            }
+        }
+    }
+
+    /** The next one that no thread places: it is to be {@link #placed} then. */
+    private synchronized @Nullable Request behind(final Request served) {
+        for (final Request request : requests) {
+            if (request != served && !request.aside && request.placer == null && request.address < 0) {
+                request.placer = Thread.currentThread();
+                return request;
+            }
+        }
+        return null;
+    }
+
+    private synchronized void placed(final Request request, final long address) {
+        request.address = address;
+        request.placer = null;
+        LockSupport.unpark(request.thread);
+    }
+}

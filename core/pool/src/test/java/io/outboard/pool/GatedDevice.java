@@ -1,0 +1,173 @@
+package io.outboard.pool;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device whose work before a mark ends when the test says so. Marks are numbered from 0, of all work and of streams alike. Who waits
+ * for one waits until then, or until a capture begins. Safe for any number of threads.
+ */
+class GatedDevice implements DeviceWork {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Set<Long> out = new HashSet<>();
+    private final Set<Thread> askedBy = new HashSet<>();
+    private long marks;
+    private long finished;
+    private boolean capturing;
+    private int awaiting;
+    private @Nullable Supplier<? extends Throwable> failure;
+
+    // For the test
+
+    /** How many marks were made. */
+    long marks() {
+        return locked(() -> marks);
+    }
+
+    int marksOut() {
+        return locked(out::size);
+    }
+
+    /** Threads that asked it anything. */
+    Set<Thread> askedBy() {
+        return locked(() -> Set.copyOf(askedBy));
+    }
+
+    /** The work before the first of its marks has ended. */
+    void finish(final long count) {
+        change(() -> finished = Math.max(finished, count));
+    }
+
+    /** All work has ended, that of marks to come as well. */
+    void finishAll() {
+        finish(Long.MAX_VALUE);
+    }
+
+    /** It goes on: work of marks to come isn't finished. */
+    void goOn() {
+        change(() -> finished = marks);
+    }
+
+    void capturing(final boolean newCapturing) {
+        change(() -> capturing = newCapturing);
+    }
+
+    /** Makes the wait that is going on, or the next one, fail. */
+    void failOnce(final Supplier<? extends Throwable> newFailure) {
+        change(() -> failure = newFailure);
+    }
+
+    /** Until so many threads wait for it; false if that takes too long. */
+    boolean isAwaitedBy(final int threads) throws InterruptedException {
+        lock.lock();
+        try {
+            long left = TimeUnit.SECONDS.toNanos(20);
+            while (awaiting < threads && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return awaiting >= threads;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void change(final Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private <T> T locked(final Supplier<T> question) {
+        lock.lock();
+        try {
+            return question.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // For the pool
+
+    @Override
+    public boolean isCapturing() {
+        return locked(() -> capturing);
+    }
+
+    @Override
+    public long mark() {
+        return locked(() -> {
+            askedBy.add(Thread.currentThread());
+            if (capturing) {
+                return NO_MARK;
+            }
+            out.add(marks);
+            return marks++;
+        });
+    }
+
+    @Override
+    public long mark(final long stream) {
+        return mark();
+    }
+
+    @Override
+    public boolean isFinished(final long mark) {
+        return locked(() -> {
+            askedBy.add(Thread.currentThread());
+            check(mark);
+            return mark < finished && !capturing;
+        });
+    }
+
+    @Override
+    public void await(final long mark) {
+        lock.lock();
+        try {
+            check(mark);
+            askedBy.add(Thread.currentThread());
+            awaiting++;
+            changed.signalAll();
+            while (mark >= finished && !capturing && failure == null) {
+                changed.awaitUninterruptibly();
+            }
+            final Supplier<? extends Throwable> thrown = failure;
+            failure = null;
+            if (thrown != null) {
+                throw GatedDevice.<RuntimeException>unchecked(thrown.get());
+            }
+        } finally {
+            awaiting--;
+            lock.unlock();
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T unchecked(final Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    @Override
+    public void release(final long mark) {
+        locked(() -> {
+            check(mark);
+            return out.remove(mark);
+        });
+    }
+
+    private void check(final long mark) {
+        if (!out.contains(mark)) {
+            throw new IllegalStateException("mark=" + mark + " must be one that wasn't released");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.outboard.pool;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Who holds which addresses, and what the device was doing when the others were freed; kept apart from the pool, and only by what
+ * is handed out and freed. At each allocation: nobody else holds any byte of it, and each kernel launched before a byte was freed has
+ * ended, unless the byte is handed out on the stream that it was freed on.
+ *
+ * <p>Never a false alarm: a block counts as free before the pool hears of it, and as handed out when it says so. Safe for any number
+ * of threads.
+ */
+final class PoolOracle {
+
+    /** In place of a stream: freed or allocated without one. */
+    static final int NO_STREAM = -1;
+
+    /** A block as its holder sees it. */
+    record Block(long address, long sizeBytes, int stream) {}
+
+    /** Part of a block that was freed, from where it is filed under to its end. */
+    private record Freed(long end, int stream, long[] work) {}
+
+    /** The pool handed out what it must not. */
+    static final class HazardError extends AssertionError {
+
+        private static final long serialVersionUID = 1L;
+
+        HazardError(final String message) {
+            super(message);
+        }
+    }
+
+    private final BusyDevice device;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final TreeMap<Long, Block> live = new TreeMap<>();
+    private final TreeMap<Long, Freed> freed = new TreeMap<>();
+    private long liveBytes;
+    private long peakBytes;
+    private long reused;
+
+    PoolOracle(final BusyDevice device) {
+        this.device = device;
+    }
+
+    /** A pool has handed it out. */
+    Block allocated(final long address, final long sizeBytes, final int stream) {
+        final Block block = new Block(address, sizeBytes, stream);
+        lock.lock();
+        try {
+            final Map.Entry<Long, Block> before = live.lowerEntry(address + sizeBytes);
+            if (before != null && end(before.getValue()) > address) {
+                throw new HazardError(block + " overlaps " + before.getValue() + ", which is in use");
+            }
+            takeFrom(block);
+            live.put(address, block);
+            liveBytes += sizeBytes;
+            peakBytes = Math.max(peakBytes, liveBytes);
+        } finally {
+            lock.unlock();
+        }
+        return block;
+    }
+
+    /** Of what lies there, its parts outside of the block stay freed. */
+    private void takeFrom(final Block block) {
+        for (Map.Entry<Long, Freed> entry = freed.lowerEntry(end(block));
+                entry != null && entry.getValue().end > block.address;
+                entry = freed.lowerEntry(end(block))) {
+            final long start = entry.getKey();
+            final Freed part = entry.getValue();
+            if ((part.stream == NO_STREAM || part.stream != block.stream) && !device.haveEnded(part.work)) {
+                throw new HazardError(block + " is handed out, with bytes from " + start + " to " + part.end
+                        + " that were freed on stream " + part.stream + " while kernels are running");
+            }
+            reused++;
+            freed.remove(start);
+            if (start < block.address) {
+                freed.put(start, new Freed(block.address, part.stream, part.work));
+            }
+            if (part.end > end(block)) {
+                freed.put(end(block), part);
+            }
+        }
+    }
+
+    /** Its holder is about to give it back, on a stream if all that uses it is on that stream. */
+    void freeing(final Block block, final int stream) {
+        final long[] work = stream == NO_STREAM ? device.allWork() : device.workOf(stream);
+        lock.lock();
+        try {
+            if (!live.remove(block.address, block)) {
+                throw new IllegalStateException(block + " must be in use");
+            }
+            liveBytes -= block.sizeBytes;
+            freed.put(block.address, new Freed(end(block), stream, work));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long peakBytes() {
+        lock.lock();
+        try {
+            return peakBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Pieces of freed memory that were handed out again. */
+    long reused() {
+        lock.lock();
+        try {
+            return reused;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static long end(final Block block) {
+        return block.address + block.sizeBytes;
+    }
+}

@@ -1,0 +1,212 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.VirtualMemorySource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What was freed on a stream is for the stream's next requests at once, all of it, whatever runs there. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PoolStreamReuseTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long STREAM = 1;
+    private static final long OTHER = 2;
+
+    /** A kernel of it never ends, once it runs. */
+    private static final class NeverEnding extends IdleDevice {
+
+        volatile boolean running;
+
+        @Override
+        public boolean isFinished(final long mark) {
+            return !running;
+        }
+
+        @Override
+        public void await(final long mark) {
+            if (running) {
+                throw new AssertionError("waits for a kernel that never ends");
+            }
+        }
+
+        @Override
+        public long idOf(final long stream) {
+            return 100 + stream;
+        }
+    }
+
+    private final NeverEnding device = new NeverEnding();
+
+    private Pool pool(final long limitBytes, final int arenas) {
+        final long bytes = (limitBytes + 2 * MIB - 1) & -(2 * MIB);
+        return Pool.over(new VirtualMemorySource(bytes))
+                .reuse(ReusePolicy.STREAM_ORDERED, device)
+                .limitBytes(bytes)
+                .firstRegionBytes(bytes)
+                .spread(arenas)
+                .build();
+    }
+
+    /** Of 63 all came back, of 64 none: their batch was full. */
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1048576", "63, 65536", "64, 65536", "65, 65536", "128, 4096", "1000, 65536", "1000, 256", "20, 16777216"
+    })
+    void shouldHandAllOutAgainAtOnce(final int blocks, final long sizeBytes) {
+        final Pool pool = pool(blocks * sizeBytes, 0);
+        final Set<Long> freed = allocate(pool, blocks, sizeBytes);
+        device.running = true;
+        freed.forEach(block -> pool.freeAsync(block, STREAM));
+
+        final Set<Long> again = allocate(pool, blocks, sizeBytes);
+
+        assertEquals(freed, again);
+        assertEquals(0, pool.statistics().limboBytes());
+        assertEquals(blocks * sizeBytes, pool.statistics().usedBytes());
+        assertEquals(blocks, pool.statistics().liveBlocks());
+    }
+
+    private static Set<Long> allocate(final Pool pool, final int blocks, final long sizeBytes) {
+        final Set<Long> addresses = new HashSet<>();
+        for (int i = 0; i < blocks; i++) {
+            assertTrue(addresses.add(pool.allocateAsync(sizeBytes, STREAM)));
+        }
+        return addresses;
+    }
+
+    /** Whatever the order, and however many of other sizes lie between. */
+    @Test
+    void shouldFindEachBySize() {
+        final List<Long> sizes = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            for (long sizeBytes = 1024; sizeBytes <= 64 << 10; sizeBytes *= 2) {
+                sizes.add(sizeBytes);
+            }
+        }
+        final Random random = new Random(7);
+        Collections.shuffle(sizes, random);
+        final Pool pool = pool(64 * MIB, 0);
+        final List<Long> blocks = new ArrayList<>();
+        sizes.forEach(sizeBytes -> blocks.add(pool.allocateAsync(sizeBytes, STREAM)));
+        final Set<Long> freed = new HashSet<>(blocks);
+        Collections.shuffle(blocks, random);
+        device.running = true;
+        blocks.forEach(block -> pool.freeAsync(block, STREAM));
+        Collections.shuffle(sizes, random);
+
+        for (final long sizeBytes : sizes) {
+            assertTrue(freed.remove(pool.allocateAsync(sizeBytes, STREAM)), () -> sizeBytes + " bytes");
+        }
+
+        assertEquals(0, pool.statistics().limboBytes());
+    }
+
+    /** Whoever allocated them, with a stream or without, and whoever freed them. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void shouldFindWhatAnyThreadFreed(final int arenas) throws Exception {
+        final int each = 300;
+        final Pool pool = pool(4 * each * 8192L, arenas);
+        final List<Long> blocks = new ArrayList<>();
+        for (int arena = 0; arena < 2; arena++) {
+            ArenaThreads.call(arena, () -> {
+                for (int i = 0; i < each; i++) {
+                    blocks.add(pool.allocateAsync(8192, STREAM));
+                    blocks.add(pool.allocate(8192));
+                }
+                return blocks;
+            });
+        }
+        final Set<Long> freed = new HashSet<>(blocks);
+        device.running = true;
+        for (int arena = 0; arena < 2; arena++) {
+            final int first = arena;
+            ArenaThreads.call(1 - arena, () -> {
+                for (int i = first; i < blocks.size(); i += 2) {
+                    pool.freeAsync(blocks.get(i), STREAM);
+                }
+                return blocks;
+            });
+        }
+
+        for (int arena = 0; arena < 2; arena++) {
+            ArenaThreads.call(arena, () -> {
+                for (int i = 0; i < 2 * each; i++) {
+                    final long block = pool.allocateAsync(8192, STREAM);
+                    assertTrue(freed.remove(block), () -> Long.toHexString(block));
+                }
+                return freed;
+            });
+        }
+
+        assertEquals(0, pool.statistics().limboBytes());
+    }
+
+    @Test
+    void shouldKeepStreamsApartHoweverMuchThereIs() {
+        final Pool pool = pool(256 * 65_536, 0);
+        final Set<Long> freed = allocate(pool, 256, 65_536);
+        device.running = true;
+        final List<Long> own = new ArrayList<>(freed);
+        for (int i = 0; i < own.size(); i++) {
+            pool.freeAsync(own.get(i), i % 2 == 0 ? STREAM : OTHER);
+        }
+
+        for (int i = 0; i < own.size(); i += 2) {
+            final long block = pool.allocateAsync(65_536, STREAM);
+            assertEquals(0, own.indexOf(block) % 2, "it's the other stream's");
+        }
+
+        assertEquals(128 * 65_536, pool.statistics().limboBytes());
+    }
+
+    /** Half of a block would be lost to its holder: then it rather takes other memory. */
+    @Test
+    void shouldNotHandOutWhatIsMuchTooLarge() {
+        final Pool pool = pool(8 * MIB, 0);
+        final long large = pool.allocateAsync(4 * MIB, STREAM);
+        device.running = true;
+        pool.freeAsync(large, STREAM);
+
+        assertFalse(pool.allocateAsync(MIB, STREAM) == large);
+        assertEquals(4 * MIB, pool.statistics().limboBytes());
+        assertEquals(large, pool.allocateAsync(4 * MIB - 1024, STREAM));
+        assertEquals(0, pool.statistics().limboBytes());
+        assertEquals(5 * MIB, pool.statistics().usedBytes());
+    }
+
+    /** Freed once, handed out once: whether by its stream, or by a mark. */
+    @Test
+    void shouldHandEachOutOnceThoughItsWorkFinishes() {
+        final Pool pool = pool(512 * 4096, 0);
+        final Set<Long> freed = allocate(pool, 512, 4096);
+        device.running = true;
+        freed.forEach(block -> pool.freeAsync(block, STREAM));
+        final Set<Long> again = allocate(pool, 200, 4096);
+
+        device.running = false;
+        for (int i = 200; i < 512; i++) {
+            assertTrue(again.add(i % 2 == 0 ? pool.allocate(4096) : pool.allocateAsync(4096, STREAM)));
+        }
+
+        assertEquals(freed, again);
+        assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocateAsync(4096, STREAM));
+        again.forEach(pool::free);
+        assertEquals(0, pool.trimTo(0));
+    }
+}

@@ -1,0 +1,81 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+
+/** A request for memory on a thread of its own. */
+final class Request {
+
+    private static final long SECONDS = 20;
+
+    private final FutureTask<Long> task;
+    private final Thread thread;
+
+    private Request(final LongSupplier allocation) {
+        task = new FutureTask<>(allocation::getAsLong);
+        thread = new Thread(task, "request");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    static Request start(final LongSupplier allocation) {
+        return new Request(allocation);
+    }
+
+    /** One that can't be served now: it waits. */
+    static Request startWaiting(final LongSupplier allocation) {
+        final Request request = new Request(allocation);
+        request.awaitWaiting();
+        return request;
+    }
+
+    /** Until it waits, for anything, and stays so for a moment. */
+    void awaitWaiting() {
+        final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        int seen = 0;
+        while (seen < 1000) {
+            assertFalse(task.isDone(), "it ended though there was nothing for it");
+            assertTrue(System.nanoTime() < end, () -> "it doesn't wait but is " + thread.getState());
+            final Thread.State state = thread.getState();
+            seen = state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING ? seen + 1 : 0;
+            Thread.onSpinWait();
+        }
+    }
+
+    boolean isDone() {
+        return task.isDone();
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    /** What it was given. */
+    long get() throws InterruptedException, TimeoutException {
+        try {
+            return task.get(SECONDS, TimeUnit.SECONDS);
+        } catch (final ExecutionException e) {
+            throw new AssertionError("refused", e.getCause());
+        }
+    }
+
+    /** What it was refused with. */
+    Throwable thrown() throws InterruptedException, TimeoutException {
+        try {
+            throw new AssertionError("served with " + task.get(SECONDS, TimeUnit.SECONDS));
+        } catch (final ExecutionException e) {
+            return e.getCause();
+        }
+    }
+
+    void assertServedWith(final long address) throws InterruptedException, TimeoutException {
+        assertEquals(address, get());
+    }
+}
