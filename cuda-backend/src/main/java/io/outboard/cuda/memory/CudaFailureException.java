@@ -1,5 +1,6 @@
 package io.outboard.cuda.memory;
 
+import jcuda.driver.CUresult;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
@@ -32,14 +33,16 @@ public final class CudaFailureException extends RuntimeException {
         this.codeName = codeName;
     }
 
-    /** What a call of the driver failed with; null if it worked. */
+    /** What a call of the driver's virtual memory failed with, by its own names; null if it worked. */
     static @Nullable CudaFailureException of(final String call, final int code) {
-        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, cudaError.stringFor(code));
+        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
     }
 
     /** Throws if a call of the driver failed; unlike the runtime, that keeps no last error to be cleared. */
     public static void check(final String call, final int code) {
-        check(of(call, code));
+        if (code != CudaCalls.SUCCESS) {
+            throw new CudaFailureException(call, code, cudaError.stringFor(code));
+        }
     }
 
     /** Throws it, unless it is null. */

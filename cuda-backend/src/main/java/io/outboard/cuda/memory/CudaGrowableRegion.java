@@ -81,7 +81,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (known == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
             return Optional.empty();
         }
-        CudaFailureException.check("cuMemGetAllocationGranularity", known);
+        CudaFailureException.check(CudaFailureException.of("cuMemGetAllocationGranularity", known));
         final long sizeBytes = Math.min(memoryBytes * MemorySource.ADDRESSES_FOR_A_BYTE, addressBytes) & -unitBytes[0];
         if (sizeBytes == 0 || memoryBytes < unitBytes[0]) {
             return Optional.empty();
@@ -91,7 +91,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (reserved == CUresult.CUDA_ERROR_OUT_OF_MEMORY || reserved == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
             return Optional.empty();
         }
-        CudaFailureException.check("cuMemAddressReserve", reserved);
+        CudaFailureException.check(CudaFailureException.of("cuMemAddressReserve", reserved));
         final Pieces pieces = new Pieces(new Region(address[0], sizeBytes), unitBytes[0]);
         return Optional.of(new CudaGrowableRegion(memory, context, peers, pieces, onClose));
     }
@@ -154,7 +154,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
             throw context.outOfMemory("cuMemCreate", code, requestedBytes);
         }
-        CudaFailureException.check("cuMemCreate", code);
+        CudaFailureException.check(CudaFailureException.of("cuMemCreate", code));
         final CudaFailureException failure = mapAndShow(address, bytes, handle[0]);
         if (failure != null) {
             memory.release(handle[0]);

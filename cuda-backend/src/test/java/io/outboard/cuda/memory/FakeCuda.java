@@ -373,6 +373,7 @@ public class FakeCuda implements CudaCalls {
 
     @Override
     public int captureStatus(final int[] status, final long stream) {
+        streams.beforeQuery();
         return streams.captureStatus(currentContextOrZero(), status, stream);
     }
 

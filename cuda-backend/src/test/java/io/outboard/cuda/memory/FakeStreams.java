@@ -144,7 +144,7 @@ public final class FakeStreams {
         duringSynchronize = action;
     }
 
-    /** Does something whenever somebody queries an event, before that. */
+    /** Does something whenever somebody queries an event or asks for a capture, before that. */
     public void duringQuery(final Runnable action) {
         duringQuery = action;
     }
