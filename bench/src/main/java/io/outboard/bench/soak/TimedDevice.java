@@ -76,15 +76,9 @@ final class TimedDevice implements DeviceWork {
         return last;
     }
 
-    @Override
-    public boolean synchronize() {
+    /** Waits until all kernels have ended. */
+    void synchronize() {
         clock.waitUntil(lastEnd());
-        return true;
-    }
-
-    @Override
-    public boolean isIdle() {
-        return lastEnd() <= clock.nowNs();
     }
 
     @Override

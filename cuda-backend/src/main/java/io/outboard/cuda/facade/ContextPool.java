@@ -3,6 +3,7 @@ package io.outboard.cuda.facade;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
+import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
@@ -27,6 +28,9 @@ final class ContextPool {
 
     /** Above it addresses are the driver's business: it refuses. No device has so much, and no sum overflows. */
     private static final long MOST_BYTES = 1L << 48;
+
+    /** A page of the driver's. */
+    private static final long WARM_BYTES = 2L << 20;
 
     private final CudaContext context;
     private final ContextMemorySource source;
@@ -64,6 +68,30 @@ final class ContextPool {
 
     public Pool pool() {
         return pool;
+    }
+
+    /**
+     * Does once what the first allocation would wait for: loads and links the classes of a pool, by one over mere numbers, and has the driver
+     * map memory. Nothing of that waits for the device, and nothing of it stays.
+     */
+    void warm() {
+        try (Pool numbers = Pool.over(new VirtualMemorySource())
+                .limitBytes(WARM_BYTES)
+                .firstRegionBytes(WARM_BYTES)
+                .reuse(ReusePolicy.STRICT, work)
+                .build()) {
+            numbers.free(numbers.allocate(1));
+            numbers.trimTo(0);
+        }
+        if (!source.isLeased()) {
+            source.reserve(WARM_BYTES, WARM_BYTES).ifPresent(region -> {
+                final long[] begin = {region.region().address()};
+                try (region) {
+                    region.commit(begin[0], WARM_BYTES, WARM_BYTES);
+                    region.giveBack(begin, 1);
+                }
+            });
+        }
     }
 
     // Memory

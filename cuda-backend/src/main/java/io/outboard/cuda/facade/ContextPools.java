@@ -144,7 +144,7 @@ public final class ContextPools {
         try {
             final ContextPool pool = ofDriver();
             if (pool != null && pools.length > before) {
-                maker.warm(pool);
+                pool.warm();
             }
         } catch (final RuntimeException | LinkageError e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a pool can't be made yet", e);

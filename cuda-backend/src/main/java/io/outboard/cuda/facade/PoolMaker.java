@@ -84,10 +84,6 @@ final class PoolMaker {
         }
     }
 
-    /** What the first allocation would wait for otherwise, some milliseconds: the pool's classes, and what links them to the driver. */
-    void warm(final ContextPool made) {
-    }
-
     /** The pool over it, which isn't the facade's alone: JMX and recordings show it by its name. */
     static Pool pool(
             final @Nullable String name,
