@@ -9,7 +9,7 @@ public enum ReusePolicy {
     /**
      * After the whole device has been synchronised: as safe as {@code cudaFree}. Freed blocks wait in limbo and come back
      * in batches, one synchronisation for all, when the pool needs them or limbo passes a limit that was set; ahead of need, by a
-     * thread of the pool's own, where the device allows it. Where these waits are long the pool grows
+     * thread of the pool's own, where {@link DeviceWork#isGuarded} allows it. Where these waits are long the pool grows
      * instead, see {@link Pool}. While a stream is captured into a graph nothing is
      * synchronised, since that would break the capture.
      */
