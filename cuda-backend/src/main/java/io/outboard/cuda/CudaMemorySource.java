@@ -45,8 +45,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
     private final ContextMemorySource regions;
     private final CudaWork work;
 
-    private CudaMemorySource(
-            final CudaDevice device, final CudaContext context, final ContextMemorySource regions) {
+    private CudaMemorySource(final CudaDevice device, final CudaContext context, final ContextMemorySource regions) {
         this.device = device;
         this.context = context;
         this.regions = regions;

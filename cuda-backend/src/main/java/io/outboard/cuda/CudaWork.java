@@ -53,8 +53,8 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
     public static CudaWork open(final int device) {
         CudaMemorySource.checkDevice(device);
         final CudaCalls calls = NativeLibrary.load();
-        return new CudaWork(new CudaContext(
-                calls, DeviceOpener.open(calls, device).context(), device, new StreamCaptures()));
+        return new CudaWork(
+                new CudaContext(calls, DeviceOpener.open(calls, device).context(), device, new StreamCaptures()));
     }
 
     /**

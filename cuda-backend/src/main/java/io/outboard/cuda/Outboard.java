@@ -21,7 +21,11 @@ public final class Outboard {
 
     /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
     public static final ContextPools POOLS = new ContextPools(
-            "facade", NativeLibrary::load, DriverLibrary::virtualMemory, LeasedMemory::connect, OutboardOptions::ofProperties);
+            "facade",
+            NativeLibrary::load,
+            DriverLibrary::virtualMemory,
+            LeasedMemory::connect,
+            OutboardOptions::ofProperties);
 
     private Outboard() {}
 

@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.facade.RuntimeFacade;
 import jcuda.Pointer;
+import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaExtent;
 import jcuda.runtime.cudaIpcMemHandle;
 import jcuda.runtime.cudaPitchedPtr;
@@ -145,7 +146,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-        return FACADE.cudaIpcOpenMemHandle(devPtr, handle, flags);
+        return JCuda.cudaIpcOpenMemHandle(devPtr, handle, flags);
     }
 
     /**
@@ -156,7 +157,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaIpcCloseMemHandle(final Pointer devPtr) {
-        return FACADE.cudaIpcCloseMemHandle(devPtr);
+        return JCuda.cudaIpcCloseMemHandle(devPtr);
     }
 
     // Devices

@@ -53,7 +53,8 @@ class CudaGrowableRegionGpuTest {
     void open() {
         Gpu.require();
         Assumptions.assumeTrue(
-                DriverLibrary.virtualMemory().isPresent(), "skipped, needs JDK 22 or newer, and the classes in their jar");
+                DriverLibrary.virtualMemory().isPresent(),
+                "skipped, needs JDK 22 or newer, and the classes in their jar");
         source = CudaMemorySource.open(0);
         // The first allocation of a process may cost the driver memory that it never gives back.
         source.giveBack(source.take(1));

@@ -140,10 +140,11 @@ class CudaWorkGpuTest {
         switch (where) {
             case LEGACY -> launch(kernel, address, GpuProgram.LONG_CYCLES, new CUstream());
             case PER_THREAD -> launch(kernel, address, GpuProgram.LONG_CYCLES, perThread());
-            case ANOTHER_THREADS -> inThread(() -> {
-                succeed(JCuda.cudaSetDevice(0));
-                launch(kernel, address, GpuProgram.LONG_CYCLES, perThread());
-            });
+            case ANOTHER_THREADS ->
+                inThread(() -> {
+                    succeed(JCuda.cudaSetDevice(0));
+                    launch(kernel, address, GpuProgram.LONG_CYCLES, perThread());
+                });
             case GRAPH -> launchGraph(kernel, address);
             default -> {
                 final CUstream stream = stream(
@@ -190,9 +191,11 @@ class CudaWorkGpuTest {
     /** Freed on the stream, which is destroyed. */
     @Test
     void shouldNotHandOutWhatADestroyedStreamStillWritesIfStreamOrdered() {
-        try (CudaPool ordered = CudaPool.open(0, builder -> builder.firstRegionBytes(BLOCK_BYTES)
-                .limitBytes(BLOCK_BYTES)
-                .reuse(ReusePolicy.STREAM_ORDERED))) {
+        try (CudaPool ordered = CudaPool.open(
+                0,
+                builder -> builder.firstRegionBytes(BLOCK_BYTES)
+                        .limitBytes(BLOCK_BYTES)
+                        .reuse(ReusePolicy.STREAM_ORDERED))) {
             final CUfunction kernel = kernel();
             final CUstream slow = stream(CUstream_flags.CU_STREAM_NON_BLOCKING);
             final long written = ordered.pool().allocateAsync(BLOCK_BYTES, DevicePointers.handle(slow));
@@ -253,7 +256,9 @@ class CudaWorkGpuTest {
     /** What is mapped is no context's own. */
     @Test
     void shouldWaitForAnotherContextThatUsesTheMemory() {
-        assumeTrue(DriverLibrary.virtualMemory().isPresent(), "skipped, needs JDK 22 or newer, and the classes in their jar");
+        assumeTrue(
+                DriverLibrary.virtualMemory().isPresent(),
+                "skipped, needs JDK 22 or newer, and the classes in their jar");
         final CUcontext primary = new CUcontext();
         succeed(JCudaDriver.cuCtxGetCurrent(primary));
         final CUdevice device = new CUdevice();

@@ -57,7 +57,8 @@ class LenderGpuTest {
     void require() {
         Gpu.require();
         Assumptions.assumeTrue(
-                DriverLibrary.sharedMemory().isPresent(), "skipped, needs JDK 22 or newer, and the classes in their jar");
+                DriverLibrary.sharedMemory().isPresent(),
+                "skipped, needs JDK 22 or newer, and the classes in their jar");
     }
 
     @AfterEach

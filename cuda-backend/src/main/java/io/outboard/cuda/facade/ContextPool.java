@@ -108,7 +108,8 @@ final class ContextPool {
     /** The same for work on a stream of this context. */
     long allocateAsync(final long sizeBytes, final long stream) {
         try {
-            // For a captured one the driver makes the allocation part of the graph, with an address that belongs to the graph.
+            // For a captured one the driver makes the allocation part of the graph, with an address that belongs to the
+            // graph.
             return isCaptured(stream, context()) ? NOT_SERVED : pool.allocateAsync(sizeBytes, stream);
         } catch (final RuntimeException e) {
             return notServed(e);
@@ -117,7 +118,8 @@ final class ContextPool {
 
     private long notServed(final RuntimeException e) {
         if (e instanceof DeviceOutOfMemoryException && source.isLeased()) {
-            // What a quota refuses the driver would take beside the lender's back. The program sees a code; why, the log says once.
+            // What a quota refuses the driver would take beside the lender's back. The program sees a code; why, the
+            // log says once.
             if (!hasTold) {
                 hasTold = true;
                 final Throwable refusal = e.getCause() == null ? e : e.getCause();

@@ -86,9 +86,6 @@ public final class ContextPools {
      * No pools yet.
      *
      * @param family what the names of pools begin with, and what their device follows; null for none
-     * @param loader of CUDA
-     * @param virtualMemory what regions grow in place by, or nothing
-     * @param lender what leased memory comes from, if options say so
      * @param defaults options unless others are configured, asked for when the first pool is made
      */
     public ContextPools(
@@ -357,11 +354,7 @@ public final class ContextPools {
         return all;
     }
 
-    /**
-     * The current context's work reads and writes another's memory, or not any more, as CUDA knows already: that of pools it doesn't.
-     *
-     * @return a code: not success if the driver fails
-     */
+    /** The current context's work reads and writes another's memory, or not any more, as CUDA knows already: that of pools it doesn't. */
     synchronized int changeView(final long context, final boolean shown) {
         final int device = currentDevice();
         final long viewer = contextOf(0);

@@ -63,7 +63,9 @@ final class ContextViews {
     /** Access is a device's, so as long as one of its contexts has it, all have. */
     private void hideUnlessSeen(final long context, final @Nullable Integer device) {
         final ContextPool pool = pools.inContext(context);
-        if (pool != null && device != null && !viewers.getOrDefault(context, Map.of()).containsValue(device)) {
+        if (pool != null
+                && device != null
+                && !viewers.getOrDefault(context, Map.of()).containsValue(device)) {
             pool.hide(device);
         }
     }

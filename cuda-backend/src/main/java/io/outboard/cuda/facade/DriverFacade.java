@@ -198,8 +198,7 @@ public class DriverFacade extends PooledCalls {
     }
 
     public int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
-        return changeView(
-                true, () -> handleOf(peerContext), () -> originalCuCtxEnablePeerAccess(peerContext, flags));
+        return changeView(true, () -> handleOf(peerContext), () -> originalCuCtxEnablePeerAccess(peerContext, flags));
     }
 
     public int cuCtxDisablePeerAccess(final CUcontext peerContext) {

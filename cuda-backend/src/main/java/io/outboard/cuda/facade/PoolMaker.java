@@ -55,8 +55,7 @@ final class PoolMaker {
         boolean done = false;
         try {
             work = new ContextWork(context);
-            final ContextPool made =
-                    new ContextPool(context, source, work, pool(name, source, work, options), options);
+            final ContextPool made = new ContextPool(context, source, work, pool(name, source, work, options), options);
             done = true;
             return made;
         } finally {

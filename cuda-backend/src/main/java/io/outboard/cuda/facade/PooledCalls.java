@@ -24,13 +24,7 @@ abstract class PooledCalls {
     private final boolean keepsLastError;
     private volatile boolean exceptionsEnabled;
 
-    /**
-     * A facade's part.
-     *
-     * @param pools where memory comes from
-     * @param names of the codes, as in JCuda's exceptions
-     * @param keepsLastError whether failed calls leave an error that the program finds later
-     */
+    /** {@code names} are those in JCuda's exceptions; {@code keepsLastError} if failed calls leave an error that the program finds later. */
     PooledCalls(final ContextPools pools, final IntFunction<String> names, final boolean keepsLastError) {
         this.pools = pools;
         this.names = names;
@@ -73,12 +67,7 @@ abstract class PooledCalls {
         return pool == null || pointer == null || sizeBytes <= 0 ? ContextPool.NOT_SERVED : pool.allocate(sizeBytes);
     }
 
-    /**
-     * What the caller of an allocation is answered, with the pointer set.
-     *
-     * @param address what the pool has answered
-     * @param call the same by JCuda, in case it is needed
-     */
+    /** What a caller is answered, with the pointer set: {@code address} is what the pool has answered, and the call does the same by JCuda. */
     final int allocated(
             final long address,
             final @Nullable ContextPool pool,
@@ -140,7 +129,8 @@ abstract class PooledCalls {
     final int changeView(final boolean shown, final LongSupplier other, final IntSupplier call) {
         final int code = ask(call);
         // A library may have done so by itself, unseen.
-        final boolean changed = code == CudaCalls.SUCCESS || (shown && code == cudaError.cudaErrorPeerAccessAlreadyEnabled);
+        final boolean changed =
+                code == CudaCalls.SUCCESS || (shown && code == cudaError.cudaErrorPeerAccessAlreadyEnabled);
         final int followed = changed ? pools.changeView(other.getAsLong(), shown) : code;
         return result(followed == CudaCalls.SUCCESS ? code : followed);
     }

@@ -43,8 +43,7 @@ public class RuntimeFacade extends PooledCalls {
         final ContextPool pool = pools.ofRuntime();
         final boolean ordinary = pitchDevPtr != null && extent != null && extent.depth > 0 && extent.height > 0;
         // No more rows than can be counted; else the driver refuses.
-        final long rows =
-                !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
+        final long rows = !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
         final long pitchBytes = pool == null || rows == 0 ? 0 : pool.pitchOf(extent.width, rows);
         final Pointer pointer = !ordinary || pitchDevPtr.ptr == null ? new Pointer() : pitchDevPtr.ptr;
         final long address = allocate(pool, pointer, pitchBytes * rows);
@@ -84,14 +83,6 @@ public class RuntimeFacade extends PooledCalls {
         return shareMemory(handle, devPtr, () -> originalCudaIpcGetMemHandle(handle, devPtr));
     }
 
-    public int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-        return original(() -> originalCudaIpcOpenMemHandle(devPtr, handle, flags));
-    }
-
-    public int cudaIpcCloseMemHandle(final Pointer devPtr) {
-        return original(() -> originalCudaIpcCloseMemHandle(devPtr));
-    }
-
     // Devices
 
     public int cudaSetDevice(final int device) {
@@ -109,9 +100,7 @@ public class RuntimeFacade extends PooledCalls {
 
     public int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
         return changeView(
-                true,
-                () -> pools.primaryOf(peerDevice),
-                () -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
+                true, () -> pools.primaryOf(peerDevice), () -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
     }
 
     public int cudaDeviceDisablePeerAccess(final int peerDevice) {
@@ -167,14 +156,6 @@ public class RuntimeFacade extends PooledCalls {
 
     int originalCudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
         return JCuda.cudaIpcGetMemHandle(handle, devPtr);
-    }
-
-    int originalCudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-        return JCuda.cudaIpcOpenMemHandle(devPtr, handle, flags);
-    }
-
-    int originalCudaIpcCloseMemHandle(final Pointer devPtr) {
-        return JCuda.cudaIpcCloseMemHandle(devPtr);
     }
 
     @Override

@@ -54,17 +54,11 @@ public final class ContextMemorySource implements MemorySource {
     }
 
     /** With regions that grow in place, where that is possible. */
-    public ContextMemorySource(
-            final CudaContext context, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory) {
+    public ContextMemorySource(final CudaContext context, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory) {
         this(context, virtualMemory, null);
     }
 
-    /**
-     * With memory that is leased.
-     *
-     * @param leased what it is leased through, which this source closes
-     * @param growsInPlace whether there are regions that grow
-     */
+    /** With memory that is leased; what it is leased through is closed with this source. */
     public ContextMemorySource(final CudaContext context, final LeasedMemory leased, final boolean growsInPlace) {
         this(context, () -> growsInPlace ? Optional.of(leased) : Optional.empty(), leased);
     }
@@ -107,8 +101,7 @@ public final class ContextMemorySource implements MemorySource {
             throw DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, scarcity());
         }
         final long[] unitBytes = new long[1];
-        CudaFailureException.check(
-                "cuMemGetAllocationGranularity", memory.granularity(unitBytes, context.device()));
+        CudaFailureException.check("cuMemGetAllocationGranularity", memory.granularity(unitBytes, context.device()));
         final long wholeBytes = (sizeBytes + unitBytes[0] - 1) & -unitBytes[0];
         final CudaGrowableRegion whole = CudaGrowableRegion.reserve(
                         memory, context, peers, wholeBytes, wholeBytes, this::forget)
@@ -171,12 +164,7 @@ public final class ContextMemorySource implements MemorySource {
         return reserved.map(growable -> growable);
     }
 
-    /**
-     * Lets another device read and write what grows in place, also what there is later; whole regions it sees by the driver's doing.
-     *
-     * @param peer its number
-     * @throws CudaFailureException if CUDA fails
-     */
+    /** Lets another device read and write what grows in place, also what there is later; whole regions it sees by the driver's doing. */
     public synchronized void show(final int peer) {
         try {
             for (final CudaGrowableRegion growable : growables) {
@@ -190,12 +178,7 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /**
-     * The opposite.
-     *
-     * @param peer its number
-     * @throws CudaFailureException if CUDA fails
-     */
+    /** The opposite. */
     public synchronized void hide(final int peer) {
         peers.remove(peer);
         for (final CudaGrowableRegion growable : growables) {
@@ -203,11 +186,7 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /**
-     * Closes this source without the context: that is gone, and with it all work and whole regions. What grows in place outlives it.
-     *
-     * @throws CudaFailureException if CUDA fails; all was tried
-     */
+    /** Closes this source without the context: that is gone, and with it all work and whole regions. What grows in place outlives it. */
     public synchronized void contextEnded() {
         out.clear();
         closeAll(CudaGrowableRegion::contextEnded);

@@ -11,13 +11,7 @@ public final class ContextScope implements AutoCloseable {
     private final CudaCalls calls;
     private final boolean pushed;
 
-    /**
-     * Makes a context current, if it isn't.
-     *
-     * @param calls CUDA
-     * @param context its handle
-     * @throws CudaFailureException if that fails; the current context is then what it was
-     */
+    /** Makes a context current, if it isn't. */
     public ContextScope(final CudaCalls calls, final long context) {
         this.calls = calls;
         pushed = enter(calls, context);
@@ -28,12 +22,7 @@ public final class ContextScope implements AutoCloseable {
         leave(calls, pushed);
     }
 
-    /**
-     * The same without an object, where a call must make no garbage.
-     *
-     * @return whether {@link #leave} has anything to do
-     * @throws CudaFailureException if that fails; the current context is then what it was
-     */
+    /** The same without an object, where a call must make no garbage. Answers whether {@link #leave} has anything to do. */
     static boolean enter(final CudaCalls calls, final long context) {
         final long[] current = CallScratch.get().handle;
         CudaFailureException.check("cuCtxGetCurrent", calls.currentContext(current));

@@ -73,6 +73,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
 
     /** Whether a call was refused since a stream is captured. */
     static boolean isOfCapture(final int code) {
-        return code >= cudaError.cudaErrorStreamCaptureUnsupported && code <= cudaError.cudaErrorStreamCaptureWrongThread;
+        return code >= cudaError.cudaErrorStreamCaptureUnsupported
+                && code <= cudaError.cudaErrorStreamCaptureWrongThread;
     }
 }

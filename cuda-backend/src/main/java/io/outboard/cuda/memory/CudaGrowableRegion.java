@@ -57,16 +57,12 @@ final class CudaGrowableRegion implements GrowableRegion {
     }
 
     /**
-     * Reserves addresses.
+     * Reserves addresses, for a region without memory; or nothing, if the device can't do it, or a size is less than its unit.
      *
-     * @param memory the driver's calls
-     * @param context what is current while the driver is asked, and waited for
      * @param peers numbers of other devices that are to see it
      * @param bytes most memory, {@code 0 < bytes}
      * @param addressBytes most addresses, {@code 0 < addressBytes}
      * @param onClose told that all was given back, perhaps more than once
-     * @return a region without memory; or nothing if the device can't do it, or an argument is less than its unit
-     * @throws CudaFailureException if CUDA fails otherwise
      */
     static Optional<CudaGrowableRegion> reserve(
             final VirtualMemoryCalls memory,
@@ -289,11 +285,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         return null;
     }
 
-    /**
-     * Lets another device read and write all memory, also what is there later. Nothing happens if it does.
-     *
-     * @throws CudaFailureException if CUDA fails; then it sees nothing, as far as that can be done
-     */
+    /** Lets another device read and write all memory, also what is there later. If CUDA fails it sees nothing, as far as that can be done. */
     synchronized void show(final int peer) {
         if (!gone && !devices.contains(peer)) {
             final CudaFailureException failure = setAccess(peer, true);
@@ -305,11 +297,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
     }
 
-    /**
-     * The opposite. Nothing happens if it didn't, nor for the region's own device.
-     *
-     * @throws CudaFailureException if CUDA fails; then it may see some of it still
-     */
+    /** The opposite, but for the region's own device. If CUDA fails it may see some of it still. */
     synchronized void hide(final int peer) {
         if (!gone && peer != context.device() && devices.remove(peer)) {
             CudaFailureException.check(setAccess(peer, false));
@@ -331,11 +319,7 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     // Its end
 
-    /**
-     * Gives memory and addresses back. Idempotent.
-     *
-     * @throws CudaFailureException if CUDA fails; the region is closed, and a further call tries the rest
-     */
+    /** Gives memory and addresses back. If CUDA fails the region is closed, and a further call tries the rest. Idempotent. */
     @Override
     public void close() {
         giveBack(true);

@@ -19,8 +19,7 @@ import jcuda.runtime.cudaError;
  *
  * <p>{@code JCuda.setExceptionsEnabled} is one private switch for the whole process. It belongs to the program, which
  * may turn it at any moment, so each call here copes with both: a code that is returned, and a
- * {@link CudaException} that carries only the code's name. What a pool calls often does so without a lambda, which would be
- * garbage until it is compiled.
+ * {@link CudaException} that carries only the code's name. What a pool calls often makes no garbage, compiled or not.
  *
  * <p>Not for applications.
  */
@@ -53,6 +52,19 @@ public final class JCudaCalls implements CudaCalls {
     private static int driver(final IntSupplier call) {
         try {
             return call.getAsInt();
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    /** Without garbage: the call captures nothing. */
+    private interface ScratchCall {
+        int call(CallScratch scratch);
+    }
+
+    private static int driver(final CallScratch scratch, final ScratchCall call) {
+        try {
+            return call.call(scratch);
         } catch (final CudaException e) {
             return driverCodeOf(e);
         }
@@ -111,41 +123,27 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int currentContext(final long[] context) {
-        final CUcontext result = CallScratch.get().context;
-        try {
-            final int code = JCudaDriver.cuCtxGetCurrent(result);
-            context[0] = code == SUCCESS ? DevicePointers.handle(result) : 0;
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.get();
+        final int code = driver(scratch, each -> JCudaDriver.cuCtxGetCurrent(each.context));
+        context[0] = code == SUCCESS ? DevicePointers.handle(scratch.context) : 0;
+        return code;
     }
 
     @Override
     public int pushContext(final long context) {
-        try {
-            return JCudaDriver.cuCtxPushCurrent(DevicePointers.withHandle(CallScratch.get().context, context));
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.get();
+        DevicePointers.withHandle(scratch.context, context);
+        return driver(scratch, each -> JCudaDriver.cuCtxPushCurrent(each.context));
     }
 
     @Override
     public int popContext() {
-        try {
-            return JCudaDriver.cuCtxPopCurrent(CallScratch.get().context);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(CallScratch.get(), each -> JCudaDriver.cuCtxPopCurrent(each.context));
     }
 
     @Override
     public int synchronize() {
-        try {
-            return JCudaDriver.cuCtxSynchronize();
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(CallScratch.get(), each -> JCudaDriver.cuCtxSynchronize());
     }
 
     @Override
@@ -153,14 +151,10 @@ public final class JCudaCalls implements CudaCalls {
         if (stream == 0) {
             return currentContext(context);
         }
-        final CallScratch scratch = CallScratch.get();
-        try {
-            final int code = JCudaDriver.cuStreamGetCtx(scratch.stream(stream), scratch.context);
-            context[0] = DevicePointers.handle(scratch.context);
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = driver(scratch, each -> JCudaDriver.cuStreamGetCtx(each.stream, each.context));
+        context[0] = DevicePointers.handle(scratch.context);
+        return code;
     }
 
     @Override
@@ -213,16 +207,15 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int streamId(final long[] id, final long stream) {
-        try {
-            return JCudaDriver.cuStreamGetId(CallScratch.get().stream(stream), id);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = driver(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
+        id[0] = scratch.handle[0];
+        return code;
     }
 
     @Override
     public int queryStream(final long stream) {
-        return UncheckedCalls.queryStream(CallScratch.get().stream(stream));
+        return UncheckedCalls.queryStream(CallScratch.of(stream, 0).stream);
     }
 
     @Override
@@ -235,17 +228,12 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int destroyEvent(final long event) {
-        return driver(() -> JCudaDriver.cuEventDestroy(CallScratch.get().event(event)));
+        return driver(CallScratch.of(0, event), each -> JCudaDriver.cuEventDestroy(each.event));
     }
 
     @Override
     public int recordEvent(final long event, final long stream) {
-        final CallScratch scratch = CallScratch.get();
-        try {
-            return JCudaDriver.cuEventRecord(scratch.event(event), scratch.stream(stream));
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(CallScratch.of(stream, event), each -> JCudaDriver.cuEventRecord(each.event, each.stream));
     }
 
     @Override
@@ -260,16 +248,15 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int queryEvent(final long event) {
-        return UncheckedCalls.queryEvent(CallScratch.get().event(event));
+        return UncheckedCalls.queryEvent(CallScratch.of(0, event).event);
     }
 
     @Override
     public int captureStatus(final int[] status, final long stream) {
-        try {
-            return JCudaDriver.cuStreamIsCapturing(CallScratch.get().stream(stream), status);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = driver(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
+        status[0] = scratch.status[0];
+        return code;
     }
 
     @Override
@@ -277,15 +264,12 @@ public final class JCudaCalls implements CudaCalls {
         return driver(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
     }
 
-    /**
-     * The code behind JCuda's exception, whose message is {@code cudaError.stringFor(code)} and nothing else. Only on
-     * the way to an error.
-     */
+    /** The code behind an exception of {@code JCuda}, whose message is the code's name and nothing else. Only on the way to an error. */
     public static int codeOf(final CudaException exception) {
         return codeOf(exception, cudaError::stringFor);
     }
 
-    /** The same for an exception of {@code JCudaDriver}, whose message is {@code CUresult.stringFor(code)}. */
+    /** The same for one of {@code JCudaDriver}. */
     public static int driverCodeOf(final CudaException exception) {
         return codeOf(exception, CUresult::stringFor);
     }

@@ -30,17 +30,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     /** The lease behind each handle. */
     private final Map<Long, Long> numbers = new ConcurrentHashMap<>();
 
-    /** Connects to the lender of a device's memory. */
+    /** Connects to the lender of a device's memory, if there is one that lends it to this process, and the JDK is new enough. */
     public interface Door {
-
-        /**
-         * Connects.
-         *
-         * @param socket the lender's path
-         * @param name by which it knows the quota
-         * @param device the device's number here
-         * @throws IOException if there is no lender, or it doesn't lend to this process or this device's memory, or leases need a newer JDK
-         */
         LeasedMemory connect(Path socket, String name, int device) throws IOException;
     }
 
@@ -71,11 +62,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         T get() throws IOException;
     }
 
-    /**
-     * Over any driver and any lender.
-     *
-     * @throws IOException if one isn't there, or the lender's device isn't this one; nothing stays open
-     */
+    /** Over any driver and any lender; if one isn't there, or the lender's device isn't this one, nothing stays open. */
     public static LeasedMemory over(
             final Part<VirtualMemoryCalls> driver,
             final Part<SharedMemoryCalls> shared,
@@ -97,10 +84,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
     /**
      * What lender and client call a device, whatever its number: as much of its UUID, as {@code nvidia-smi -L} shows it, as a message has
-     * room for.
-     *
-     * @return for example {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}
-     * @throws CudaFailureException if there is no such device, or CUDA fails
+     * room for, such as {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}.
      */
     public static String nameOf(final SharedMemoryCalls calls, final int device) {
         final byte[] uuid = new byte[SharedMemoryCalls.UUID_BYTES];
@@ -111,7 +95,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
                 + hex.substring(16, 20);
     }
 
-    /** {@return how much more may be leased, also where others have it now, in bytes} */
+    /** How much more may be leased, also where others have it now. */
     public long availableBytes() {
         return leases.quotaLeftBytes();
     }
@@ -139,17 +123,12 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return driver.reserve(address, sizeBytes, alignmentBytes);
     }
 
-    /**
-     * Leases.
-     *
-     * @throws io.outboard.core.DeviceOutOfMemoryException if the lender refuses, in its words
-     * @throws CudaFailureException if the driver can't import what it has lent; that is given back
-     */
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device) {
         return create(handle, sizeBytes, device, sizeBytes);
     }
 
+    /** Leases. What the driver can't import is given back. */
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
         final Lease lease = leases.lease(sizeBytes, wantedBytes);

@@ -216,9 +216,8 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     @Override
     public int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
-        return call(
-                address,
-                (result, arena) -> (int) Memory.RESERVE.invokeExact(result, sizeBytes, alignmentBytes, 0L, 0L));
+        return call(address, (result, arena) ->
+                (int) Memory.RESERVE.invokeExact(result, sizeBytes, alignmentBytes, 0L, 0L));
     }
 
     @Override
@@ -228,9 +227,8 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device) {
-        return call(
-                handle,
-                (result, arena) -> (int) Memory.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L));
+        return call(handle, (result, arena) ->
+                (int) Memory.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L));
     }
 
     @Override

@@ -153,9 +153,7 @@ class FacadeCaptureTest {
         final long stream = program.createStream(false);
         final long block = program.malloc(FakeProgram.FIRST_REGION_BYTES);
         final AtomicInteger asked = new AtomicInteger();
-        program.cuda
-                .streams()
-                .submit(program.cuda.currentContextOrZero(), stream, () -> asked.incrementAndGet() > 3);
+        program.cuda.streams().submit(program.cuda.currentContextOrZero(), stream, () -> asked.incrementAndGet() > 3);
         assertEquals(0, program.beginCapture(captured));
         assertEquals(0, program.free(block));
         assertEquals(0, program.destroyStream(stream));

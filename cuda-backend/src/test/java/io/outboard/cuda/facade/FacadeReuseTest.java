@@ -1,6 +1,5 @@
 package io.outboard.cuda.facade;
 
-import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -97,8 +96,7 @@ class FacadeReuseTest {
                             program.createStream(false),
                             () -> asked.incrementAndGet() > 3);
 
-            assertEquals(
-                    0, byDriver ? program.driver.cuMemFree(FakeProgram.pointerTo(block)) : program.free(block));
+            assertEquals(0, byDriver ? program.driver.cuMemFree(FakeProgram.pointerTo(block)) : program.free(block));
 
             assertTrue(asked.get() > 3, "the free has waited");
         }

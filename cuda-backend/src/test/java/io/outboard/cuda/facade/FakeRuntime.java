@@ -202,16 +202,6 @@ final class FakeRuntime {
         }
 
         @Override
-        int originalCudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-            return note("cudaIpcOpenMemHandle");
-        }
-
-        @Override
-        int originalCudaIpcCloseMemHandle(final Pointer devPtr) {
-            return note("cudaIpcCloseMemHandle");
-        }
-
-        @Override
         void originalSetExceptionsEnabled(final boolean enabled) {
             exceptionsEnabled = enabled;
         }

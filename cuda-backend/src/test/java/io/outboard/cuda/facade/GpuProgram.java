@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.kernels.TextResource;
-import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
 import java.util.Objects;

@@ -47,7 +47,9 @@ class PeerAccessGpuTest {
     @BeforeEach
     void requireTwoGpus() {
         Gpu.require();
-        assumeTrue(DriverLibrary.virtualMemory().isPresent(), "skipped, needs JDK 22 or newer, and the classes in their jar");
+        assumeTrue(
+                DriverLibrary.virtualMemory().isPresent(),
+                "skipped, needs JDK 22 or newer, and the classes in their jar");
         final int[] count = new int[1];
         JCuda.cudaGetDeviceCount(count);
         assumeTrue(count[0] >= 2, "skipped, needs two GPUs");

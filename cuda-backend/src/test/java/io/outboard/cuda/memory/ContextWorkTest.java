@@ -279,8 +279,7 @@ class ContextWorkTest {
         work.close();
 
         assertAll(
-                () -> assertEquals(0, cuda.streams().eventsOut()),
-                () -> assertEquals(DeviceWork.NO_MARK, work.mark()));
+                () -> assertEquals(0, cuda.streams().eventsOut()), () -> assertEquals(DeviceWork.NO_MARK, work.mark()));
     }
 
     @Test
