@@ -24,7 +24,7 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facade's pools, one for each CUDA context, made on first use, and which of them each thread uses.
+ * The facade's pools, one for each CUDA context, made when that is chosen or first used, and which of them each thread uses.
  *
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
  * another; of a virtual thread each time, since its current device is that of the thread that carries it. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
@@ -140,7 +140,7 @@ public final class ContextPools {
         final int before = pools.length;
         try {
             final ContextPool pool = ofDriver();
-            if (pool != null && pools.length > before) {
+            if (pool != null && pools.length > before && !captures.any()) {
                 pool.warm();
             }
         } catch (final RuntimeException | LinkageError e) {
@@ -216,13 +216,18 @@ public final class ContextPools {
                 family == null ? null : family + "-device" + device,
                 new CudaContext(calls, context, device, captures),
                 options);
-        views.showTo(added);
-        for (final ContextPool pool : pools) {
-            if (pool.device() == device) {
-                // What grows in place is no context's own.
-                pool.cover(context);
-                added.cover(pool.context());
+        try {
+            views.showTo(added);
+            for (final ContextPool pool : pools) {
+                if (pool.device() == device) {
+                    // What grows in place is no context's own.
+                    pool.cover(context);
+                    added.cover(pool.context());
+                }
             }
+        } catch (final CudaFailureException e) {
+            added.discard();
+            throw e;
         }
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;
@@ -249,9 +254,7 @@ public final class ContextPools {
         return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
     }
 
-    /**
-     * Makes or ends a context and finds out which, while no other thread does through the facades: CUDA uses handles again.
-     */
+    /** Makes or ends a context and finds out which, while no other thread does through the facades: CUDA uses handles again. */
     int exclusively(final IntSupplier call) {
         contextLock.lock();
         try {
@@ -318,17 +321,11 @@ public final class ContextPools {
     /** The one that was made first, should the device have several contexts; null if none was. */
     @Nullable
     ContextPool ofDevice(final int device) {
-        for (final ContextPool pool : pools) {
-            if (pool.device() == device) {
-                return pool;
-            }
-        }
-        return null;
+        return Arrays.stream(pools).filter(pool -> pool.device() == device).findFirst().orElse(null);
     }
 
     public Optional<Pool> poolOf(final int device) {
-        final ContextPool pool = ofDevice(device);
-        return pool == null ? Optional.empty() : Optional.of(pool.pool());
+        return Optional.ofNullable(ofDevice(device)).map(ContextPool::pool);
     }
 
     /** Null if there is none. */
