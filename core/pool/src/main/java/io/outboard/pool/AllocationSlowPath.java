@@ -234,13 +234,18 @@ final class AllocationSlowPath {
                 }
                 arenas.checkOpen();
                 final long freesBefore = arenas.totals.frees();
+                if (arenas.totals.usedBytes() + request.sizeBytes > limitBytes
+                        && arenas.totals.frees() == freesBefore) {
+                    // What is in use leaves no room, whatever comes back.
+                    return Strategy.NO_SPACE;
+                }
                 final boolean finished = ask(arenas.closeAll());
                 final long address =
                         arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, true);
                 if (address >= 0) {
                     return address;
                 }
-                if (finished ? arenas.totals.frees() == freesBefore : marks.isCapturing()) {
+                if (finished ? arenas.totals.frees() == freesBefore : marks.isUnmarkable()) {
                     return Strategy.NO_SPACE;
                 }
                 if (!finished) {

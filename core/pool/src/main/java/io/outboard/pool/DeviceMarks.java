@@ -36,6 +36,9 @@ final class DeviceMarks {
     private int count;
     private boolean ended;
 
+    /** The device couldn't be marked when it was tried last, and no mark is out: nothing comes back. */
+    private volatile boolean unmarkable;
+
     /** A thread waits for it: that releases it. No mark if none does. */
     private long awaited = DeviceWork.NO_MARK;
 
@@ -60,6 +63,11 @@ final class DeviceMarks {
         return work.isCapturing();
     }
 
+    /** Whether no mark is out, and none could be made: there is nothing to wait for. */
+    boolean isUnmarkable() {
+        return unmarkable || work.isCapturing();
+    }
+
     /** Finds out whether the work has finished that what has this number waits for. Doesn't wait for it. */
     boolean ask(final long number) {
         if (progress.finished() >= number) {
@@ -80,14 +88,30 @@ final class DeviceMarks {
         }
     }
 
-    private boolean askAlone(final long number) {
+    /** Finds out about all marks, and makes none. */
+    void forgetFinished() {
+        asking.lock();
+        try {
+            removeFinished();
+        } finally {
+            asking.taken = false;
+        }
+        askStreams();
+    }
+
+    private void removeFinished() {
         while (count > 0 && work.isFinished(marks[first])) {
             removeFirst();
         }
+    }
+
+    private boolean askAlone(final long number) {
+        removeFinished();
         if (progress.finished() < number && covered < number && count < MOST_MARKS && !ended) {
             // Read before the mark is made, which covers it.
             final long closed = progress.closed();
             final long mark = work.mark();
+            unmarkable = mark == DeviceWork.NO_MARK && count == 0;
             if (mark != DeviceWork.NO_MARK) {
                 made.increment();
                 final int last = (first + count) % MOST_MARKS;

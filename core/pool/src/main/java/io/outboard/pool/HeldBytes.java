@@ -26,6 +26,9 @@ final class HeldBytes {
 
     private static final long LEAST_SLACK = 64L << 20;
 
+    /** No device has more, but what a test or a plan takes for one. */
+    private static final long MOST_DEFAULT_SLACK = 2L << 30;
+
     /** Nothing is larger, and sums don't overflow. */
     private static final long MOST_SLACK = 1L << 60;
 
@@ -61,7 +64,9 @@ final class HeldBytes {
             isKnown = true;
             final long mostBytes = growth.mostBytes();
             final long wantedBytes = configuredSlackBytes == DEFAULT_SLACK
-                    ? Math.min(Math.max(LEAST_SLACK, mostBytes / SLACK_SHARE), mostBytes / LIMIT_SHARE)
+                    ? Math.min(
+                            Math.max(LEAST_SLACK, Math.min(mostBytes / SLACK_SHARE, MOST_DEFAULT_SLACK)),
+                            mostBytes / LIMIT_SHARE)
                     : Math.min(configuredSlackBytes, MOST_SLACK);
             arenas.slackBytes(wantedBytes);
         }

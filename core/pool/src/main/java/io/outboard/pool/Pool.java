@@ -454,8 +454,8 @@ public final class Pool implements AutoCloseable {
         }
         if (arenas.totals.heldBytes() > bytes && !marks.isCapturing()) {
             if (policy != ReusePolicy.IMMEDIATE) {
-                marks.askStreams();
                 marks.ask(arenas.closeAll());
+                marks.forgetFinished();
             }
             arenas.releaseAll();
             growth.trimTo(bytes, marks::isCapturing);

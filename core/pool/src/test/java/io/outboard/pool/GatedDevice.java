@@ -2,7 +2,6 @@ package io.outboard.pool;
 
 import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -21,7 +20,6 @@ class GatedDevice implements DeviceWork {
     private long marks;
     private long finished;
     private boolean capturing;
-    private int awaiting;
     private @Nullable Supplier<? extends Throwable> failure;
 
     // For the test
@@ -59,23 +57,9 @@ class GatedDevice implements DeviceWork {
         change(() -> capturing = newCapturing);
     }
 
-    /** Makes the wait that is going on, or the next one, fail. */
+    /** Makes the wait that is going on, or the next question, fail. */
     void failOnce(final Supplier<? extends Throwable> newFailure) {
         change(() -> failure = newFailure);
-    }
-
-    /** Until so many threads wait for it; false if that takes too long. */
-    boolean isAwaitedBy(final int threads) throws InterruptedException {
-        lock.lock();
-        try {
-            long left = TimeUnit.SECONDS.toNanos(20);
-            while (awaiting < threads && left > 0) {
-                left = changed.awaitNanos(left);
-            }
-            return awaiting >= threads;
-        } finally {
-            lock.unlock();
-        }
     }
 
     private void change(final Runnable change) {
@@ -126,8 +110,17 @@ class GatedDevice implements DeviceWork {
         return locked(() -> {
             askedBy.add(Thread.currentThread());
             check(mark);
+            fail();
             return mark < finished && !capturing;
         });
+    }
+
+    private void fail() {
+        final Supplier<? extends Throwable> thrown = failure;
+        failure = null;
+        if (thrown != null) {
+            throw GatedDevice.<RuntimeException>unchecked(thrown.get());
+        }
     }
 
     @Override
@@ -136,18 +129,11 @@ class GatedDevice implements DeviceWork {
         try {
             check(mark);
             askedBy.add(Thread.currentThread());
-            awaiting++;
-            changed.signalAll();
             while (mark >= finished && !capturing && failure == null) {
                 changed.awaitUninterruptibly();
             }
-            final Supplier<? extends Throwable> thrown = failure;
-            failure = null;
-            if (thrown != null) {
-                throw GatedDevice.<RuntimeException>unchecked(thrown.get());
-            }
+            fail();
         } finally {
-            awaiting--;
             lock.unlock();
         }
     }

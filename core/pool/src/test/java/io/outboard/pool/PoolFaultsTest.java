@@ -97,7 +97,7 @@ class PoolFaultsTest {
         final long[] served = new long[1];
         final Thread waiter = new Thread(() -> served[0] = pool.allocate(2 * GIB));
         waiter.start();
-        while (waiter.getState() != Thread.State.WAITING) {
+        while (!isWaiting(waiter)) {
             Thread.onSpinWait();
         }
 
@@ -107,6 +107,10 @@ class PoolFaultsTest {
         assertEquals(block, served[0]);
         assertEquals(1, pool.statistics().synchronizations());
         pool.close();
+    }
+
+    private static boolean isWaiting(final Thread thread) {
+        return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
     }
 
     /** One that has no other memory waits; another that has goes on. */
@@ -121,7 +125,7 @@ class PoolFaultsTest {
         pool.free(pool.allocate(3 * GIB));
         final Thread waiter = new Thread(() -> pool.allocate(7 * GIB));
         waiter.start();
-        while (waiter.getState() != Thread.State.WAITING) {
+        while (!isWaiting(waiter)) {
             Thread.onSpinWait();
         }
 
@@ -137,25 +141,7 @@ class PoolFaultsTest {
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitRatherThanGrowBeyondItsBound(final ReusePolicy policy) {
         final Pool pool = Pool.over(new VirtualMemorySource(64 * GIB))
-                .reuse(policy, new SteadyDevice() {
-                    private boolean finished;
-
-                    @Override
-                    public boolean isFinished(final long mark) {
-                        return finished;
-                    }
-
-                    @Override
-                    public void await(final long mark) {
-                        finished = true;
-                    }
-
-                    @Override
-                    public long mark() {
-                        finished = false;
-                        return super.mark();
-                    }
-                })
+                .reuse(policy, new SteadyDevice(true))
                 .growInPlace(false)
                 .firstRegionBytes(4 * MIB)
                 .limitBytes(64 * MIB)

@@ -141,7 +141,7 @@ class PoolGrowthInPlaceTest {
         final Pool pool = builder()
                 .firstRegionBytes(2 * MIB)
                 .limitBytes(8 * MIB)
-                .reuse(ReusePolicy.TRACKED, new Unfinished())
+                .reuse(ReusePolicy.TRACKED, new SteadyDevice(true))
                 .build();
         final long hole = pool.allocate(2 * MIB);
         final long wall = pool.allocate(256);
@@ -358,7 +358,7 @@ class PoolGrowthInPlaceTest {
     @Test
     void shouldKeepMemoryOfBlocksInLimbo() {
         final Pool pool =
-                builder().reuse(ReusePolicy.STREAM_ORDERED, new Unfinished()).build();
+                builder().reuse(ReusePolicy.STREAM_ORDERED, new SteadyDevice(true)).build();
         final long block = pool.allocate(8 * MIB);
         pool.freeAsync(block, 1);
 
@@ -425,21 +425,5 @@ class PoolGrowthInPlaceTest {
         assertEquals(128 * MIB - shift, pool.statistics().heldBytes());
         pool.free(block);
         assertEquals(0, pool.trimTo(0));
-    }
-
-    /** Work that ends only if it is waited for. */
-    private static final class Unfinished extends SteadyDevice {
-
-        private boolean awaited;
-
-        @Override
-        public boolean isFinished(final long mark) {
-            return awaited;
-        }
-
-        @Override
-        public void await(final long mark) {
-            awaited = true;
-        }
     }
 }

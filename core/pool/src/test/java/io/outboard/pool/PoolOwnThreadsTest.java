@@ -2,13 +2,13 @@ package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.VirtualMemorySource;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,7 +22,20 @@ class PoolOwnThreadsTest {
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldAskTheDeviceOnItsCallersThreadsAlone(final ReusePolicy policy) {
-        final GatedDevice device = new GatedDevice();
+        final Set<Thread> askedBy = ConcurrentHashMap.newKeySet();
+        final DeviceWork device = new SteadyDevice(true) {
+            @Override
+            public long mark() {
+                askedBy.add(Thread.currentThread());
+                return super.mark();
+            }
+
+            @Override
+            public boolean isFinished(final long mark) {
+                askedBy.add(Thread.currentThread());
+                return super.isFinished(mark);
+            }
+        };
         final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
                 .name("own-threads-" + policy)
                 .firstRegionBytes(64 * MIB)
@@ -34,14 +47,11 @@ class PoolOwnThreadsTest {
                 pool.free(pool.allocate(MIB / 8));
             }
             assertEquals(Set.of(), ownThreads());
-            device.finish(device.marks());
         }
-        device.finishAll();
         pool.free(pool.allocate(60 * MIB));
         pool.close();
 
-        assertTrue(device.marks() > 0);
-        assertEquals(Set.of(Thread.currentThread()), device.askedBy());
+        assertEquals(Set.of(Thread.currentThread()), askedBy);
     }
 
     /** Those of other tests' pools, which give idle memory back or look for leaks, aren't meant. */

@@ -78,9 +78,6 @@ class PoolRacesTest {
             return true;
         }
 
-        private static boolean isOnItsWay(final Thread thread) {
-            return thread.getState() == Thread.State.NEW || thread.getState() == Thread.State.RUNNABLE;
-        }
     }
 
     /** While one thread is told that memory is free, another takes it and frees it again, as far as it gets. */
@@ -111,6 +108,10 @@ class PoolRacesTest {
                 }
             }
         }
+    }
+
+    private static boolean isOnItsWay(final Thread thread) {
+        return thread.getState() == Thread.State.NEW || thread.getState() == Thread.State.RUNNABLE;
     }
 
     @AfterEach
@@ -181,7 +182,7 @@ class PoolRacesTest {
                 }
             });
             threads[i].start();
-            while (closes ? !pool.isClosed() : threads[i].getState() != Thread.State.WAITING && threads[i].isAlive()) {
+            while (closes ? !pool.isClosed() : isOnItsWay(threads[i])) {
                 Thread.onSpinWait();
             }
         }

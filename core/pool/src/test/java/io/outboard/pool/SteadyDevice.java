@@ -3,18 +3,22 @@ package io.outboard.pool;
 /** A device whose work takes some questions to finish, and that makes no garbage itself. Confined to one thread. */
 class SteadyDevice implements DeviceWork {
 
+    private static final int MOST_QUESTIONS = 10;
+
     /** Questions asked. */
     long answers;
 
     private final boolean busy;
     private long nextMark;
     private long awaited = NO_MARK;
+    private long askedAbout = NO_MARK;
+    private int times;
 
     SteadyDevice() {
         this(false);
     }
 
-    /** One whose work ends only when it is waited for, or not. */
+    /** One whose work ends only when it is waited for, or asked about again and again; or not. */
     SteadyDevice(final boolean busy) {
         this.busy = busy;
     }
@@ -37,6 +41,11 @@ class SteadyDevice implements DeviceWork {
     @Override
     public boolean isFinished(final long mark) {
         answers++;
+        times = mark == askedAbout ? times + 1 : 1;
+        askedAbout = mark;
+        if (times >= MOST_QUESTIONS) {
+            awaited = Math.max(awaited, mark);
+        }
         return mark <= awaited || (!busy && answers % 3 != 0);
     }
 

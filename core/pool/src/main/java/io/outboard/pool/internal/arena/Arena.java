@@ -6,6 +6,7 @@ import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  * freed while the device may still be using them, and counters. One object, so that what an operation needs lies side by side.
  *
  * <pre>
- *   limbo, a ring   | released |  ready: work has finished  | batch 7 | batch 9 | open batch |
- *                              head                       ready              closedTo      tail
+ *   limbo   first: batch 4, ready since its work has finished -> batch 7 -> last: batch 9        open batch
  *
  *   free by a thread of this arena   the block is retired and goes to the open batch, or is free at once, as the policy says
  *   free by another's                {@link BlockStarts#clear}; into the other arena's batch of remote frees for this one, which is sent
@@ -46,12 +46,6 @@ public final class Arena extends SpinLock {
 
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASED_BETWEEN = 16;
-
-    /** A batch with so many blocks is closed, however small they are. */
-    private static final int MOST_BLOCKS_OF_A_BATCH = 1024;
-
-    private static final int FIRST_RING = 1 << 10;
-    private static final int FIRST_BATCHES = 1 << 6;
 
     private static final Segment[] NO_SEGMENTS = {};
 
@@ -88,21 +82,21 @@ public final class Arena extends SpinLock {
     /** Where the last block was placed; null if there is none. Read without the lock as a guess. */
     private @Nullable Segment current;
 
-    // Limbo. Counts that only grow; where they are in their rings the last bits say.
+    // Limbo
 
-    private long[] retired = new long[FIRST_RING];
-    private int[] segmentOf = new int[FIRST_RING];
-    private long head;
-    private long ready;
-    private long closedTo;
-    private long tail;
+    /** Closed batches, in the order of their numbers. */
+    private @Nullable LimboBatch firstBatch;
 
-    /** Numbers of closed batches that aren't known to have finished, and where each ends. */
-    private long[] numbers = new long[FIRST_BATCHES];
+    private @Nullable LimboBatch lastBatch;
 
-    private long[] ends = new long[FIRST_BATCHES];
-    private long firstBatch;
-    private long lastBatch;
+    /** The work of the first of them is known to have finished. */
+    private boolean isReady;
+
+    /** Has room for a block once {@link #reserve} was called. */
+    private LimboBatch open = new LimboBatch();
+
+    /** Empty ones, for later. */
+    private @Nullable LimboBatch unused;
 
     /** In the open batch. */
     private long openBytes;
@@ -116,7 +110,7 @@ public final class Arena extends SpinLock {
     /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
     private boolean wantsAsking;
 
-    /** The oldest request that waits has looked for room here in vain: nobody is placed before it. */
+    /** Something has come back here for the oldest request that waits: nobody is placed before it. */
     private boolean reserved;
 
     // Counters: written under the lock, read without. Each number is whole and recent, and nothing else is concluded
@@ -246,12 +240,12 @@ public final class Arena extends SpinLock {
                 long address = place(sizeBytes, alignmentBytes);
                 for (int left = RELEASED_IN_A_HOLD; address < 0 && left > 0 && hasWork(); ) {
                     left -= unpack(RELEASED_BETWEEN) + release(RELEASED_BETWEEN);
+                    reserved = first;
                     address = place(sizeBytes, alignmentBytes);
                 }
                 if (address >= 0) {
                     return address;
                 }
-                reserved = first;
                 if (!hasWork()) {
                     return Strategy.NO_SPACE;
                 }
@@ -295,7 +289,10 @@ public final class Arena extends SpinLock {
         try {
             wantsAsking = false;
             lookForFinished();
-            return firstBatch == lastBatch ? 0 : numbers[(int) (firstBatch & (numbers.length - 1))];
+            return firstBatch == null ? 0 : firstBatch.number;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -308,7 +305,7 @@ public final class Arena extends SpinLock {
             reserve();
             unpack(Integer.MAX_VALUE);
             closeBatch();
-            return firstBatch == lastBatch ? 0 : numbers[(int) (lastBatch - 1 & (numbers.length - 1))];
+            return lastBatch == null ? 0 : lastBatch.number;
         } catch (final StackOverflowError e) {
             broken = e;
             throw e;
@@ -339,6 +336,9 @@ public final class Arena extends SpinLock {
         lock();
         try {
             remoteFrees.send();
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -350,6 +350,9 @@ public final class Arena extends SpinLock {
             try {
                 remoteFrees.send();
                 unpack(Integer.MAX_VALUE);
+            } catch (final StackOverflowError e) {
+                broken = e;
+                throw e;
             } finally {
                 taken = false;
             }
@@ -372,6 +375,9 @@ public final class Arena extends SpinLock {
                 throw why;
             }
             return address;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -383,6 +389,9 @@ public final class Arena extends SpinLock {
         try {
             arenas.checkOpen();
             return WrongAddress.in(segment, address);
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -399,6 +408,9 @@ public final class Arena extends SpinLock {
             block.retired = segment.strategy.retire(address);
             block.bytes = segment.strategy.retiredBytes(block.retired);
             freed(block.bytes);
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -416,6 +428,9 @@ public final class Arena extends SpinLock {
             LIMBO.setOpaque(this, limboBytes - sizeBytes);
             allocated(sizeBytes);
             return address;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -427,6 +442,9 @@ public final class Arena extends SpinLock {
         try {
             left(segment.strategy.release(block));
             segment.gained();
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -558,50 +576,20 @@ public final class Arena extends SpinLock {
         LIMBO.setOpaque(this, limboBytes - sizeBytes);
     }
 
-    /** Takes the host memory that a block needs which goes to limbo, so that then nothing fails. */
+    /** Takes the host memory that a block needs which goes to limbo, so that then nothing fails: another batch, if this one will be full. */
     private void reserve() {
-        if (tail - head == retired.length) {
-            growRing();
+        if (unused == null) {
+            unused = new LimboBatch();
         }
-        if (lastBatch - firstBatch == numbers.length) {
-            growBatches();
-        }
-    }
-
-    private void growRing() {
-        final long[] moreRetired = new long[2 * retired.length];
-        final int[] moreSegments = new int[2 * retired.length];
-        for (long i = head; i < tail; i++) {
-            final int to = (int) (i & (moreRetired.length - 1));
-            final int from = (int) (i & (retired.length - 1));
-            moreRetired[to] = retired[from];
-            moreSegments[to] = segmentOf[from];
-        }
-        retired = moreRetired;
-        segmentOf = moreSegments;
-    }
-
-    private void growBatches() {
-        final long[] moreNumbers = new long[2 * numbers.length];
-        final long[] moreEnds = new long[2 * numbers.length];
-        for (long i = firstBatch; i < lastBatch; i++) {
-            final int to = (int) (i & (moreNumbers.length - 1));
-            final int from = (int) (i & (numbers.length - 1));
-            moreNumbers[to] = numbers[from];
-            moreEnds[to] = ends[from];
-        }
-        numbers = moreNumbers;
-        ends = moreEnds;
     }
 
     /** {@link #reserve} was called. */
     private void addToLimbo(final Segment segment, final long block, final long sizeBytes) {
-        final int at = (int) (tail & (retired.length - 1));
-        retired[at] = block;
-        segmentOf[at] = segment.id;
-        tail++;
+        final LimboBatch batch = open;
+        batch.retired[batch.count] = block;
+        batch.segments[batch.count++] = segment.id;
         openBytes += sizeBytes;
-        if (openBytes > closedAbove || tail - closedTo == MOST_BLOCKS_OF_A_BATCH) {
+        if (openBytes > closedAbove || batch.count == LimboBatch.BLOCKS) {
             closeBatch();
             wantsAsking = limboBytes > askedAbove;
         }
@@ -609,34 +597,33 @@ public final class Arena extends SpinLock {
 
     /** {@link #reserve} was called since the last batch was closed. */
     private void closeBatch() {
-        if (tail != closedTo) {
-            final int at = (int) (lastBatch & (numbers.length - 1));
-            numbers[at] = progress.close();
-            ends[at] = tail;
-            lastBatch++;
-            closedTo = tail;
+        final LimboBatch batch = open;
+        final LimboBatch empty = unused;
+        if (batch.count > 0 && empty != null) {
+            batch.number = progress.close();
+            if (lastBatch == null) {
+                firstBatch = batch;
+            } else {
+                lastBatch.next = batch;
+            }
+            lastBatch = batch;
+            unused = empty.next;
+            empty.next = null;
+            open = empty;
             openBytes = 0;
         }
         lookForFinished();
     }
 
     private void lookForFinished() {
-        final long finished = progress.finished();
-        while (firstBatch != lastBatch) {
-            final int at = (int) (firstBatch & (numbers.length - 1));
-            if (numbers[at] > finished) {
-                break;
-            }
-            ready = ends[at];
-            firstBatch++;
-        }
+        isReady = firstBatch != null && firstBatch.number <= progress.finished();
     }
 
     // What is ready to be handed out again
 
     /** Some of what is to be done anyway. What came back is for those who wait, if anybody does. */
     private void keepUp() {
-        if (ready != head && !arenas.isAwaited()) {
+        if (isReady && !arenas.isAwaited()) {
             release(RELEASED_AT_ONCE);
         }
         if (remoteFrees.hasArrived()) {
@@ -657,29 +644,45 @@ public final class Arena extends SpinLock {
     }
 
     private boolean hasWork() {
-        return ready != head || remoteFrees.hasArrived();
+        return isReady || remoteFrees.hasArrived();
     }
 
     /** Releases so many ready blocks; how many it were. */
     private int release(final int most) {
         int done = 0;
-        while (done < most && ready != head) {
-            final int from = (int) (head & (retired.length - 1));
-            final int id = segmentOf[from];
-            final int left = (int) Math.min(Math.min(most - done, ready - head), retired.length - from);
-            int run = 1;
-            while (run < left && segmentOf[from + run] == id) {
-                run++;
+        while (isReady && done < most) {
+            final LimboBatch batch = Objects.requireNonNull(firstBatch);
+            final int id = batch.segments[batch.from];
+            final int to = Math.min(batch.count, batch.from + most - done);
+            int end = batch.from + 1;
+            while (end < to && batch.segments[end] == id) {
+                end++;
             }
             final Segment segment = segment(id);
             final long before = segment.strategy.freeBytes();
-            segment.strategy.releaseAll(retired, from, from + run);
-            head += run;
+            segment.strategy.releaseAll(batch.retired, batch.from, end);
+            done += end - batch.from;
+            batch.from = end;
             left(segment.strategy.freeBytes() - before);
             segment.gained();
-            done += run;
+            if (end == batch.count) {
+                removeFirst(batch);
+            }
         }
         return done;
+    }
+
+    private void removeFirst(final LimboBatch batch) {
+        firstBatch = batch.next;
+        if (firstBatch == null) {
+            lastBatch = null;
+        }
+        batch.from = 0;
+        batch.count = 0;
+        batch.number = 0;
+        batch.next = unused;
+        unused = batch;
+        lookForFinished();
     }
 
     /** Frees so many blocks that other threads have freed; how many it were. */
@@ -794,6 +797,9 @@ public final class Arena extends SpinLock {
             checkStart(segment, address);
             final long sizeBytes = segment.strategy.sizeOf(address);
             return sizeBytes;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -901,6 +907,9 @@ public final class Arena extends SpinLock {
                 }
             }
             return any;
+        } catch (final StackOverflowError e) {
+            broken = e;
+            throw e;
         } finally {
             taken = false;
         }
@@ -909,11 +918,17 @@ public final class Arena extends SpinLock {
     // The whole: the lock is held where something is looked at
 
     void forEachInLimbo(final LongConsumer visitor) {
-        for (long i = head; i < tail; i++) {
-            final int at = (int) (i & (retired.length - 1));
-            visitor.accept(segment(segmentOf[at]).strategy.retiredAddress(retired[at]));
+        for (LimboBatch batch = firstBatch; batch != null; batch = batch.next) {
+            show(batch, visitor);
         }
+        show(open, visitor);
         remoteFrees.forEach(visitor);
+    }
+
+    private void show(final LimboBatch batch, final LongConsumer visitor) {
+        for (int i = batch.from; i < batch.count; i++) {
+            visitor.accept(segment(batch.segments[i]).strategy.retiredAddress(batch.retired[i]));
+        }
     }
 
     /**
@@ -934,10 +949,11 @@ public final class Arena extends SpinLock {
         current = null;
         Arrays.fill(byId, null);
         remoteFrees.clear();
-        head = tail;
-        ready = tail;
-        closedTo = tail;
-        firstBatch = lastBatch;
+        firstBatch = null;
+        lastBatch = null;
+        isReady = false;
+        open = new LimboBatch();
+        openBytes = 0;
         USED.setOpaque(this, 0L);
         LIMBO.setOpaque(this, 0L);
         FREES.setOpaque(this, allocations);

@@ -37,8 +37,8 @@ public final class Arenas {
     /** An open batch has no more than such a part of an arena's slack, so that what it keeps back is little beside that... */
     private static final long CLOSED_SHARE = 8;
 
-    /** ... and at least so much, or marks would cost more than memory: half a microsecond each. */
-    private static final long LEAST_CLOSED_BYTES = 64L << 10;
+    /** ... and at least so much, so that batches are few: each takes 1.6 KiB of the host. */
+    private static final long LEAST_CLOSED_BYTES = 4L << 20;
 
     /** With such a part of an arena's slack in limbo the device is asked ahead of need. */
     private static final long ASKED_SHARE = 2;

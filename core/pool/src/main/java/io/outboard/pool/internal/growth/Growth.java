@@ -93,7 +93,8 @@ public final class Growth {
             final long alignmentBytes,
             final long mostHeldBytes,
             final boolean busy) {
-        final long mostBytes = Math.min(limitBytes, mostHeldBytes);
+        final long mostBytes =
+                mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
         final long busyBytes = busy ? totals.heldBytes() / BUSY_SHARE : 0;
         long address = Strategy.NO_SPACE;
         if (inPlace != null) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class RegionMaker {
 
     /** Regions are multiples of this, which is what the driver maps device memory by. */
-    private static final long UNIT_BYTES = 1L << 21;
+    static final long UNIT_BYTES = 1L << 21;
 
     /** Most addresses of a region whose memory doesn't move, so that tables which have a bit for each granule take 32 MiB of the host. */
     private static final long MOST_UNMOVED_BYTES = 1L << 36;
