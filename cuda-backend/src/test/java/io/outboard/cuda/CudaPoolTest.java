@@ -100,15 +100,15 @@ class CudaPoolTest {
             cuda.setDevice(1);
             final long stream = cuda.streams().createStream(cuda.currentContextOrZero(), false);
             final long block = gpu.pool().allocate(REGION_BYTES);
-            try (CudaWork.Capture capture = gpu.capture(stream)) {
-                assertThrows(IllegalStateException.class, () -> gpu.capture(stream));
-                assertEquals(0, cuda.streams().beginCapture(stream));
-                gpu.pool().free(block);
-                assertThrows(DeviceOutOfMemoryException.class, () -> gpu.pool().allocate(REGION_BYTES));
-                assertTrue(gpu.work().isCapturing());
-                assertTrue(cuda.streams().endCapture(stream), "the capture is whole");
-                capture.close();
-            }
+            final CudaWork.Capture capture = gpu.capture(stream);
+            assertThrows(IllegalStateException.class, () -> gpu.capture(stream));
+            assertEquals(0, cuda.streams().beginCapture(stream));
+            gpu.pool().free(block);
+            assertThrows(DeviceOutOfMemoryException.class, () -> gpu.pool().allocate(REGION_BYTES));
+            assertTrue(gpu.work().isCapturing());
+            assertTrue(cuda.streams().endCapture(stream), "the capture is whole");
+            capture.close();
+            capture.close();
 
             assertEquals(block, gpu.pool().allocate(REGION_BYTES));
         }

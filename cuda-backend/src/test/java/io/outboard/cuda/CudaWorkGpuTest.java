@@ -176,13 +176,12 @@ class CudaWorkGpuTest {
     private void launchGraph(final CUfunction kernel, final long address) {
         final CUstream stream = stream(CUstream_flags.CU_STREAM_NON_BLOCKING);
         final CUgraph graph = new CUgraph();
-        try (CudaWork.Capture capture = gpu.capture(DevicePointers.handle(stream))) {
-            assertTrue(gpu.work().isCapturing());
-            succeed(JCudaDriver.cuStreamBeginCapture(stream, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL));
-            launch(kernel, address, GpuProgram.LONG_CYCLES, stream);
-            succeed(JCudaDriver.cuStreamEndCapture(stream, graph));
-            capture.close();
-        }
+        final CudaWork.Capture capture = gpu.capture(DevicePointers.handle(stream));
+        assertTrue(gpu.work().isCapturing());
+        succeed(JCudaDriver.cuStreamBeginCapture(stream, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL));
+        launch(kernel, address, GpuProgram.LONG_CYCLES, stream);
+        succeed(JCudaDriver.cuStreamEndCapture(stream, graph));
+        capture.close();
         final CUgraphExec exec = new CUgraphExec();
         succeed(JCudaDriver.cuGraphInstantiate(exec, graph, 0));
         succeed(JCudaDriver.cuGraphLaunch(exec, stream));

@@ -259,14 +259,12 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     @Override
     public int exportDescriptor(final int[] descriptor, final long handle) {
-        final long[] result = {descriptor[0]};
-        final int code = call(result, (segment, arena) -> {
-            final MemorySegment made = arena.allocate(JAVA_INT);
-            final int exported = (int) Memory.EXPORT.invokeExact(made, handle, DESCRIPTOR, 0L);
-            segment.set(JAVA_LONG, 0, made.get(JAVA_INT, 0));
-            return exported;
-        });
-        descriptor[0] = (int) result[0];
+        final long[] result = new long[1];
+        final int code = call(
+                result,
+                (segment, arena) -> (int) Memory.EXPORT.invokeExact(segment, handle, DESCRIPTOR, 0L));
+        // The driver writes its low half, and little-endian is the only order that it knows.
+        descriptor[0] = code == CudaCalls.SUCCESS ? (int) result[0] : descriptor[0];
         return code;
     }
 
