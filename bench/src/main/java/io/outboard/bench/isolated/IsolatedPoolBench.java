@@ -10,7 +10,6 @@ import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.CudaWork;
 import io.outboard.cuda.Outboard;
-import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.OutboardRuntime;
 import io.outboard.pool.DeviceWork;
@@ -22,6 +21,7 @@ import java.util.function.Supplier;
 import jcuda.Pointer;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
 /** Where calls arrive among the classes that a measurement of a pool has for itself. Confined to one thread. */
@@ -92,7 +92,7 @@ public final class IsolatedPoolBench implements PoolBench {
         if (policy == ReusePolicy.STREAM_ORDERED) {
             // Of the runtime, so that there is a context; of nothing, since that is enough.
             check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
-            check("cuStreamCreate", OutboardDriver.cuStreamCreate(stream, 0));
+            check("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, 0));
             target = new DriverTarget(stream, trace.slots());
         } else {
             target = new RuntimeTarget(trace.slots());
@@ -102,7 +102,7 @@ public final class IsolatedPoolBench implements PoolBench {
             return measure("facade", policy, pool, target, String.valueOf(device), source::usedBytes, progress);
         } finally {
             if (policy == ReusePolicy.STREAM_ORDERED) {
-                OutboardDriver.cuStreamDestroy(stream);
+                JCudaDriver.cuStreamDestroy(stream);
             }
             // What is measured next needs the memory.
             Outboard.poolOf(device).ifPresent(used -> used.trimTo(0));
