@@ -64,7 +64,7 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
                     List.of(new Figure("", "opsPerSecond", 1))),
             new Figures(
                     "thread-profiles.json",
-                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others"),
+                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
                     List.of("smallestBytes", "largestBytes", "liveBlocks"),
                     with(latencies("allocate", "free"), new Figure("", "peakHeldBytes", 1)),
                     List.of(new Figure("", "opsPerSecond", 1))),

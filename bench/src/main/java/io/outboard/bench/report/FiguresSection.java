@@ -31,7 +31,7 @@ public final class FiguresSection implements Section {
             new Kind(
                     "thread-profiles.json",
                     "Thread profiles",
-                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others"),
+                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
                     List.of(
                             "opsPerSecond",
                             "ratio",
