@@ -47,8 +47,9 @@ function show(value, format, factor) {
 
 BEGIN {
     split("p50 p99 p999 p9999 max", percentiles, " ")
-    split("profile trace mode allocator strategy reusePolicy baseline smallestBytes largestBytes liveBlocks launchers threads", names, " ")
+    split("profile trace mode allocator strategy reusePolicy baseline slackBytes smallestBytes largestBytes liveBlocks launchers threads", names, " ")
     units["baseline"] = " over ours"
+    units["slackBytes"] = " slack"
     units["liveBlocks"] = " live"
     units["launchers"] = " launchers"
     units["threads"] = " threads"

@@ -153,8 +153,11 @@ for part in "$@"; do
             ;;
         memory)
             for trace in ${TRACES:?recorded traces}; do
-                limited pool --memory --device none --trace "$trace" --threads 1,16 --reuse strict,immediate --format json \
-                    >>"$folder/memory.json"
+                for slack in "" "--slack 0"; do
+                    # shellcheck disable=SC2086 # nothing, or two words
+                    limited pool --memory --device none --trace "$trace" --threads 1,16 --reuse strict,immediate --format json $slack \
+                        >>"$folder/memory.json"
+                done
             done
             ;;
     esac

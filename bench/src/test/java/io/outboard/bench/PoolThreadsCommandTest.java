@@ -168,6 +168,7 @@ class PoolThreadsCommandTest {
                 "--launchers | 1         | --launchers=1 must be 0 without a GPU",
                 "--allocators | rmm      | --allocators=rmm must be one of: pool, facade, cudaMalloc, cuMemAllocAsync",
                 "--allocators | facade   | --allocators must have pool without a GPU",
+                "--slack | 0             | --slack=0 must go with --memory",
                 "--trace    | foo.csv.gz | --trace=foo.csv.gz must go with --memory",
             })
     void shouldNameAWrongArgumentInOneLine(final String option, final String value, final String message) {

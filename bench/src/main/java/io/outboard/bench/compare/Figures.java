@@ -70,7 +70,7 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
                     List.of(new Figure("", "opsPerSecond", 1))),
             new Figures(
                     "thread-memory.json",
-                    List.of("trace", "mode", "strategy", "reusePolicy", "threads"),
+                    List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
                     List.of("peakLiveBytes"),
                     List.of(new Figure("", "heldBytes", 1)),
                     List.of()),

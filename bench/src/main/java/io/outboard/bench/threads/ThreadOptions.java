@@ -76,6 +76,14 @@ public final class ThreadOptions {
     private @Nullable Path trace;
 
     @Option(
+            names = "--slack",
+            paramLabel = "SIZE",
+            description =
+                    "With --memory: what the pool may hold beyond what is in use rather than ask the device; may be 0."
+                            + " Default: a pool's.")
+    private @Nullable String slack;
+
+    @Option(
             names = "--sweep",
             description =
                     "Measure latencies by size, from 256 B to 256 MiB, by one thread and by 16 (or --threads), and"
@@ -101,6 +109,10 @@ public final class ThreadOptions {
         if (memory && sweep) {
             throw new WrongUseException("--sweep=true must go without --memory");
         }
+        if (slack != null && !memory) {
+            throw new WrongUseException("--slack=" + slack + " must go with --memory");
+        }
+        slackBytes();
         if (trace != null && !memory) {
             throw new WrongUseException("--trace=" + trace + " must go with --memory");
         }
@@ -142,6 +154,12 @@ public final class ThreadOptions {
     @Nullable
     Path trace() {
         return trace;
+    }
+
+    /** Null for a pool's default. */
+    @Nullable
+    Long slackBytes() {
+        return slack == null ? null : slack.equals("0") ? Long.valueOf(0) : (Long) OptionValue.bytes("--slack", slack);
     }
 
     int others() {
