@@ -628,7 +628,6 @@ public final class Pool implements AutoCloseable {
         return arenas.count();
     }
 
-
     // Own threads, and what shows the pool
 
     /**

@@ -160,8 +160,7 @@ public final class Arena extends SpinLock {
             }
             keepUp();
             final Segment first = current;
-            long address =
-                    first == null || first.full ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
+            long address = first == null || first.full ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
             if (address < 0 && segments.length > 1) {
                 address = placeInOthers(first, sizeBytes, alignmentBytes);
             }

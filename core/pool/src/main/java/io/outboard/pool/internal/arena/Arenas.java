@@ -247,7 +247,8 @@ public final class Arenas {
             final long limit = limboLimitBytes / arenas.length;
             arena.closedAbove = Math.min(limit, Math.max(LEAST_CLOSED_BYTES, share / CLOSED_SHARE));
             // With hardly any slack a request asks when it needs to: it would each time anyway.
-            arena.askedAbove = Math.min(limit, share < LEAST_CLOSED_BYTES ? Long.MAX_VALUE : share - share / KEPT_SHARE);
+            arena.askedAbove =
+                    Math.min(limit, share < LEAST_CLOSED_BYTES ? Long.MAX_VALUE : share - share / KEPT_SHARE);
         }
     }
 

@@ -93,8 +93,7 @@ public final class Growth {
             final long alignmentBytes,
             final long mostHeldBytes,
             final boolean busy) {
-        final long mostBytes =
-                mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
+        final long mostBytes = mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
         final long busyBytes = busy ? totals.heldBytes() / BUSY_SHARE : 0;
         long address = Strategy.NO_SPACE;
         if (inPlace != null) {
