@@ -66,4 +66,13 @@ class ModuleRuleTest {
     @ArchTest
     static final ArchRule shouldHaveNoCyclesBetweenPackages =
             slices().matching("io.outboard.(**)").should().beFreeOfCycles();
+
+    /** Slices are packages with those below them apart, so the parent has to be told not to be needed. */
+    @ArchTest
+    static final ArchRule shouldNotKnowThePoolInsideOfIt = noClasses()
+            .that()
+            .resideInAPackage("io.outboard.pool.internal..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.outboard.pool");
 }

@@ -3,6 +3,7 @@ package io.outboard.bench.isolated;
 import io.outboard.bench.PoolBench;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.Passes;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;
@@ -119,6 +120,8 @@ public final class IsolatedPoolBench implements PoolBench {
             final Progress progress) {
         final PoolMemory memory = new PoolMemory(pool, target, trace);
         memory.run(deviceUsedBytes, progress);
+        final Pool first = pool.get();
+        final long marks = first == null ? 0 : first.statistics().synchronizations();
         final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
         final Pool used = pool.get();
         if (used == null || used.statistics().liveBlocks() != 0) {
@@ -130,9 +133,12 @@ public final class IsolatedPoolBench implements PoolBench {
                 device,
                 policy.name(),
                 times.nsPerOp(),
+                times.cpuNsPerOp(),
                 times.allocate(),
                 times.free(),
                 times.gcBytesPerOp(),
+                (double) (used.statistics().synchronizations() - marks)
+                        / (Passes.operations(trace) - trace.operationCount()),
                 null,
                 null,
                 Double.NaN,

@@ -58,7 +58,7 @@ final class SimulatedSoak implements Session.Shared<UseRecord.Use> {
 
     @Override
     public void end() {
-        device.synchronize();
+        device.finish();
         final long kept = pool.trimTo(0);
         final PoolStatistics left = pool.statistics();
         if (record.liveBytes() != 0 || left.liveBlocks() != 0 || left.usedBytes() != 0) {

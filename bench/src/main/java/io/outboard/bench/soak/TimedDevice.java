@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class TimedDevice implements DeviceWork {
 
+    private static final long FIRST_ID = 1000;
+
     private final SoakClock clock;
     private final AtomicLongArray ends;
     private final AtomicLong marksOut = new AtomicLong();
@@ -76,8 +78,8 @@ final class TimedDevice implements DeviceWork {
         return last;
     }
 
-    /** Waits until all kernels have ended. */
-    void synchronize() {
+    /** Waits until all that was launched by now has ended. */
+    void finish() {
         clock.waitUntil(lastEnd());
     }
 
@@ -111,5 +113,11 @@ final class TimedDevice implements DeviceWork {
     @Override
     public void release(final long mark) {
         marksOut.decrementAndGet();
+    }
+
+    /** Not the handle, so that who takes one for the other is found out. */
+    @Override
+    public long idOf(final long stream) {
+        return FIRST_ID + stream;
     }
 }

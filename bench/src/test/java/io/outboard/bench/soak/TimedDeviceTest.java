@@ -2,6 +2,7 @@ package io.outboard.bench.soak;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
@@ -53,11 +54,20 @@ class TimedDeviceTest {
     }
 
     @Test
-    void shouldBeIdleWhenSynchronised() {
+    void shouldHaveEndedAllThatWasLaunchedWhenItHasFinished() {
         device.launch(2, 300, MOST_BEHIND_NS);
+        final long all = device.mark();
+        assertFalse(device.isFinished(all));
 
-        device.synchronize();
+        device.finish();
 
+        assertTrue(device.isFinished(all));
         assertEquals(300, clock.nowNs());
+    }
+
+    @Test
+    void shouldNumberStreamsOtherwiseThanTheirHandles() {
+        assertNotEquals(1, device.idOf(1));
+        assertNotEquals(device.idOf(1), device.idOf(2));
     }
 }

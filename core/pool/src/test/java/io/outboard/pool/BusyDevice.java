@@ -120,7 +120,8 @@ final class BusyDevice implements DeviceWork, AutoCloseable {
     }
 
     /** What the pool did that it may not. */
-    @Nullable Throwable wrongUse() {
+    @Nullable
+    Throwable wrongUse() {
         return wrongUse.get();
     }
 

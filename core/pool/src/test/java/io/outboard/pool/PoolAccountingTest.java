@@ -157,7 +157,8 @@ class PoolAccountingTest {
     void shouldBeginSoonOverASourceWithoutLimit() {
         final com.sun.management.ThreadMXBean threads =
                 (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-        final Pool pool = Pool.over(new VirtualMemorySource()).strategy("bitmask").build();
+        final Pool pool =
+                Pool.over(new VirtualMemorySource()).strategy("bitmask").build();
         final long before = threads.getCurrentThreadAllocatedBytes();
         final long begin = threads.getCurrentThreadCpuTime();
 

@@ -122,8 +122,9 @@ class PoolFailureTest {
         final Throwable thrown = assertThrows(FailureException.class, scenario.pool::close);
 
         // The device's, and the first region's.
-        assertTrue(List.of(thrown.getSuppressed()).contains(ofSource), () -> List.of(thrown.getSuppressed())
-                .toString());
+        assertTrue(
+                List.of(thrown.getSuppressed()).contains(ofSource),
+                () -> List.of(thrown.getSuppressed()).toString());
         assertEquals(0, scenario.device.marksOut());
         assertEquals(1, scenario.source.regionsOut());
     }

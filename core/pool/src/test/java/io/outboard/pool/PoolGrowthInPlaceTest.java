@@ -357,8 +357,9 @@ class PoolGrowthInPlaceTest {
 
     @Test
     void shouldKeepMemoryOfBlocksInLimbo() {
-        final Pool pool =
-                builder().reuse(ReusePolicy.STREAM_ORDERED, new SteadyDevice(true)).build();
+        final Pool pool = builder()
+                .reuse(ReusePolicy.STREAM_ORDERED, new SteadyDevice(true))
+                .build();
         final long block = pool.allocate(8 * MIB);
         pool.freeAsync(block, 1);
 

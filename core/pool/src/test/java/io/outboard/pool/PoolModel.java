@@ -213,8 +213,8 @@ final class PoolModel {
         final boolean ordered = policy == ReusePolicy.STREAM_ORDERED && stream != NO_STREAM;
         final Map<Long, Long> all = device.work();
         final long number = ordered ? device.numberOf(stream) : NO_STREAM;
-        pending.add(new Freed(
-                address, sizeBytes, number, ordered ? Map.of(number, all.getOrDefault(number, 0L)) : all));
+        pending.add(
+                new Freed(address, sizeBytes, number, ordered ? Map.of(number, all.getOrDefault(number, 0L)) : all));
         everFreed.put(address, sizeBytes);
     }
 

@@ -100,7 +100,8 @@ class PoolOracleTest {
     void shouldHandOutNothingThatIsInUseToVirtualThreads(final ReusePolicy policy) throws Exception {
         final Method start = virtualThreads();
         Assumptions.assumeTrue(start != null, "this JDK has no virtual threads");
-        final Pool pool = builder(true, 0).reuse(policy, device).limitBytes(512 * MIB).build();
+        final Pool pool =
+                builder(true, 0).reuse(policy, device).limitBytes(512 * MIB).build();
         final List<Thread> threads = new ArrayList<>();
         final int tries = Effort.tries(400);
         for (int i = 0; i < 2000; i++) {

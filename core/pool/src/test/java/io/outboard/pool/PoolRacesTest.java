@@ -77,7 +77,6 @@ class PoolRacesTest {
             }
             return true;
         }
-
     }
 
     /** While one thread is told that memory is free, another takes it and frees it again, as far as it gets. */

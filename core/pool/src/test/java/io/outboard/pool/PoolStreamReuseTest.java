@@ -65,7 +65,14 @@ class PoolStreamReuseTest {
     /** Of 63 all came back, of 64 none: their batch was full. */
     @ParameterizedTest
     @CsvSource({
-        "1, 1048576", "63, 65536", "64, 65536", "65, 65536", "128, 4096", "1000, 65536", "1000, 256", "20, 16777216"
+        "1, 1048576",
+        "63, 65536",
+        "64, 65536",
+        "65, 65536",
+        "128, 4096",
+        "1000, 65536",
+        "1000, 256",
+        "20, 16777216"
     })
     void shouldHandAllOutAgainAtOnce(final int blocks, final long sizeBytes) {
         final Pool pool = pool(blocks * sizeBytes, 0);

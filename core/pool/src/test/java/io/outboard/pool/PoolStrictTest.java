@@ -106,8 +106,7 @@ class PoolStrictTest {
     /** Another thread that goes on freeing made it wait again and again. */
     @Test
     void shouldNotWaitForEverForWhatCannotBeServed() throws InterruptedException {
-        final Pool pool =
-                builder().reuse(ReusePolicy.STRICT, new IdleDevice()).build();
+        final Pool pool = builder().reuse(ReusePolicy.STRICT, new IdleDevice()).build();
         pool.allocate(MIB);
         pool.free(pool.allocate(MIB));
         final AtomicBoolean over = new AtomicBoolean();

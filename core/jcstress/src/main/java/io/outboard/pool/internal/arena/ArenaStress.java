@@ -10,9 +10,10 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
+import org.openjdk.jcstress.infra.results.JJ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** What threads do to an arena without its lock: end a block of it, and send it home. */
+/** What threads do to an arena without its lock: end a block of it, send it home, and read its counters. */
 public final class ArenaStress {
 
     private static final long UNIT = 1 << 20;
@@ -30,17 +31,17 @@ public final class ArenaStress {
         private final BlockStarts starts = new BlockStarts(0, 64 * 256, 256);
 
         public TwoFrees() {
-            starts.set(256);
+            starts.set(256, 256);
         }
 
         @Actor
         public void first(final ZZ_Result result) {
-            result.r1 = starts.clear(256);
+            result.r1 = starts.clear(256) != 0;
         }
 
         @Actor
         public void second(final ZZ_Result result) {
-            result.r2 = starts.clear(256);
+            result.r2 = starts.clear(256) != 0;
         }
     }
 
@@ -54,7 +55,7 @@ public final class ArenaStress {
         private final BlockStarts starts = new BlockStarts(0, 64 * 256, 256);
 
         public Neighbours() {
-            starts.set(256);
+            starts.set(256, 256);
         }
 
         @Actor
@@ -64,7 +65,7 @@ public final class ArenaStress {
 
         @Actor
         public void taking() {
-            starts.set(512);
+            starts.set(512, 256);
         }
 
         @Arbiter
@@ -74,18 +75,45 @@ public final class ArenaStress {
         }
     }
 
-    private static Arena arena() {
-        return new Arenas(LimboRules.NONE, 1, new ChunkStrategies(new OneBlockProvider(), StrategyOptions.DEFAULTS))
-                .arena(1);
+    /** The first block in a page is freed by whoever was told of it, and a stranger finds the page whole or not at all. */
+    @JCStressTest
+    @Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "it starts here")
+    @Outcome(id = "false, false", expect = Expect.ACCEPTABLE, desc = "not yet")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "something starts where nothing does")
+    @State
+    public static class FirstOfAPage {
+
+        private final BlockStarts starts = new BlockStarts(0, 64 * 256, 256);
+
+        @Actor
+        public void taking() {
+            starts.set(256, 512);
+        }
+
+        @Actor
+        public void asking(final ZZ_Result result) {
+            result.r1 = starts.contains(256);
+            result.r2 = starts.contains(512);
+        }
     }
 
-    private static RemoteFreeBatch parcelOf(final Arena arena, final long address) {
+    private static Arenas arenas() {
+        return new Arenas(true, UNIT, UNIT, 2);
+    }
+
+    private static Segment segmentOf(final Arena arena, final long address) {
         final Region region = new Region(address, UNIT);
-        final Segment part = Segment.chunk(region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), arena);
-        arena.parts.add(part);
-        part.strategy.allocate(1);
+        final Segment segment = new Segment(
+                arena, region, region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), null, 1, 1);
+        arena.add(segment);
+        return segment;
+    }
+
+    private static RemoteFreeBatch batchOf(final Arena arena, final long address) {
+        final Segment segment = segmentOf(arena, address);
+        segment.strategy.allocate(1);
         final RemoteFreeBatch batch = new RemoteFreeBatch();
-        batch.add(part, address);
+        batch.add(segment, address, UNIT);
         return batch;
     }
 
@@ -96,10 +124,10 @@ public final class ArenaStress {
     @State
     public static class Inbox {
 
-        private final Arena arena = arena();
-        private final RemoteFreeBatch one = parcelOf(arena, UNIT);
-        private final RemoteFreeBatch other = parcelOf(arena, 2 * UNIT);
-        private final Segment[] parts = arena.parts.all();
+        private final Arena arena = arenas().arena(1);
+        private final RemoteFreeBatch one = batchOf(arena, UNIT);
+        private final RemoteFreeBatch other = batchOf(arena, 2 * UNIT);
+        private final Segment[] segments = {one.segment(0), other.segment(0)};
 
         @Actor
         public void first() {
@@ -113,15 +141,83 @@ public final class ArenaStress {
 
         @Actor
         public void owner() {
-            arena.tryUnpack();
+            arena.trySettle();
         }
 
         @Arbiter
         public void after(final I_Result result) {
-            arena.tryUnpack();
-            for (final Segment part : parts) {
-                result.r1 += part.strategy.liveBlocks();
+            arena.trySettle();
+            for (final Segment segment : segments) {
+                result.r1 += segment.strategy.liveBlocks();
             }
+        }
+    }
+
+    /** Two threads free one block of a third one's arena, from homes of their own: one is refused, and it comes home once. */
+    @JCStressTest
+    @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "freed once")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "freed twice, or lost")
+    @State
+    public static class RemoteFreeOfOneBlock {
+
+        private final Arenas arenas = new Arenas(true, UNIT, UNIT, 3);
+        private final Segment segment = segmentOf(arenas.arena(0), UNIT);
+        private final long address = arenas.arena(0).allocate(1, 1);
+        private boolean byFirst;
+        private boolean bySecond;
+
+        @Actor
+        public void first() {
+            byFirst = arenas.arena(1).freeRemotely(segment, segment.starts(), address);
+        }
+
+        @Actor
+        public void second() {
+            bySecond = arenas.arena(2).freeRemotely(segment, segment.starts(), address);
+        }
+
+        @Arbiter
+        public void after(final I_Result result) {
+            arenas.settle();
+            result.r1 = (byFirst ? 1 : 0) + (bySecond ? 1 : 0) + 2 * segment.strategy.liveBlocks();
+        }
+    }
+
+    /** A number is whole, and one that was there: no half of it, and never less than before. */
+    @JCStressTest
+    @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "both reads came first")
+    @Outcome(id = "0, 4295032832", expect = Expect.ACCEPTABLE, desc = "the allocation came between")
+    @Outcome(id = "4295032832, 4295032832", expect = Expect.ACCEPTABLE, desc = "the allocation came first")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "half a number, or one that goes back")
+    @State
+    public static class WholeNumbers {
+
+        /** Has bits in both halves. */
+        private static final long BYTES = 0x1_0001_0000L;
+
+        private final Arena arena = arenas().arena(0);
+
+        public WholeNumbers() {
+            final Region region = new Region(UNIT, BYTES);
+            arena.add(new Segment(
+                    arena,
+                    region,
+                    region,
+                    new OneBlockProvider().create(region, StrategyOptions.DEFAULTS),
+                    null,
+                    1,
+                    1));
+        }
+
+        @Actor
+        public void allocator() {
+            arena.allocate(1, 1);
+        }
+
+        @Actor
+        public void reader(final JJ_Result result) {
+            result.r1 = arena.usedBytes();
+            result.r2 = arena.usedBytes();
         }
     }
 }
