@@ -321,7 +321,10 @@ public final class ContextPools {
     /** The one that was made first, should the device have several contexts; null if none was. */
     @Nullable
     ContextPool ofDevice(final int device) {
-        return Arrays.stream(pools).filter(pool -> pool.device() == device).findFirst().orElse(null);
+        return Arrays.stream(pools)
+                .filter(pool -> pool.device() == device)
+                .findFirst()
+                .orElse(null);
     }
 
     public Optional<Pool> poolOf(final int device) {

@@ -113,10 +113,7 @@ public final class Facade {
             return CudaCalls.SUCCESS;
         }
         return allocated(
-                address,
-                pool == null ? current() : pool,
-                pointer,
-                () -> original.allocate(pointer, sizeBytes, stream));
+                address, pool == null ? current() : pool, pointer, () -> original.allocate(pointer, sizeBytes, stream));
     }
 
     /** What a caller is answered, with the pointer set: {@code address} is what the pool has answered, and the call does the same by JCuda. */
@@ -147,8 +144,7 @@ public final class Facade {
             final long rows,
             final IntSupplier original) {
         final ContextPool pool = current();
-        final long pitchBytes =
-                pool == null || pointer == null || pitch == null ? 0 : pool.pitchOf(widthBytes, rows);
+        final long pitchBytes = pool == null || pointer == null || pitch == null ? 0 : pool.pitchOf(widthBytes, rows);
         final long address = pitchBytes == 0 ? ContextPool.NOT_SERVED : pool.allocate(pitchBytes * rows);
         if (address > ContextPool.NOT_SERVED) {
             pitch[0] = pitchBytes;
@@ -159,8 +155,7 @@ public final class Facade {
     public int allocateSlices(final cudaPitchedPtr slices, final cudaExtent extent, final IntSupplier original) {
         final boolean ordinary = slices != null && extent != null && extent.depth > 0 && extent.height > 0;
         // No more rows than can be counted; else the driver refuses.
-        final long rows =
-                !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
+        final long rows = !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
         final Pointer pointer = !ordinary || slices.ptr == null ? new Pointer() : slices.ptr;
         final long[] pitch = {-1};
         final int code = allocateRows(pointer, pitch, ordinary ? extent.width : 0, rows, () -> {
@@ -192,7 +187,8 @@ public final class Facade {
         return result(code);
     }
 
-    public int freeAsync(final CUdeviceptr pointer, final CUstream stream, final ToIntBiFunction<CUdeviceptr, CUstream> original) {
+    public int freeAsync(
+            final CUdeviceptr pointer, final CUstream stream, final ToIntBiFunction<CUdeviceptr, CUstream> original) {
         final ContextPool owner = owner(pointer);
         if (owner == null) {
             return result(ask(() -> original.applyAsInt(pointer, stream)));

@@ -75,15 +75,14 @@ public final class ForeignDriver {
     }
 
     public static int cuStreamBeginCapture(final long stream, final int mode) {
-        return FACADE.beginCapture(
-                streamOf(stream), () -> JCudaDriver.cuStreamBeginCapture(streamOf(stream), mode));
+        return FACADE.beginCapture(streamOf(stream), () -> JCudaDriver.cuStreamBeginCapture(streamOf(stream), mode));
     }
 
     public static int cuStreamEndCapture(final long stream, final MemorySegment graph) {
         clear(graph);
         final CUgraph captured = new CUgraph();
-        final int code = FACADE.endCapture(
-                streamOf(stream), () -> JCudaDriver.cuStreamEndCapture(streamOf(stream), captured));
+        final int code =
+                FACADE.endCapture(streamOf(stream), () -> JCudaDriver.cuStreamEndCapture(streamOf(stream), captured));
         return set(graph, captured, code);
     }
 

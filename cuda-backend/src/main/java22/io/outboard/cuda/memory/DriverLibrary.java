@@ -260,9 +260,8 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     @Override
     public int exportDescriptor(final int[] descriptor, final long handle) {
         final long[] result = new long[1];
-        final int code = call(
-                result,
-                (segment, arena) -> (int) Memory.EXPORT.invokeExact(segment, handle, DESCRIPTOR, 0L));
+        final int code =
+                call(result, (segment, arena) -> (int) Memory.EXPORT.invokeExact(segment, handle, DESCRIPTOR, 0L));
         // The driver writes its low half, and little-endian is the only order that it knows.
         descriptor[0] = code == CudaCalls.SUCCESS ? (int) result[0] : descriptor[0];
         return code;
