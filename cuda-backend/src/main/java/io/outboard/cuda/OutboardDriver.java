@@ -1,12 +1,13 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.DriverFacade;
+import io.outboard.cuda.facade.Facade;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUipcMemHandle;
 import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
 
 /**
  * The functions of {@code jcuda.driver.JCudaDriver} that have to do with device memory, with the same signatures, over the
@@ -30,7 +31,7 @@ import jcuda.driver.CUstream;
  */
 public final class OutboardDriver {
 
-    private static final DriverFacade FACADE = new DriverFacade(Outboard.POOLS);
+    private static final Facade FACADE = Facade.ofDriver(Outboard.POOLS);
 
     private OutboardDriver() {}
 
@@ -42,6 +43,7 @@ public final class OutboardDriver {
      */
     public static void setExceptionsEnabled(final boolean enabled) {
         FACADE.setExceptionsEnabled(enabled);
+        JCudaDriver.setExceptionsEnabled(enabled);
     }
 
     // Memory
@@ -55,7 +57,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
-        return FACADE.cuMemAlloc(dptr, bytesize);
+        return FACADE.allocate(dptr, bytesize, JCudaDriver::cuMemAlloc);
     }
 
     /**
@@ -75,7 +77,13 @@ public final class OutboardDriver {
             final long widthInBytes,
             final long height,
             final int elementSizeBytes) {
-        return FACADE.cuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes);
+        final boolean ordinary = elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16;
+        return FACADE.allocateRows(
+                dptr,
+                ordinary ? pPitch : null,
+                widthInBytes,
+                height,
+                () -> JCudaDriver.cuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes));
     }
 
     /**
@@ -89,7 +97,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
-        return FACADE.cuMemAllocAsync(dptr, bytesize, hStream);
+        return FACADE.allocateAsync(dptr, bytesize, hStream, JCudaDriver::cuMemAllocAsync);
     }
 
     /**
@@ -100,7 +108,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemFree(final CUdeviceptr dptr) {
-        return FACADE.cuMemFree(dptr);
+        return FACADE.free(dptr, JCudaDriver::cuMemFree);
     }
 
     /**
@@ -114,7 +122,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
-        return FACADE.cuMemFreeAsync(dptr, hStream);
+        return FACADE.freeAsync(dptr, hStream, JCudaDriver::cuMemFreeAsync);
     }
 
     /**
@@ -126,7 +134,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemGetInfo(final long[] free, final long[] total) {
-        return FACADE.cuMemGetInfo(free, total);
+        return FACADE.memoryInfo(free, () -> JCudaDriver.cuMemGetInfo(free, total));
     }
 
     /**
@@ -139,7 +147,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
-        return FACADE.cuMemGetAddressRange(pbase, psize, dptr);
+        return FACADE.addressRange(pbase, psize, dptr, () -> JCudaDriver.cuMemGetAddressRange(pbase, psize, dptr));
     }
 
     /**
@@ -152,7 +160,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
-        return FACADE.cuIpcGetMemHandle(pHandle, dptr);
+        return FACADE.shareMemory(pHandle, dptr, () -> JCudaDriver.cuIpcGetMemHandle(pHandle, dptr));
     }
 
     // Streams
@@ -165,7 +173,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuStreamDestroy(final CUstream hStream) {
-        return FACADE.cuStreamDestroy(hStream);
+        return FACADE.destroyStream(hStream, () -> JCudaDriver.cuStreamDestroy(hStream));
     }
 
     /**
@@ -179,7 +187,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuStreamBeginCapture(final CUstream hStream, final int mode) {
-        return FACADE.cuStreamBeginCapture(hStream, mode);
+        return FACADE.beginCapture(hStream, () -> JCudaDriver.cuStreamBeginCapture(hStream, mode));
     }
 
     /**
@@ -191,7 +199,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
-        return FACADE.cuStreamEndCapture(hStream, phGraph);
+        return FACADE.endCapture(hStream, () -> JCudaDriver.cuStreamEndCapture(hStream, phGraph));
     }
 
     // Contexts
@@ -206,7 +214,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
-        return FACADE.cuCtxCreate(pctx, flags, dev);
+        return FACADE.make(pctx, () -> JCudaDriver.cuCtxCreate(pctx, flags, dev));
     }
 
     /**
@@ -217,7 +225,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxDestroy(final CUcontext ctx) {
-        return FACADE.cuCtxDestroy(ctx);
+        return FACADE.end(ctx, true, () -> JCudaDriver.cuCtxDestroy(ctx));
     }
 
     /**
@@ -228,7 +236,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxSetCurrent(final CUcontext ctx) {
-        return FACADE.cuCtxSetCurrent(ctx);
+        return FACADE.choose(() -> JCudaDriver.cuCtxSetCurrent(ctx));
     }
 
     /**
@@ -239,7 +247,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxPushCurrent(final CUcontext ctx) {
-        return FACADE.cuCtxPushCurrent(ctx);
+        return FACADE.choose(() -> JCudaDriver.cuCtxPushCurrent(ctx));
     }
 
     /**
@@ -250,7 +258,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxPopCurrent(final CUcontext pctx) {
-        return FACADE.cuCtxPopCurrent(pctx);
+        return FACADE.choose(() -> JCudaDriver.cuCtxPopCurrent(pctx));
     }
 
     /**
@@ -260,8 +268,9 @@ public final class OutboardDriver {
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
+    @SuppressWarnings("deprecation")
     public static int cuCtxDetach(final CUcontext ctx) {
-        return FACADE.cuCtxDetach(ctx);
+        return FACADE.end(ctx, false, () -> JCudaDriver.cuCtxDetach(ctx));
     }
 
     /**
@@ -273,7 +282,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
-        return FACADE.cuDevicePrimaryCtxRetain(pctx, dev);
+        return FACADE.make(pctx, () -> JCudaDriver.cuDevicePrimaryCtxRetain(pctx, dev));
     }
 
     /**
@@ -284,7 +293,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuDevicePrimaryCtxRelease(final CUdevice dev) {
-        return FACADE.cuDevicePrimaryCtxRelease(dev);
+        return FACADE.endPrimary(dev, false, () -> JCudaDriver.cuDevicePrimaryCtxRelease(dev));
     }
 
     /**
@@ -295,7 +304,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuDevicePrimaryCtxReset(final CUdevice dev) {
-        return FACADE.cuDevicePrimaryCtxReset(dev);
+        return FACADE.endPrimary(dev, true, () -> JCudaDriver.cuDevicePrimaryCtxReset(dev));
     }
 
     /**
@@ -307,7 +316,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
-        return FACADE.cuCtxEnablePeerAccess(peerContext, flags);
+        return FACADE.changeView(true, peerContext, () -> JCudaDriver.cuCtxEnablePeerAccess(peerContext, flags));
     }
 
     /**
@@ -318,6 +327,6 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxDisablePeerAccess(final CUcontext peerContext) {
-        return FACADE.cuCtxDisablePeerAccess(peerContext);
+        return FACADE.changeView(false, peerContext, () -> JCudaDriver.cuCtxDisablePeerAccess(peerContext));
     }
 }

@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.RuntimeFacade;
+import io.outboard.cuda.facade.Facade;
 import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaExtent;
@@ -43,7 +43,7 @@ import jcuda.runtime.cudaStream_t;
  */
 public final class OutboardRuntime {
 
-    private static final RuntimeFacade FACADE = new RuntimeFacade(Outboard.POOLS);
+    private static final Facade FACADE = Facade.ofRuntime(Outboard.POOLS);
 
     private OutboardRuntime() {}
 
@@ -55,6 +55,7 @@ public final class OutboardRuntime {
      */
     public static void setExceptionsEnabled(final boolean enabled) {
         FACADE.setExceptionsEnabled(enabled);
+        JCuda.setExceptionsEnabled(enabled);
     }
 
     // Memory
@@ -68,7 +69,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaMalloc(final Pointer devPtr, final long size) {
-        return FACADE.cudaMalloc(devPtr, size);
+        return FACADE.allocate(devPtr, size, JCuda::cudaMalloc);
     }
 
     /**
@@ -82,7 +83,8 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
-        return FACADE.cudaMallocPitch(devPtr, pitch, width, height);
+        return FACADE.allocateRows(
+                devPtr, pitch, width, height, () -> JCuda.cudaMallocPitch(devPtr, pitch, width, height));
     }
 
     /**
@@ -94,7 +96,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
-        return FACADE.cudaMalloc3D(pitchDevPtr, extent);
+        return FACADE.allocateSlices(pitchDevPtr, extent, () -> JCuda.cudaMalloc3D(pitchDevPtr, extent));
     }
 
     /**
@@ -107,7 +109,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaFree(final Pointer devPtr) {
-        return FACADE.cudaFree(devPtr);
+        return FACADE.free(devPtr, JCuda::cudaFree);
     }
 
     /**
@@ -119,7 +121,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
-        return FACADE.cudaMemGetInfo(freeBytes, totalBytes);
+        return FACADE.memoryInfo(freeBytes, () -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
     }
 
     /**
@@ -133,7 +135,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
-        return FACADE.cudaIpcGetMemHandle(handle, devPtr);
+        return FACADE.shareMemory(handle, devPtr, () -> JCuda.cudaIpcGetMemHandle(handle, devPtr));
     }
 
     /**
@@ -170,7 +172,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaSetDevice(final int device) {
-        return FACADE.cudaSetDevice(device);
+        return FACADE.choose(() -> JCuda.cudaSetDevice(device));
     }
 
     /**
@@ -182,7 +184,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaDeviceReset() {
-        return FACADE.cudaDeviceReset();
+        return FACADE.resetDevice(JCuda::cudaDeviceReset);
     }
 
     /**
@@ -192,7 +194,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaThreadExit() {
-        return FACADE.cudaDeviceReset();
+        return FACADE.resetDevice(JCuda::cudaDeviceReset);
     }
 
     /**
@@ -205,7 +207,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
-        return FACADE.cudaDeviceEnablePeerAccess(peerDevice, flags);
+        return FACADE.changeView(true, peerDevice, () -> JCuda.cudaDeviceEnablePeerAccess(peerDevice, flags));
     }
 
     /**
@@ -216,7 +218,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaDeviceDisablePeerAccess(final int peerDevice) {
-        return FACADE.cudaDeviceDisablePeerAccess(peerDevice);
+        return FACADE.changeView(false, peerDevice, () -> JCuda.cudaDeviceDisablePeerAccess(peerDevice));
     }
 
     // Streams
@@ -229,6 +231,6 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaStreamDestroy(final cudaStream_t stream) {
-        return FACADE.cudaStreamDestroy(stream);
+        return FACADE.destroyStream(stream, () -> JCuda.cudaStreamDestroy(stream));
     }
 }

@@ -84,7 +84,7 @@ final class PoolMaker {
     }
 
     /** The pool over it, which isn't the facade's alone: JMX and recordings show it by its name. */
-    static Pool pool(
+    private static Pool pool(
             final @Nullable String name,
             final ContextMemorySource source,
             final ContextWork work,
@@ -93,33 +93,25 @@ final class PoolMaker {
         final long goodBytes =
                 source.growsInPlace() ? Math.min(FIRST_BYTES, availableBytes) : availableBytes / FIRST_REGIONS;
         final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
-        final long limitBytes = Math.max(1, (long) (availableBytes * options.share()));
-        final Supplier<PoolBuilder> description = () -> describe(source, work, options, firstBytes, limitBytes);
+        final Supplier<PoolBuilder> description = () -> {
+            final PoolBuilder builder = Pool.over(source)
+                    .strategy(options.strategy())
+                    .reuse(options.reuse(), work)
+                    .firstRegionBytes(Math.max(1, firstBytes))
+                    .limitBytes(Math.max(1, (long) (availableBytes * options.share())));
+            if (!options.keep().isZero()) {
+                builder.keep(options.keep(), 0);
+            }
+            if (options.leaveBytes() > 0) {
+                builder.leave(options.leaveBytes());
+            }
+            if (options.slackBytes() != null) {
+                builder.slackBytes(options.slackBytes());
+            }
+            final Path dumpFolder = options.dumpFolder();
+            return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);
+        };
         return name == null ? description.get().build() : named(description, name, options.record());
-    }
-
-    private static PoolBuilder describe(
-            final ContextMemorySource source,
-            final ContextWork work,
-            final PoolOptions options,
-            final long firstBytes,
-            final long limitBytes) {
-        final PoolBuilder builder = Pool.over(source)
-                .strategy(options.strategy())
-                .reuse(options.reuse(), work)
-                .firstRegionBytes(Math.max(1, firstBytes))
-                .limitBytes(limitBytes);
-        if (!options.keep().isZero()) {
-            builder.keep(options.keep(), 0);
-        }
-        if (options.leaveBytes() > 0) {
-            builder.leave(options.leaveBytes());
-        }
-        if (options.slackBytes() != null) {
-            builder.slackBytes(options.slackBytes());
-        }
-        final Path dumpFolder = options.dumpFolder();
-        return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);
     }
 
     /** The device may have other contexts, and the program pools of its own. If JMX doesn't work here, the pool has no name. */
@@ -127,17 +119,15 @@ final class PoolMaker {
             final Supplier<PoolBuilder> description, final String name, final @Nullable Path recording) {
         for (int number = 1; number <= MOST_OF_A_NAME; number++) {
             final String numbered = number == 1 ? name : name + "-" + number;
-            final Pool pool;
             try {
-                pool = description.get().name(numbered).build();
+                final Pool pool = description.get().name(numbered).build();
+                if (recording != null) {
+                    record(pool, numbered, recording);
+                }
+                return pool;
             } catch (final IllegalStateException e) {
                 LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
-                continue;
             }
-            if (recording != null) {
-                record(pool, numbered, recording);
-            }
-            return pool;
         }
         return description.get().build();
     }

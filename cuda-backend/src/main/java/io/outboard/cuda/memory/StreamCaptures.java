@@ -33,11 +33,7 @@ public final class StreamCaptures {
     /** 100 to 300 ms, by the system's timer, in so many steps that a pause of the virtual machine in one of them is no great part of it. */
     private static final int MOST_PAUSES = 1000;
 
-    /**
-     * A stream that is captured.
-     *
-     * @param thread whose stream of that handle it is; 0 for a handle that means the same to all threads
-     */
+    /** A stream, and whose it is; thread 0 for a handle that means the same to all threads. */
     private record Captured(long stream, long thread) {
 
         static Captured of(final long stream) {
@@ -57,9 +53,7 @@ public final class StreamCaptures {
 
     /**
      * Announces a capture, and waits for those inside, some 300 ms at most. The driver's begin comes next, and {@link #ended} if
-     * that fails.
-     *
-     * @return false if the stream was captured already
+     * that fails. False if the stream was captured already.
      */
     public boolean begin(final long stream, final long context) {
         if (contexts.putIfAbsent(Captured.of(stream), context) != null) {
@@ -109,11 +103,7 @@ public final class StreamCaptures {
         return !contexts.isEmpty() || endings.get() > 0;
     }
 
-    /**
-     * No capture begins until {@link #leave}, except after a long wait. May be nested.
-     *
-     * @return false if there is a capture; then nothing is to be done that it doesn't bear, and there is nothing to leave
-     */
+    /** No capture begins until {@link #leave}, except after a long wait. False if there is one; then there is nothing to leave. May be nested. */
     boolean enter() {
         // Volatile, before the look for a capture; pairs with begin.
         inside.incrementAndGet();

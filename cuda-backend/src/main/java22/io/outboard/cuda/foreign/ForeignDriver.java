@@ -3,7 +3,7 @@ package io.outboard.cuda.foreign;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.outboard.cuda.Outboard;
-import io.outboard.cuda.facade.DriverFacade;
+import io.outboard.cuda.facade.Facade;
 import io.outboard.cuda.memory.DevicePointers;
 import java.lang.foreign.MemorySegment;
 import jcuda.NativePointerObject;
@@ -12,6 +12,7 @@ import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
 
 /**
  * The driver's functions that have to do with device memory, as {@code java.lang.foreign} binds them: what C has as a handle or an address
@@ -35,14 +36,14 @@ import jcuda.driver.CUstream;
 public final class ForeignDriver {
 
     /** Of its own, since the exceptions that a program turns on for JCuda would be OutboardDriver's, too. */
-    private static final DriverFacade FACADE = new DriverFacade(Outboard.POOLS);
+    private static final Facade FACADE = Facade.ofDriver(Outboard.POOLS);
 
     private ForeignDriver() {}
 
     public static int cuMemAlloc(final MemorySegment devicePointer, final long sizeBytes) {
         clear(devicePointer);
         final CUdeviceptr pointer = new CUdeviceptr();
-        final int code = FACADE.cuMemAlloc(pointer, sizeBytes);
+        final int code = FACADE.allocate(pointer, sizeBytes, JCudaDriver::cuMemAlloc);
         devicePointer.set(JAVA_LONG_UNALIGNED, 0, DevicePointers.address(pointer));
         return code;
     }
@@ -50,36 +51,43 @@ public final class ForeignDriver {
     public static int cuMemFree(final long devicePointer) {
         final CUdeviceptr pointer = new CUdeviceptr();
         DevicePointers.set(pointer, devicePointer);
-        return FACADE.cuMemFree(pointer);
+        return FACADE.free(pointer, JCudaDriver::cuMemFree);
     }
 
     public static int cuCtxCreate(final MemorySegment context, final int flags, final int device) {
         clear(context);
-        final CUcontext created = new CUcontext();
-        final int code = FACADE.cuCtxCreate(created, flags, DevicePointers.withHandle(new CUdevice(), device));
-        return set(context, created, code);
+        final CUcontext made = new CUcontext();
+        final CUdevice number = DevicePointers.withHandle(new CUdevice(), device);
+        return set(context, made, FACADE.make(made, () -> JCudaDriver.cuCtxCreate(made, flags, number)));
     }
 
     public static int cuCtxDestroy(final long context) {
-        return FACADE.cuCtxDestroy(DevicePointers.withHandle(new CUcontext(), context));
+        final CUcontext ended = contextOf(context);
+        return FACADE.end(ended, true, () -> JCudaDriver.cuCtxDestroy(ended));
     }
 
     public static int cuCtxSetCurrent(final long context) {
-        return FACADE.cuCtxSetCurrent(DevicePointers.withHandle(new CUcontext(), context));
+        return FACADE.choose(() -> JCudaDriver.cuCtxSetCurrent(contextOf(context)));
     }
 
     public static int cuStreamDestroy(final long stream) {
-        return FACADE.cuStreamDestroy(streamOf(stream));
+        return FACADE.destroyStream(streamOf(stream), () -> JCudaDriver.cuStreamDestroy(streamOf(stream)));
     }
 
     public static int cuStreamBeginCapture(final long stream, final int mode) {
-        return FACADE.cuStreamBeginCapture(streamOf(stream), mode);
+        return FACADE.beginCapture(streamOf(stream), () -> JCudaDriver.cuStreamBeginCapture(streamOf(stream), mode));
     }
 
     public static int cuStreamEndCapture(final long stream, final MemorySegment graph) {
         clear(graph);
         final CUgraph captured = new CUgraph();
-        return set(graph, captured, FACADE.cuStreamEndCapture(streamOf(stream), captured));
+        final int code =
+                FACADE.endCapture(streamOf(stream), () -> JCudaDriver.cuStreamEndCapture(streamOf(stream), captured));
+        return set(graph, captured, code);
+    }
+
+    private static CUcontext contextOf(final long context) {
+        return DevicePointers.withHandle(new CUcontext(), context);
     }
 
     private static CUstream streamOf(final long stream) {

@@ -68,7 +68,7 @@ final class FakeRuntime {
         return exceptionsEnabled;
     }
 
-    private int fakeAllocate(final String call, final Pointer pointer, final long size, final int zero) {
+    private int allocate(final String call, final Pointer pointer, final long size, final int zero) {
         calls.add(call);
         requireNonNull(pointer, call);
         if (size == 0) {
@@ -93,7 +93,7 @@ final class FakeRuntime {
         return check(cuda.memoryInfo(free, total));
     }
 
-    private int fakeDestroyStream(final String call, final @Nullable NativePointerObject stream) {
+    private int destroyStream(final String call, final @Nullable NativePointerObject stream) {
         calls.add(call);
         if (stream == null || DevicePointers.handle(stream) == 0) {
             return check(cudaError.cudaErrorInvalidResourceHandle);
@@ -141,21 +141,21 @@ final class FakeRuntime {
 
         @Override
         int originalCudaMalloc(final Pointer devPtr, final long size) {
-            return fakeAllocate("cudaMalloc", devPtr, size, CudaCalls.SUCCESS);
+            return allocate("cudaMalloc", devPtr, size, CudaCalls.SUCCESS);
         }
 
         @Override
         int originalCudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
             requireNonNull(pitch, "cudaMallocPitch");
             pitch[0] = (width + FakeCuda.PITCH_BYTES - 1) & -FakeCuda.PITCH_BYTES;
-            return fakeAllocate("cudaMallocPitch", devPtr, pitch[0] * height, CudaCalls.SUCCESS);
+            return allocate("cudaMallocPitch", devPtr, pitch[0] * height, CudaCalls.SUCCESS);
         }
 
         @Override
         int originalCudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
             requireNonNull(pitchDevPtr, "cudaMalloc3D");
             pitchDevPtr.ptr = new Pointer();
-            return fakeAllocate(
+            return allocate(
                     "cudaMalloc3D", pitchDevPtr.ptr, extent.width * extent.height * extent.depth, CudaCalls.SUCCESS);
         }
 
@@ -193,7 +193,7 @@ final class FakeRuntime {
 
         @Override
         int originalCudaStreamDestroy(final cudaStream_t stream) {
-            return fakeDestroyStream("cudaStreamDestroy", stream);
+            return destroyStream("cudaStreamDestroy", stream);
         }
 
         @Override
@@ -219,7 +219,7 @@ final class FakeRuntime {
                 calls.add("cuMemAlloc");
                 return checkDriver(CUresult.CUDA_ERROR_INVALID_CONTEXT);
             }
-            return translate(() -> fakeAllocate("cuMemAlloc", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
+            return translate(() -> allocate("cuMemAlloc", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
         }
 
         @Override
@@ -229,13 +229,13 @@ final class FakeRuntime {
                 final long widthInBytes,
                 final long height,
                 final int elementSizeBytes) {
-            return translate(() -> fakeAllocate("cuMemAllocPitch", dptr, 0, CUresult.CUDA_ERROR_INVALID_VALUE));
+            return translate(() -> allocate("cuMemAllocPitch", dptr, 0, CUresult.CUDA_ERROR_INVALID_VALUE));
         }
 
         @Override
         int originalCuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
             requireNonNull(hStream, "cuMemAllocAsync");
-            return translate(() -> fakeAllocate("cuMemAllocAsync", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
+            return translate(() -> allocate("cuMemAllocAsync", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
         }
 
         @Override
@@ -266,7 +266,7 @@ final class FakeRuntime {
 
         @Override
         int originalCuStreamDestroy(final CUstream hStream) {
-            return fakeDestroyStream("cuStreamDestroy", hStream);
+            return destroyStream("cuStreamDestroy", hStream);
         }
 
         @Override

@@ -31,7 +31,8 @@ class SynchronizerTest {
     private static final class Device extends QuietCuda {
 
         private final AtomicInteger synchronizations = new AtomicInteger();
-        private int kernels;
+        private int launched;
+        private int finished;
         private boolean blocking = true;
         private int failure;
         private volatile String lastCaller = "";
@@ -46,12 +47,17 @@ class SynchronizerTest {
         }
 
         synchronized void launch(final boolean onBlockingStream) {
-            kernels++;
+            launched++;
             blocking = onBlockingStream;
         }
 
         synchronized void finish() {
-            kernels = 0;
+            finished = launched;
+            notifyAll();
+        }
+
+        synchronized void finishOne() {
+            finished++;
             notifyAll();
         }
 
@@ -61,14 +67,15 @@ class SynchronizerTest {
 
         @Override
         public synchronized int queryStream(final long stream) {
-            return kernels > 0 && blocking ? cudaError.cudaErrorNotReady : SUCCESS;
+            return finished < launched && blocking ? cudaError.cudaErrorNotReady : SUCCESS;
         }
 
         @Override
         public synchronized int synchronize() {
             synchronizations.incrementAndGet();
             lastCaller = Thread.currentThread().getName();
-            while (kernels > 0) {
+            final int before = launched;
+            while (finished < before) {
                 try {
                     wait();
                 } catch (final InterruptedException e) {
@@ -122,14 +129,16 @@ class SynchronizerTest {
         while (device.synchronizations.get() == 0) {
             Thread.onSpinWait();
         }
+        device.launch(true);
         final long second = work.mark();
-        final int before = device.synchronizations.get();
-        device.finish();
+        device.finishOne();
 
         work.await(first);
-        work.await(second);
 
-        assertTrue(device.synchronizations.get() > before, "once more for the second");
+        assertFalse(work.isFinished(second));
+        device.finish();
+        work.await(second);
+        assertTrue(work.isFinished(second));
     }
 
     /** The default stream says nothing of those that don't block. */
