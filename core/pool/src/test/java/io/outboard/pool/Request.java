@@ -41,11 +41,19 @@ final class Request {
         final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         int seen = 0;
         while (seen < 1000) {
-            assertFalse(task.isDone(), "it ended though there was nothing for it");
+            assertFalse(task.isDone(), this::outcome);
             assertTrue(System.nanoTime() < end, () -> "it doesn't wait but is " + thread.getState());
             final Thread.State state = thread.getState();
             seen = state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING ? seen + 1 : 0;
             Thread.onSpinWait();
+        }
+    }
+
+    private String outcome() {
+        try {
+            return "it waits no longer, but was served with " + task.get();
+        } catch (final ExecutionException | InterruptedException e) {
+            return "it waits no longer, but was refused: " + e.getCause();
         }
     }
 
