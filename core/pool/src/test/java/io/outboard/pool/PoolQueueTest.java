@@ -378,6 +378,7 @@ class PoolQueueTest {
         final long marks = device.marks();
         pool.free(blocks[1]);
         go.countDown();
+        older.awaitReturnFrom("awaitLatch");
         older.awaitWaiting();
 
         device.finish(marks);
