@@ -1,20 +1,24 @@
 #!/bin/sh
-# What pools, facades and the driver's allocators do on this machine's GPU: a folder of results, as bench/results has. Some half an
-# hour on an idle machine; needs a GPU and the bundle (./outboard bundle).
+# What pools, facades and the driver's allocators do on this machine's GPU: a folder of results, as bench/results has, and at the end a
+# table of medians. Some three quarters of an hour on an idle machine; needs a GPU and the bundle (./outboard bundle).
 #
 #   bench/pool.sh BUNDLE FOLDER [PART...]    parts, all by default:
 #
 #   charts     one run with the report
-#   processes  latencies of one thread, a process after the other: PROCESSES of them, 9 by default
+#   processes  latencies of one thread, a process after the other: PROCESSES of them, 9 by default, REUSE and OPS as said
+#   facades    several threads by a facade with defaults, beside cuMemAllocAsync, likewise; also large blocks, and beside launches
 #   sweep      latencies by size
 #   profiles   several threads
 #   growing    pools that grow, and pools that took all at once, in turn: GROWING rounds, 3 by default
-#   kernels    a program that keeps kernels in flight, without the agent and with it
+#   kernels    a program that keeps kernels in flight, without the agent and with it: KERNELS rounds, 3 by default
+#   launches   a program that allocates beside threads that launch, likewise: LAUNCHES are numbers of threads, LAUNCHED the kernels'
+#              microseconds with how many of them until a thread waits
+#   memory     what a pool holds on recorded traces, TRACES; over addresses only
 #
-# A part adds to its file; charts replaces those of its run.
+# A part adds to its file; charts replaces those of its run. ROUND_MS is a round's length; what takes longer than LIMIT seconds is ended.
 set -eu
 usage() {
-    echo "usage: bench/pool.sh BUNDLE FOLDER [charts|processes|sweep|profiles|growing|kernels]..." >&2
+    echo "usage: bench/pool.sh BUNDLE FOLDER [charts|processes|facades|sweep|profiles|growing|kernels|launches|memory]..." >&2
     exit 2
 }
 [ $# -ge 2 ] || usage
@@ -25,9 +29,9 @@ bundle=$1
 }
 folder=$2
 shift 2
-[ $# -gt 0 ] || set -- charts processes sweep profiles growing kernels
+[ $# -gt 0 ] || set -- charts processes facades sweep profiles growing kernels launches
 for part in "$@"; do
-    case $part in charts | processes | sweep | profiles | growing | kernels) ;; *) usage ;; esac
+    case $part in charts | processes | facades | sweep | profiles | growing | kernels | launches | memory) ;; *) usage ;; esac
 done
 mkdir -p "$folder"
 
@@ -35,8 +39,25 @@ outboard() {
     "$bundle/run.sh" "$@"
 }
 
+# What hangs ends no more than itself.
+limited() {
+    timeout -k 5 "${LIMIT:-120}" "$bundle/run.sh" "$@" || echo "pool.sh: exit code $? of $*" >&2
+}
+
+facades() {
+    limited pool --reuse strict --device 0 --allocators facade,cuMemAllocAsync --round-ms "${ROUND_MS:-300}" \
+        --format json "$@" >>"$folder/facades.json"
+}
+
+example() {
+    options=$1
+    shift
+    # shellcheck disable=SC2086 # none, or one
+    limited java $options -cp "$bundle/lib/jcuda-12.6.0.jar:$bundle/tests/cuda-backend-agent" "$@" 2>&1
+}
+
 profile() {
-    outboard pool --round-ms 300 --format json "$@" >>"$folder/profiles.json"
+    outboard pool --round-ms "${ROUND_MS:-300}" --format json "$@" >>"$folder/profiles.json"
 }
 
 # Over addresses only, with a device that is always idle.
@@ -52,11 +73,18 @@ megabytes() {
 
 in_flight() {
     label=$1
-    shift
-    said=$(outboard java "$@" -cp "$bundle/lib/jcuda-12.6.0.jar:$bundle/tests/cuda-backend-agent" \
-        examples.KernelsInFlight "$milliseconds" 100 2>&1)
-    printf '%s: %s\n' "$label" "$(printf '%s\n' "$said" | grep -E '^(wrong buffers|kernel)' | paste -sd , | sed 's/,/, /')" \
-        >>"$folder/kernels-in-flight.txt"
+    for streams in "" blocking; do
+        # shellcheck disable=SC2086 # nothing, or a word
+        said=$(example "$2" examples.KernelsInFlight "$milliseconds" 100 $streams)
+        printf '%s%s: %s\n' "$label" "${streams:+, blocking streams}" \
+            "$(printf '%s\n' "$said" | grep -E '^(wrong buffers|kernel)' | paste -sd , | sed 's/,/, /')" \
+            >>"$folder/kernels-in-flight.txt"
+    done
+}
+
+beside() {
+    said=$(example "$2" examples.LaunchesBeside $launchers $kernels 100000 "${GIVE_UP:-6}" | tail -n 1)
+    printf '%s: %s\n' "$1" "$said" >>"$folder/launches.txt"
 }
 
 for part in "$@"; do
@@ -66,7 +94,19 @@ for part in "$@"; do
             ;;
         processes)
             for process in $(seq "${PROCESSES:-9}"); do
-                outboard pool --reuse strict,tracked,stream-ordered --threads 1 --format json >>"$folder/processes.json"
+                limited pool --reuse "${REUSE:-strict,tracked,stream-ordered}" --ops "${OPS:-1e6}" --threads 1 --format json \
+                    >>"$folder/processes.json"
+            done
+            ;;
+        facades)
+            for process in $(seq "${PROCESSES:-9}"); do
+                facades --profile own --threads 1,4,16
+                facades --profile pairs --threads 1,4,8
+                for threads in 1 4 16; do
+                    facades --profile own --threads "$threads" --sizes 16MiB..256MiB --live 8
+                done
+                facades --profile own --threads 16 --sizes 1KiB..16MiB
+                facades --profile own --threads 8 --launchers 8
             done
             ;;
         sweep)
@@ -93,13 +133,39 @@ for part in "$@"; do
             done
             ;;
         kernels)
-            for milliseconds in 1 5 20; do
-                for round in 1 2 3; do
-                    in_flight JCuda
+            for milliseconds in ${MILLISECONDS:-1 5 20}; do
+                for round in $(seq "${KERNELS:-3}"); do
+                    in_flight JCuda ""
                     in_flight "agent, strict" "-javaagent:$bundle/outboard-agent.jar=report"
-                    in_flight "agent, tracked" "-javaagent:$bundle/outboard-agent.jar=report,reuse=tracked"
+                done
+            done
+            ;;
+        launches)
+            for launchers in ${LAUNCHES:-0 2 4 8 16}; do
+                for kernels in ${LAUNCHED:-0,0 5,0 50,0 0,16 5,16 50,16}; do
+                    kernels=$(echo "$kernels" | tr , ' ')
+                    beside JCuda ""
+                    beside agent "-javaagent:$bundle/outboard-agent.jar"
+                    beside "agent, immediate" "-javaagent:$bundle/outboard-agent.jar=reuse=immediate"
+                    [ "$launchers" -gt 0 ] || break
+                done
+            done
+            ;;
+        memory)
+            for trace in ${TRACES:?recorded traces}; do
+                for slack in "" "--slack 0"; do
+                    # shellcheck disable=SC2086 # nothing, or two words
+                    limited pool --memory --device none --trace "$trace" --threads 1,16 --reuse strict,immediate --format json $slack \
+                        >>"$folder/memory.json"
                 done
             done
             ;;
     esac
+done
+
+for file in "$folder"/processes.json "$folder"/facades.json "$folder"/memory.json; do
+    [ ! -f "$file" ] || awk -f "$(dirname "$0")/medians.awk" "$file"
+done
+for file in "$folder"/kernels-in-flight.txt "$folder"/launches.txt; do
+    [ ! -f "$file" ] || cat "$file"
 done

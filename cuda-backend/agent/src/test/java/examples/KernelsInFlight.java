@@ -15,7 +15,10 @@ import jcuda.runtime.cudaStream_t;
  * A pipeline: while the device computes one batch, the host prepares the next, which takes it as long, and needs buffers
  * meanwhile. {@code cudaFree} waits for the kernel, so that host and device take turns instead of working at the same time.
  *
- * <pre>java ... examples.KernelsInFlight [MILLISECONDS [STEPS]]</pre>
+ * <pre>java ... examples.KernelsInFlight [MILLISECONDS [STEPS [blocking]]]</pre>
+ *
+ * <p>With {@code blocking} both streams are such as wait for the default one: work on that, whoever's it is, makes the host wait for the
+ * kernel.
  *
  * <p>Whether the buffers held what was written goes to the output, times go to the error output.
  */
@@ -25,7 +28,8 @@ public final class KernelsInFlight {
     private static final int LEAST_BYTES = 64 << 10;
     private static final int MOST_BYTES = 4 << 20;
 
-    private static final String PTX = """
+    /** A kernel that takes so many nanoseconds. */
+    static final String SPIN = """
             .version 6.0
             .target sm_50
             .address_size 64
@@ -60,18 +64,19 @@ public final class KernelsInFlight {
     public static void main(final String... args) {
         final long kernelNs = (args.length > 0 ? Long.parseLong(args[0]) : 2) * 1_000_000;
         final int steps = args.length > 1 ? Integer.parseInt(args[1]) : 100;
+        final int flags = args.length > 2 ? JCuda.cudaStreamDefault : JCuda.cudaStreamNonBlocking;
         JCuda.setExceptionsEnabled(true);
         JCudaDriver.setExceptionsEnabled(true);
         JCuda.cudaSetDevice(0);
         JCuda.cudaFree(new Pointer());
         final CUmodule module = new CUmodule();
-        JCudaDriver.cuModuleLoadData(module, PTX);
+        JCudaDriver.cuModuleLoadData(module, SPIN);
         final CUfunction spin = new CUfunction();
         JCudaDriver.cuModuleGetFunction(spin, module, "spin");
         final cudaStream_t computing = new cudaStream_t();
         final cudaStream_t copying = new cudaStream_t();
-        JCuda.cudaStreamCreateWithFlags(computing, JCuda.cudaStreamNonBlocking);
-        JCuda.cudaStreamCreateWithFlags(copying, JCuda.cudaStreamNonBlocking);
+        JCuda.cudaStreamCreateWithFlags(computing, flags);
+        JCuda.cudaStreamCreateWithFlags(copying, flags);
 
         run(spin, computing, copying, 1_000_000, 5);
         allocationNs = 0;

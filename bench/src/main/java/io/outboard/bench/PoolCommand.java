@@ -142,6 +142,7 @@ final class PoolCommand implements Callable<Integer> {
         final List<String> reuse = reusePolicies("strict");
         final List<Integer> threadCounts = threadCounts(defaultThreads);
         try (DeviceProbe probe = options.openDevice()) {
+            threadOptions.check(probe.source().isPresent());
             work.run(new ThreadRequest(
                     threadOptions,
                     options.strategies(),

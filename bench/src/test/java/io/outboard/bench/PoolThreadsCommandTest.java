@@ -51,6 +51,8 @@ class PoolThreadsCommandTest {
                     "gcBytesPerOp",
                     "heldBytes",
                     "peakHeldBytes",
+                    "marksPerOp",
+                    "launchers",
                     "peakLiveBytes",
                     "checkedBlocks",
                     "p50",
@@ -64,7 +66,7 @@ class PoolThreadsCommandTest {
         assertTrue(lines.get(0).contains("\"ratio\":1.000"), lines.get(0));
         assertEquals(lines, Files.readAllLines(folder.resolve("thread-profiles.json")));
         final String page = Files.readString(folder.resolve("report.html"));
-        assertTrue(page.contains("pairs, tlsf, pool, STRICT, 2, 0"));
+        assertTrue(page.contains("pairs, tlsf, pool, STRICT, 2, 0, 0"));
     }
 
     @ParameterizedTest
@@ -163,6 +165,10 @@ class PoolThreadsCommandTest {
                 "--round-ms | 0          | --round-ms=0 must be >= 1 and <= 600000",
                 "--others   | -1         | --others=-1 must be >= 0 and <= 1000",
                 "--threads  | 1001       | --threads=1001 must be >= 1 and <= 1000",
+                "--launchers | 1         | --launchers=1 must be 0 without a GPU",
+                "--allocators | rmm      | --allocators=rmm must be one of: pool, facade, cudaMalloc, cuMemAllocAsync",
+                "--allocators | facade   | --allocators must have pool without a GPU",
+                "--slack | 0             | --slack=0 must go with --memory",
                 "--trace    | foo.csv.gz | --trace=foo.csv.gz must go with --memory",
             })
     void shouldNameAWrongArgumentInOneLine(final String option, final String value, final String message) {

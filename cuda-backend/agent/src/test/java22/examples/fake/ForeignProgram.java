@@ -12,7 +12,9 @@ import uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI;
 public final class ForeignProgram {
 
     private static final int TIMES = 100;
-    private static final int NON_BLOCKING = 1;
+
+    /** Made elsewhere. */
+    private static final long STREAM = 0x57;
 
     private ForeignProgram() {}
 
@@ -49,11 +51,9 @@ public final class ForeignProgram {
     }
 
     private static int useStream(final MemorySegment result) {
-        int codes = CUDADriverAPI.cuStreamCreate(result, NON_BLOCKING);
-        final long stream = result.get(ValueLayout.JAVA_LONG, 0);
-        codes |= CUDADriverAPI.cuStreamBeginCapture(stream, 0);
-        codes |= CUDADriverAPI.cuStreamEndCapture(stream, result);
-        return codes | CUDADriverAPI.cuStreamDestroy(stream);
+        int codes = CUDADriverAPI.cuStreamBeginCapture(STREAM, 0);
+        codes |= CUDADriverAPI.cuStreamEndCapture(STREAM, result);
+        return codes | CUDADriverAPI.cuStreamDestroy(STREAM);
     }
 
     private static void tryWithoutRoom(final MemorySegment tooSmall) {

@@ -5,8 +5,8 @@ import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.Devices;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.SharedMemory;
 import io.outboard.cuda.memory.SharedMemoryCalls;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
@@ -99,7 +99,7 @@ public final class CudaLendingDevice implements LendingDevice {
     }
 
     private static SharedMemoryCalls driver() {
-        return SharedMemory.find()
+        return DriverLibrary.sharedMemory()
                 .orElseThrow(() -> new CudaUnavailableException(
                         "a CUDA device can't be lent: that needs an NVIDIA driver, JDK 22 or newer, this is "
                                 + Runtime.version() + ", Outboard's classes in their jar, and native access"));

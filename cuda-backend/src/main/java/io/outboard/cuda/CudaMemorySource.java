@@ -6,15 +6,14 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
 import io.outboard.cuda.memory.ContextMemorySource;
-import io.outboard.cuda.memory.ContextScope;
-import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaContext;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.StreamCaptures;
-import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.DeviceMemorySource;
 import java.io.IOException;
@@ -42,13 +41,15 @@ public final class CudaMemorySource implements DeviceMemorySource {
     private static final long SHARE_UNIT_BYTES = 1L << 21;
 
     private final CudaDevice device;
+    private final CudaContext context;
     private final ContextMemorySource regions;
     private final CudaWork work;
 
-    private CudaMemorySource(final CudaDevice device, final ContextMemorySource regions, final CudaWork work) {
+    private CudaMemorySource(final CudaDevice device, final CudaContext context, final ContextMemorySource regions) {
         this.device = device;
+        this.context = context;
         this.regions = regions;
-        this.work = work;
+        work = new CudaWork(context);
     }
 
     /**
@@ -63,7 +64,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
      */
     public static CudaMemorySource open(final int device) {
         checkDevice(device);
-        return open(NativeLibrary.load(), VirtualMemory::find, device);
+        return open(NativeLibrary.load(), DriverLibrary::virtualMemory, device);
     }
 
     /** Without regions that grow in place. */
@@ -75,11 +76,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
             final CudaCalls calls, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory, final int device) {
         checkDevice(device);
         final DeviceOpener.Opened opened = DeviceOpener.open(calls, device);
-        final StreamCaptures captures = new StreamCaptures();
-        return new CudaMemorySource(
-                opened.device(),
-                new ContextMemorySource(calls, opened.context(), captures, virtualMemory, device),
-                new CudaWork(new ContextWork(calls, opened.context(), captures, true)));
+        final CudaContext context = contextOf(calls, opened);
+        return new CudaMemorySource(opened.device(), context, new ContextMemorySource(context, virtualMemory));
     }
 
     /**
@@ -110,12 +108,23 @@ public final class CudaMemorySource implements DeviceMemorySource {
             final String name)
             throws IOException {
         final DeviceOpener.Opened opened = DeviceOpener.open(calls, device);
-        final StreamCaptures captures = new StreamCaptures();
+        final CudaContext context = contextOf(calls, opened);
         final LeasedMemory leased = lender.connect(socket, name, device);
-        return new CudaMemorySource(
-                opened.device(),
-                new ContextMemorySource(calls, opened.context(), captures, device, leased, true),
-                new CudaWork(new ContextWork(calls, opened.context(), captures, true)));
+        final ContextMemorySource regions = new ContextMemorySource(context, leased, true);
+        boolean done = false;
+        try {
+            final CudaMemorySource source = new CudaMemorySource(opened.device(), context, regions);
+            done = true;
+            return source;
+        } finally {
+            if (!done) {
+                regions.close();
+            }
+        }
+    }
+
+    private static CudaContext contextOf(final CudaCalls calls, final DeviceOpener.Opened opened) {
+        return new CudaContext(calls, opened.context(), opened.device().ordinal(), new StreamCaptures());
     }
 
     /**
@@ -129,10 +138,9 @@ public final class CudaMemorySource implements DeviceMemorySource {
 
     /**
      * What works on the device, in the context that regions belong to. A pool over this source asks it, unless it is told to ask
-     * another; for {@link io.outboard.pool.ReusePolicy#TRACKED} and {@link io.outboard.pool.ReusePolicy#STREAM_ORDERED} it is
-     * to be told of the program's streams.
+     * another.
      *
-     * @return the same at each call; good also once the source is closed
+     * @return the same at each call; nothing can be marked once the source is closed, so a pool is to be closed before
      */
     @Override
     public CudaWork work() {
@@ -176,7 +184,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
             throw DeviceOutOfMemoryException.ofDevice(
                     SHARE_UNIT_BYTES,
                     freeBytes,
-                    regions.memory().totalBytes(),
+                    context.memory().totalBytes(),
                     "share=" + share + " is less than " + ByteSize.text(SHARE_UNIT_BYTES));
         }
         return regions.take(sizeBytes);
@@ -214,7 +222,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
 
     /**
      * Lets another device read and write the memory of regions that grow in place, as {@code cudaDeviceEnablePeerAccess} does for
-     * others: all that there is, and what is taken later. Nothing happens if it does already. Some 30 microseconds a piece.
+     * others: all that there is, and what is taken later. What its primary context works on then is waited for, too. Nothing happens if it
+     * does already. Some 30 microseconds a piece.
      *
      * @param peer its number, {@code 0 <= peer}
      * @throws IllegalArgumentException if {@code peer < 0}
@@ -222,6 +231,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
      */
     public void show(final int peer) {
         checkDevice(peer);
+        work.add(DeviceOpener.open(context.calls(), peer).context());
         regions.show(peer);
     }
 
@@ -272,7 +282,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
      * @throws CudaFailureException if CUDA fails
      */
     public long usedBytes() {
-        final ContextScope.Memory memory = regions.memory();
+        final CudaContext.Memory memory = context.memory();
         return memory.totalBytes() - memory.freeBytes();
     }
 
@@ -284,7 +294,9 @@ public final class CudaMemorySource implements DeviceMemorySource {
      */
     @Override
     public void close() {
-        regions.close();
+        try (work) {
+            regions.close();
+        }
     }
 
     static void checkDevice(final int device) {

@@ -159,6 +159,26 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
+     * Announces that a stream is about to be captured into a graph, as {@link CudaWork#capture} says: to be called before the capture begins,
+     * and closed when it has ended.
+     *
+     * <pre>{@code
+     * try (CudaWork.Capture capture = gpu.capture(DevicePointers.handle(stream))) {
+     *     cuStreamBeginCapture(stream, mode);
+     *     ...
+     *     cuStreamEndCapture(stream, graph);
+     * }
+     * }</pre>
+     *
+     * @param stream handle of the stream, see {@link io.outboard.cuda.memory.DevicePointers#handle}
+     * @return the capture
+     * @throws IllegalStateException if a capture of the stream is announced already
+     */
+    public CudaWork.Capture capture(final long stream) {
+        return work().capture(stream);
+    }
+
+    /**
      * The pool; to be closed by closing this object.
      *
      * @return the same at each call
@@ -177,7 +197,7 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * What the pool asks, unless the customiser chose another; to be told of the program's streams.
+     * What the pool asks, unless the customiser chose another; to be told of {@linkplain CudaWork#capture captures} into graphs.
      *
      * @return the same at each call
      */

@@ -5,7 +5,6 @@ import io.outboard.cuda.kernels.KernelDriver;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -174,8 +173,7 @@ public final class DeviceHeap implements AutoCloseable {
         final long scanBytes = (long) SEGMENTS * SEGMENT_BYTES;
         final KernelDriver driver = space.driver();
         try (ContextScope scope = space.scope();
-                ContextMemorySource scratch =
-                        new ContextMemorySource(driver.cuda(), space.context(), new StreamCaptures())) {
+                ContextMemorySource scratch = space.scratch()) {
             space.synchronize();
             final long segments =
                     scratch.take(scanBytes + (long) Long.BYTES * words.length).address();

@@ -1,6 +1,5 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
@@ -82,7 +81,7 @@ final class DeviceOpener {
         final long[] context = new long[1];
         // Any call of the runtime that needs a context makes it current.
         check(calls, "cudaMemGetInfo", calls.memoryInfo(new long[1], totalBytes));
-        ContextScope.check(calls, "cuCtxGetCurrent", calls.currentContext(context));
+        CudaFailureException.check("cuCtxGetCurrent", calls.currentContext(context));
         return context[0];
     }
 

@@ -2,8 +2,11 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.kernels.DevicePtx;
 import io.outboard.cuda.kernels.KernelDriver;
+import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaContext;
+import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -61,8 +64,9 @@ final class HeapSpace implements AutoCloseable {
         return driver.scope(context);
     }
 
-    long context() {
-        return context;
+    /** Memory for a moment, in the space's context. */
+    ContextMemorySource scratch() {
+        return new ContextMemorySource(new CudaContext(driver.cuda(), context, 0, new StreamCaptures()));
     }
 
     long address() {

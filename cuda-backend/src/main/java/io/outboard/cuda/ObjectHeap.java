@@ -5,7 +5,6 @@ import io.outboard.cuda.kernels.KernelDriver;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -216,8 +215,7 @@ public final class ObjectHeap implements AutoCloseable {
         final long[] words = new long[ObjectHeapStatistics.WORDS];
         final KernelDriver driver = space.driver();
         try (ContextScope scope = space.scope();
-                ContextMemorySource scratch =
-                        new ContextMemorySource(driver.cuda(), space.context(), new StreamCaptures())) {
+                ContextMemorySource scratch = space.scratch()) {
             space.synchronize();
             final long counts = scratch.take((long) Long.BYTES * words.length).address();
             space.launch("outboardObjectsBeginCount", 1, words.length, counts, words.length);

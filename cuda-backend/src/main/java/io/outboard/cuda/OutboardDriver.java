@@ -23,8 +23,8 @@ import jcuda.driver.CUstream;
  * belong together.
  *
  * <p>Thread-safety: safe for any number of threads; a {@link CUdeviceptr} is confined to one. Cost: tens of nanoseconds, no
- * call of the driver and no garbage for {@link #cuMemAlloc}, {@link #cuMemFree}, {@link #cuMemAllocAsync} and
- * {@link #cuMemFreeAsync}, as long as the pool neither grows nor waits. When the pool has reached its share of the device,
+ * call of the driver and no garbage for {@link #cuMemAlloc} and {@link #cuMemFree}, as long as the pool neither grows nor asks the device;
+ * {@link #cuMemAllocAsync} and {@link #cuMemFreeAsync} ask for the stream's context. When the pool has reached its share of the device,
  * or the device is full, JCudaDriver's own function is called; its code is the answer, and the caller's pointer is null
  * then.
  */
@@ -80,7 +80,7 @@ public final class OutboardDriver {
 
     /**
      * Allocates memory for work on one stream, in the stream's context. If the policy is {@code STREAM_ORDERED}, what was freed
-     * on the stream comes first. On streams that weren't created here or by {@link OutboardRuntime} it is JCudaDriver's.
+     * on the stream comes first. If that context has no pool, it is JCudaDriver's.
      *
      * @param dptr set to the address; to null on failure
      * @param bytesize in bytes
@@ -105,8 +105,7 @@ public final class OutboardDriver {
 
     /**
      * Frees memory that only work on one stream uses. A pool's memory can't be freed as part of a graph. If the stream is of
-     * another context than the memory, or wasn't created here or by {@link OutboardRuntime}, that takes some calls of the driver,
-     * and the memory comes back as if freed by {@link #cuMemFree}, but not before the stream's work so far has finished.
+     * another context than the memory, that comes back as if freed by {@link #cuMemFree}, once all work of both contexts so far has finished.
      *
      * @param dptr what was allocated here or by JCudaDriver
      * @param hStream where the memory was used last
@@ -159,32 +158,7 @@ public final class OutboardDriver {
     // Streams
 
     /**
-     * Creates a stream that the pool knows of.
-     *
-     * @param phStream set to the stream
-     * @param flags as JCudaDriver's
-     * @return CUDA's code
-     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
-     */
-    public static int cuStreamCreate(final CUstream phStream, final int flags) {
-        return FACADE.cuStreamCreate(phStream, flags);
-    }
-
-    /**
-     * Creates a stream that the pool knows of.
-     *
-     * @param phStream set to the stream
-     * @param flags as JCudaDriver's
-     * @param priority low numbers first
-     * @return CUDA's code
-     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
-     */
-    public static int cuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
-        return FACADE.cuStreamCreateWithPriority(phStream, flags, priority);
-    }
-
-    /**
-     * Destroys a stream. Memory that its unfinished work uses stays safe.
+     * Destroys a stream. Memory that its unfinished work uses stays safe, also if JCudaDriver destroys it. A capture of it ends.
      *
      * @param hStream the stream
      * @return CUDA's code

@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * @param leaveBytes what is to be left to others on the device in bytes, {@code 0 <= leaveBytes <= 2^62}: while that has less, free
  *     memory goes back to it, as {@link io.outboard.pool.PoolBuilder#leave} says; property {@code outboard.leave}, such as {@code 2GiB} or {@code 2G}, 0
  *     by default
+ * @param slackBytes most that a pool holds beyond what is in use, in bytes, {@code 0 <= slackBytes <= 2^62}, as {@link
+ *     io.outboard.pool.PoolBuilder#slackBytes} says, null for what suits the device; property {@code outboard.slack}, such as {@code 0} or
+ *     {@code 64M}, not set by default. For programs whose libraries need what the pool holds and doesn't use
  * @param dumpFolder where JMX clients may write dumps of pools, as {@link io.outboard.pool.PoolBuilder#dumpFolder} says, null for
  *     nowhere; property {@code outboard.dumpFolder}, a folder that exists, not set by default
  * @param service socket of the {@link io.outboard.service.Lender} that all memory is leased from ({@link CudaMemorySource#connect}),
@@ -56,6 +59,7 @@ public record OutboardOptions(
         boolean growInPlace,
         Duration keep,
         long leaveBytes,
+        @Nullable Long slackBytes,
         @Nullable Path dumpFolder,
         @Nullable Path service,
         @Nullable String serviceName,
@@ -82,6 +86,7 @@ public record OutboardOptions(
      * @param growInPlace whether regions grow in place, where that is possible
      * @param keep how long memory is kept that no block needs
      * @param leaveBytes what is to be left to others
+     * @param slackBytes most that a pool holds beyond what is in use, null for what suits the device
      * @param dumpFolder where JMX clients may write dumps, null for nowhere
      * @param service socket of the lender that all memory is leased from, null for none
      * @param serviceName by which name the lender knows the quota, null for the process's number
@@ -103,6 +108,9 @@ public record OutboardOptions(
         }
         if (leaveBytes < 0 || leaveBytes > 1L << 62) {
             throw new IllegalArgumentException("leaveBytes=" + leaveBytes + " must be >= 0 and <= 2^62");
+        }
+        if (slackBytes != null && (slackBytes < 0 || slackBytes > 1L << 62)) {
+            throw new IllegalArgumentException("slackBytes=" + slackBytes + " must be >= 0 and <= 2^62");
         }
         if (service != null && !isSocket(service)) {
             throw new IllegalArgumentException("service=" + service + " " + SOCKET_RULE);
@@ -139,7 +147,7 @@ public record OutboardOptions(
      */
     public OutboardOptions(
             final String strategy, final ReusePolicy reuse, final double share, final long firstRegionBytes) {
-        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0, null, null, null, null);
+        this(strategy, reuse, share, firstRegionBytes, false, true, Duration.ZERO, 0, null, null, null, null, null);
     }
 
     /**
@@ -237,6 +245,17 @@ public record OutboardOptions(
     }
 
     /**
+     * These options with another slack.
+     *
+     * @param newSlackBytes most that a pool holds beyond what is in use, {@code 0 <= newSlackBytes <= 2^62}; null for what suits the device
+     * @return new options
+     * @throws IllegalArgumentException if that is outside of its range
+     */
+    public OutboardOptions withSlackBytes(final @Nullable Long newSlackBytes) {
+        return with(draft -> draft.slackBytes = newSlackBytes);
+    }
+
+    /**
      * These options with dumps.
      *
      * @param newDumpFolder where JMX clients may write dumps of pools, null for nowhere
@@ -287,6 +306,7 @@ public record OutboardOptions(
         private boolean growInPlace;
         private Duration keep;
         private long leaveBytes;
+        private @Nullable Long slackBytes;
         private @Nullable Path dumpFolder;
         private @Nullable Path service;
         private @Nullable String serviceName;
@@ -301,6 +321,7 @@ public record OutboardOptions(
             growInPlace = from.growInPlace;
             keep = from.keep;
             leaveBytes = from.leaveBytes;
+            slackBytes = from.slackBytes;
             dumpFolder = from.dumpFolder;
             service = from.service;
             serviceName = from.serviceName;
@@ -318,6 +339,7 @@ public record OutboardOptions(
                     growInPlace,
                     keep,
                     leaveBytes,
+                    slackBytes,
                     dumpFolder,
                     service,
                     serviceName,

@@ -35,6 +35,7 @@ final class OutboardProperties {
                 isTrue(System.getProperty("outboard.growInPlace", "true")),
                 keepOf(System.getProperty("outboard.keep", "0")),
                 ByteSize.parse("outboard.leave", System.getProperty("outboard.leave", "0")),
+                slackOf(System.getProperty("outboard.slack")),
                 pathOf("outboard.dumpFolder", "must be a folder that exists", Files::isDirectory),
                 pathOf("outboard.service", OutboardOptions.SOCKET_RULE, OutboardOptions::isSocket),
                 serviceNameOf(System.getProperty("outboard.serviceName")),
@@ -95,6 +96,10 @@ final class OutboardProperties {
             throw wrong("outboard.keep", text, "must be a number of seconds", e);
         }
         throw wrong("outboard.keep", text, "must be 0, or >= 0.001 and <= 86400000 seconds", null);
+    }
+
+    private static @Nullable Long slackOf(final @Nullable String text) {
+        return text == null ? null : Long.valueOf(ByteSize.parse("outboard.slack", text));
     }
 
     /** Null where the property isn't set. */

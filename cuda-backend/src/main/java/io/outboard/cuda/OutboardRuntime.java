@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.facade.RuntimeFacade;
 import jcuda.Pointer;
+import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaExtent;
 import jcuda.runtime.cudaIpcMemHandle;
 import jcuda.runtime.cudaPitchedPtr;
@@ -13,7 +14,8 @@ import jcuda.runtime.cudaStream_t;
  * {@link OutboardOptions#freeIsBarrier} says so: a program that copies to pinned memory without waiting, frees, and reads what was
  * copied, needs that.
  *
- * <p>Algorithm: a {@link io.outboard.pool.Pool}, made on first use as {@link OutboardOptions} says. Return codes, exceptions
+ * <p>Algorithm: a {@link io.outboard.pool.Pool}, made as {@link OutboardOptions} says when the device is chosen or its memory first
+ * asked for. Return codes, exceptions
  * and corner cases are CUDA's: a size of 0, a Java null, and whatever the pool can't serve go to JCuda itself with the same
  * arguments. CUDA's last error is left alone by a call that succeeds, unless the driver served it at the second attempt.
  * Memory of the driver, of other libraries, and managed memory is told by its address and passed on likewise. What differs
@@ -29,12 +31,9 @@ import jcuda.runtime.cudaStream_t;
  *       {@link OutboardOptions#growInPlace} is to be false.
  *   <li>A thread's device is remembered, so it is to be changed by {@link #cudaSetDevice} and not by JCuda's. A device is
  *       to be reset by {@link #cudaDeviceReset}, and contexts are to be changed by {@link OutboardDriver}.
- *   <li>With the policies {@code TRACKED} and {@code STREAM_ORDERED} every stream that is created here or by
- *       {@link OutboardDriver} is to be destroyed there too, else the driver is asked about a stream that is gone, and may crash;
- *       and non-blocking streams are to be created there, else their work isn't waited for.
  *   <li>With all policies but {@code IMMEDIATE} captures into graphs are to be begun and ended by {@link OutboardDriver}. Of
- *       others the pool sees those on blocking streams, and, if it is {@code TRACKED} or {@code STREAM_ORDERED}, on streams
- *       that it knows; but one that begins while the pool waits for the device or marks its work is broken, or crashes.
+ *       others the pool sees those on blocking streams; but one on another stream, or one that begins while the pool asks for the
+ *       device's work, is broken.
  * </ul>
  *
  * <p>Thread-safety: safe for any number of threads; a {@link Pointer} is confined to one. Cost: tens of nanoseconds, no call
@@ -147,7 +146,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-        return FACADE.cudaIpcOpenMemHandle(devPtr, handle, flags);
+        return JCuda.cudaIpcOpenMemHandle(devPtr, handle, flags);
     }
 
     /**
@@ -158,7 +157,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaIpcCloseMemHandle(final Pointer devPtr) {
-        return FACADE.cudaIpcCloseMemHandle(devPtr);
+        return JCuda.cudaIpcCloseMemHandle(devPtr);
     }
 
     // Devices
@@ -223,43 +222,7 @@ public final class OutboardRuntime {
     // Streams
 
     /**
-     * Creates a stream that the pool knows of.
-     *
-     * @param stream set to the stream
-     * @return CUDA's code
-     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
-     */
-    public static int cudaStreamCreate(final cudaStream_t stream) {
-        return FACADE.cudaStreamCreate(stream);
-    }
-
-    /**
-     * Creates a stream that the pool knows of.
-     *
-     * @param stream set to the stream
-     * @param flags as JCuda's
-     * @return CUDA's code
-     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
-     */
-    public static int cudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
-        return FACADE.cudaStreamCreateWithFlags(stream, flags);
-    }
-
-    /**
-     * Creates a stream that the pool knows of.
-     *
-     * @param stream set to the stream
-     * @param flags as JCuda's
-     * @param priority low numbers first
-     * @return CUDA's code
-     * @throws jcuda.CudaException if the code is an error and exceptions are enabled
-     */
-    public static int cudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
-        return FACADE.cudaStreamCreateWithPriority(stream, flags, priority);
-    }
-
-    /**
-     * Destroys a stream. Memory that its unfinished work uses stays safe.
+     * Destroys a stream. Memory that its unfinished work uses stays safe, also if JCuda destroys it. A capture of it ends.
      *
      * @param stream the stream
      * @return CUDA's code

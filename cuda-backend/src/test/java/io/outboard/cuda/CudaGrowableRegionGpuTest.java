@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.VirtualMemory;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.pool.Pool;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -53,7 +53,8 @@ class CudaGrowableRegionGpuTest {
     void open() {
         Gpu.require();
         Assumptions.assumeTrue(
-                VirtualMemory.find().isPresent(), "skipped, needs JDK 22 or newer, and the classes in their jar");
+                DriverLibrary.virtualMemory().isPresent(),
+                "skipped, needs JDK 22 or newer, and the classes in their jar");
         source = CudaMemorySource.open(0);
         // The first allocation of a process may cost the driver memory that it never gives back.
         source.giveBack(source.take(1));

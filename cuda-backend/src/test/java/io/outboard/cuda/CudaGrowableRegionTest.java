@@ -13,6 +13,7 @@ import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +23,7 @@ class CudaGrowableRegionTest {
     private static final long MIB = 1L << 20;
     private static final long DEVICE_BYTES = 128 * MIB;
 
-    private final FakeCuda cuda = new FakeCuda(2);
+    private final FakeCuda cuda = new FakeCuda(8);
     private final FakeVirtualMemory memory = new FakeVirtualMemory(DEVICE_BYTES);
 
     private CudaMemorySource open() {
@@ -99,7 +100,7 @@ class CudaGrowableRegionTest {
 
             growable.giveBack(new long[] {base, base + 2 * MIB, base + 14 * MIB, base + 8 * MIB, 0}, 4);
 
-            assertEquals(0, memory.synchronizations);
+            assertEquals(0, cuda.synchronizations());
             assertEquals(8 * MIB, growable.committedBytes());
             assertEquals(14 * MIB, growable.endBytes());
             assertEquals(8 * MIB, memory.usedBytes());
@@ -115,7 +116,7 @@ class CudaGrowableRegionTest {
             assertTrue(memory.isAccessible(base, 4 * MIB));
         }
         assertEquals(0, memory.usedBytes());
-        assertEquals(1, memory.synchronizations, "to close does wait");
+        assertEquals(1, cuda.synchronizations(), "to close does wait");
     }
 
     @Test
@@ -127,7 +128,7 @@ class CudaGrowableRegionTest {
 
             growable.move(new long[] {base, base + 8 * MIB}, 2);
 
-            assertEquals(0, memory.synchronizations);
+            assertEquals(0, cuda.synchronizations());
             assertEquals(DEVICE_BYTES, growable.committedBytes());
             assertEquals(DEVICE_BYTES + 8 * MIB, growable.endBytes());
             assertTrue(memory.isAccessible(base + 12 * MIB, DEVICE_BYTES - 4 * MIB));
@@ -227,12 +228,16 @@ class CudaGrowableRegionTest {
                         .reuse(ReusePolicy.IMMEDIATE, DeviceWork.NONE)
                         .firstRegionBytes(2 * MIB)
                         .build()) {
+            final AtomicInteger asked = new AtomicInteger();
+            cuda.setDevice(1);
+            cuda.streams().submit(cuda.currentContextOrZero(), 0, () -> asked.incrementAndGet() > 3);
             pool.free(pool.allocate(100 * MIB));
-            final int before = cuda.synchronizations();
 
             pool.trimTo(0);
 
-            assertTrue(cuda.synchronizations() > before);
+            assertTrue(memory.usedBytes() > 0 || asked.get() > 3, "unmapped under a kernel");
+            asked.set(4);
+            pool.trimTo(0);
             assertEquals(0, memory.usedBytes());
         }
     }
@@ -243,7 +248,8 @@ class CudaGrowableRegionTest {
         final CudaMemorySource source = open();
         final GrowableRegion growable = reserve(source);
         growable.commit(growable.region().address(), 4 * MIB, 2 * MIB);
-        memory.failAt(1, CUresult.CUDA_ERROR_ILLEGAL_ADDRESS);
+        cuda.setDevice(1);
+        cuda.streams().breakContext(cuda.currentContextOrZero());
 
         assertThrows(CudaFailureException.class, source::close);
 

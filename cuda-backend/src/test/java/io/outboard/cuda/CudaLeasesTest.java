@@ -82,9 +82,9 @@ class CudaLeasesTest {
             final Region share = source.takeShare(0.5);
             assertEquals(62 * MIB, share.sizeBytes());
 
-            final int before = memory.synchronizations;
+            final int before = cuda.synchronizations();
             source.giveBack(odd);
-            assertEquals(before + 1, memory.synchronizations);
+            assertEquals(before + 1, cuda.synchronizations());
             assertEquals(62 * MIB, lender.leasedBytes());
             assertThrows(IllegalArgumentException.class, () -> source.giveBack(odd));
             assertThrows(IllegalArgumentException.class, () -> source.take(0));

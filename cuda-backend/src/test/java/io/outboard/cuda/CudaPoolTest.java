@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -14,7 +15,7 @@ import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 
@@ -26,34 +27,46 @@ class CudaPoolTest {
     private final FakeCuda cuda = new FakeCuda(2);
     private final CudaMemorySource source = CudaMemorySource.open(cuda, 1);
 
+    /** A kernel that has finished when it has been asked for some times. */
+    private final AtomicInteger asked = new AtomicInteger();
+
+    private void launch() {
+        cuda.setDevice(1);
+        final long context = cuda.currentContextOrZero();
+        final long stream = cuda.streams().createStream(context, false);
+        cuda.streams().submit(context, stream, () -> asked.incrementAndGet() > 3);
+    }
+
+    private boolean hasFinished() {
+        return asked.get() > 3;
+    }
+
     @Test
     void shouldWaitForAKernelBeforeItHandsItsMemoryOn() {
-        final AtomicBoolean waited = new AtomicBoolean();
         try (CudaPool gpu = CudaPool.over(source, CudaPoolTest::small)) {
             final long block = gpu.pool().allocate(REGION_BYTES);
-            cuda.streams().beforeSynchronize(() -> waited.set(true));
+            launch();
             gpu.pool().free(block);
 
             assertEquals(block, gpu.pool().allocate(REGION_BYTES));
+            assertTrue(hasFinished(), "handed on while a kernel may use it");
         }
-        assertTrue(waited.get(), "handed on while a kernel may use it");
     }
 
     @Test
     void shouldBeStrictOverADevice() {
-        final AtomicBoolean waited = new AtomicBoolean();
         try (source;
                 Pool pool = Pool.over(source)
                         .firstRegionBytes(REGION_BYTES)
                         .limitBytes(REGION_BYTES)
                         .build()) {
             final long block = pool.allocate(REGION_BYTES);
-            cuda.streams().beforeSynchronize(() -> waited.set(true));
+            launch();
             pool.free(block);
 
             assertEquals(block, pool.allocate(REGION_BYTES));
+            assertTrue(hasFinished(), "handed on while a kernel may use it");
         }
-        assertTrue(waited.get(), "handed on while a kernel may use it");
     }
 
     @Test
@@ -76,8 +89,36 @@ class CudaPoolTest {
             assertAll(
                     () -> assertSame(source, gpu.source()),
                     () -> assertSame(source.work(), gpu.work()),
-                    () -> assertTrue(gpu.work().isIdle()));
+                    () -> assertFalse(gpu.work().isCapturing()));
         }
+    }
+
+    /** On a stream that doesn't block, where nobody could see it. */
+    @Test
+    void shouldLeaveACaptureAloneThatIsAnnounced() {
+        try (CudaPool gpu = CudaPool.over(source, CudaPoolTest::small)) {
+            cuda.setDevice(1);
+            final long stream = cuda.streams().createStream(cuda.currentContextOrZero(), false);
+            final long block = gpu.pool().allocate(REGION_BYTES);
+            final CudaWork.Capture capture = gpu.capture(stream);
+            assertThrows(IllegalStateException.class, () -> gpu.capture(stream));
+            assertEquals(0, cuda.streams().beginCapture(stream));
+            gpu.pool().free(block);
+            assertThrows(DeviceOutOfMemoryException.class, () -> gpu.pool().allocate(REGION_BYTES));
+            assertTrue(gpu.work().isCapturing());
+            assertTrue(cuda.streams().endCapture(stream), "the capture is whole");
+            capture.close();
+            capture.close();
+
+            assertEquals(block, gpu.pool().allocate(REGION_BYTES));
+        }
+    }
+
+    @Test
+    void shouldGiveItsEventsBack() {
+        CudaPool.over(source, CudaPoolTest::small).close();
+
+        assertEquals(0, cuda.streams().eventsOut());
     }
 
     @Test

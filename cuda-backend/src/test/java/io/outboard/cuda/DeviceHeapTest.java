@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.kernels.KernelDriver;
 import io.outboard.cuda.memory.ContextMemorySource;
+import io.outboard.cuda.memory.CudaContext;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.StreamCaptures;
@@ -42,7 +43,8 @@ class DeviceHeapTest {
     }
 
     private Pool newPool() {
-        return Pool.over(new ContextMemorySource(cuda, cuda.currentContextOrZero(), new StreamCaptures()))
+        return Pool.over(new ContextMemorySource(
+                        new CudaContext(cuda, cuda.currentContextOrZero(), 0, new StreamCaptures())))
                 .firstRegionBytes(4 << 20)
                 .build();
     }

@@ -24,7 +24,6 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     private int callsUntilFailure = Integer.MAX_VALUE;
     private int failureCode;
     private String failedCall = "";
-    int synchronizations;
 
     /**
      * A device without memory in use.
@@ -176,12 +175,6 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
             reserved.remove(address);
         }
         return code;
-    }
-
-    @Override
-    public synchronized int synchronize() {
-        synchronizations++;
-        return enter("synchronize", true);
     }
 
     /** Memory that is made elsewhere. */

@@ -3,7 +3,7 @@ package io.outboard.cuda;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.memory.SharedMemory;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.service.LenderStatus;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -57,7 +57,8 @@ class LenderGpuTest {
     void require() {
         Gpu.require();
         Assumptions.assumeTrue(
-                SharedMemory.find().isPresent(), "skipped, needs JDK 22 or newer, and the classes in their jar");
+                DriverLibrary.sharedMemory().isPresent(),
+                "skipped, needs JDK 22 or newer, and the classes in their jar");
     }
 
     @AfterEach

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.cuda.kernels.DevicePtx;
 import io.outboard.cuda.kernels.KernelDriver;
 import io.outboard.cuda.memory.ContextMemorySource;
+import io.outboard.cuda.memory.CudaContext;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.StreamCaptures;
@@ -39,7 +40,8 @@ class ObjectHeapTest {
 
     ObjectHeapTest() {
         cuda.setDevice(0);
-        pool = Pool.over(new ContextMemorySource(cuda, cuda.currentContextOrZero(), new StreamCaptures()))
+        pool = Pool.over(new ContextMemorySource(
+                        new CudaContext(cuda, cuda.currentContextOrZero(), 0, new StreamCaptures())))
                 .firstRegionBytes(4 << 20)
                 .build();
         haveBlocks(BLOCKS);

@@ -35,6 +35,7 @@ class OutboardOptionsTest {
                         "free",
                         "keep",
                         "leave",
+                        "slack",
                         "dumpFolder",
                         "service",
                         "serviceName",
@@ -89,6 +90,7 @@ class OutboardOptionsTest {
         "free, never, 'must be one of: limbo, barrier'",
         "firstRegion, '', 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "leave, some, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
+        "slack, much, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "leave, -1, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "keep, 1s, must be a number of seconds",
         "keep, -1, 'must be 0, or >= 0.001 and <= 86400000 seconds'",
@@ -239,5 +241,19 @@ class OutboardOptionsTest {
         System.setProperty("outboard.record", file.toString());
 
         assertEquals(file, OutboardOptions.ofProperties().record());
+    }
+
+    @Test
+    void shouldReadTheSlackAndKeepItWithOtherOptions() {
+        assertNull(OutboardOptions.ofProperties().slackBytes(), "what suits the device");
+        System.setProperty("outboard.slack", "64M");
+        assertEquals(64L << 20, OutboardOptions.ofProperties().withShare(0.5).slackBytes());
+        System.setProperty("outboard.slack", "0");
+        final OutboardOptions options = OutboardOptions.ofProperties();
+        assertEquals(0L, options.slackBytes());
+
+        assertThrows(IllegalArgumentException.class, () -> options.withSlackBytes(-1L));
+        assertThrows(IllegalArgumentException.class, () -> options.withSlackBytes((1L << 62) + 1));
+        assertNull(options.withSlackBytes(null).slackBytes());
     }
 }

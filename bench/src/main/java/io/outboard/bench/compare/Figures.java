@@ -64,13 +64,13 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
                     List.of(new Figure("", "opsPerSecond", 1))),
             new Figures(
                     "thread-profiles.json",
-                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others"),
+                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
                     List.of("smallestBytes", "largestBytes", "liveBlocks"),
                     with(latencies("allocate", "free"), new Figure("", "peakHeldBytes", 1)),
                     List.of(new Figure("", "opsPerSecond", 1))),
             new Figures(
                     "thread-memory.json",
-                    List.of("trace", "mode", "strategy", "reusePolicy", "threads"),
+                    List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
                     List.of("peakLiveBytes"),
                     List.of(new Figure("", "heldBytes", 1)),
                     List.of()),

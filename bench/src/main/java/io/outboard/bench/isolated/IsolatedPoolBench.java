@@ -3,6 +3,7 @@ package io.outboard.bench.isolated;
 import io.outboard.bench.PoolBench;
 import io.outboard.bench.common.Progress;
 import io.outboard.bench.measure.Measurement;
+import io.outboard.bench.measure.Passes;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;
@@ -10,7 +11,6 @@ import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.CudaWork;
 import io.outboard.cuda.Outboard;
-import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.OutboardRuntime;
 import io.outboard.pool.DeviceWork;
@@ -22,6 +22,7 @@ import java.util.function.Supplier;
 import jcuda.Pointer;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
 /** Where calls arrive among the classes that a measurement of a pool has for itself. Confined to one thread. */
@@ -92,7 +93,7 @@ public final class IsolatedPoolBench implements PoolBench {
         if (policy == ReusePolicy.STREAM_ORDERED) {
             // Of the runtime, so that there is a context; of nothing, since that is enough.
             check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
-            check("cuStreamCreate", OutboardDriver.cuStreamCreate(stream, 0));
+            check("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, 0));
             target = new DriverTarget(stream, trace.slots());
         } else {
             target = new RuntimeTarget(trace.slots());
@@ -102,7 +103,7 @@ public final class IsolatedPoolBench implements PoolBench {
             return measure("facade", policy, pool, target, String.valueOf(device), source::usedBytes, progress);
         } finally {
             if (policy == ReusePolicy.STREAM_ORDERED) {
-                OutboardDriver.cuStreamDestroy(stream);
+                JCudaDriver.cuStreamDestroy(stream);
             }
             // What is measured next needs the memory.
             Outboard.poolOf(device).ifPresent(used -> used.trimTo(0));
@@ -119,6 +120,8 @@ public final class IsolatedPoolBench implements PoolBench {
             final Progress progress) {
         final PoolMemory memory = new PoolMemory(pool, target, trace);
         memory.run(deviceUsedBytes, progress);
+        final Pool first = pool.get();
+        final long marks = first == null ? 0 : first.statistics().synchronizations();
         final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
         final Pool used = pool.get();
         if (used == null || used.statistics().liveBlocks() != 0) {
@@ -130,9 +133,12 @@ public final class IsolatedPoolBench implements PoolBench {
                 device,
                 policy.name(),
                 times.nsPerOp(),
+                times.cpuNsPerOp(),
                 times.allocate(),
                 times.free(),
                 times.gcBytesPerOp(),
+                (double) (used.statistics().synchronizations() - marks)
+                        / (Passes.operations(trace) - trace.operationCount()),
                 null,
                 null,
                 Double.NaN,

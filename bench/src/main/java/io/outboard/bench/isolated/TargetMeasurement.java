@@ -27,11 +27,12 @@ final class TargetMeasurement {
      * What was measured.
      *
      * @param nsPerOp nanoseconds an operation, without clocks in between
+     * @param cpuNsPerOp the same, of time on a core
      * @param gcBytesPerOp garbage an operation, in bytes
      * @param allocate each allocation
      * @param free each free
      */
-    record Times(double nsPerOp, double gcBytesPerOp, Latencies allocate, Latencies free) {}
+    record Times(double nsPerOp, double cpuNsPerOp, double gcBytesPerOp, Latencies allocate, Latencies free) {}
 
     /** Runs all passes but the first, which is for memory. */
     Times run() {
@@ -43,7 +44,8 @@ final class TargetMeasurement {
             progress.step(trace.operationCount());
         }
         final double[] nsPerOp = new double[Passes.SPEED];
-        final double gcBytesPerOp = measureSpeed(nsPerOp);
+        final double[] cpuNsPerOp = new double[Passes.SPEED];
+        final double gcBytesPerOp = measureSpeed(nsPerOp, cpuNsPerOp);
 
         final long clockNs = Latencies.measureClock();
         final Latencies allocate = new Latencies(clockNs);
@@ -55,11 +57,11 @@ final class TargetMeasurement {
         }
         progress.pass("pass 5 of 5: latencies");
         replayTimed(allocate, free);
-        return new Times(nsPerOp[Passes.SPEED / 2], gcBytesPerOp, allocate, free);
+        return new Times(nsPerOp[Passes.SPEED / 2], cpuNsPerOp[Passes.SPEED / 2], gcBytesPerOp, allocate, free);
     }
 
-    /** Sorts what the passes took into {@code nsPerOp} and returns the garbage. */
-    private double measureSpeed(final double[] nsPerOp) {
+    /** Sorts what the passes took into the arrays and returns the garbage. */
+    private double measureSpeed(final double[] nsPerOp, final double[] cpuNsPerOp) {
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
         final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
@@ -68,18 +70,23 @@ final class TargetMeasurement {
         for (int pass = 0; pass < Passes.SPEED; pass++) {
             progress.pass("pass 3 of 5: speed, " + (pass + 1) + " of " + Passes.SPEED);
             long ns = 0;
+            long cpuNs = 0;
             for (int replay = 0; replay < replays; replay++) {
+                final long cpu = threads.getCurrentThreadCpuTime();
                 final long allocated = threads.getCurrentThreadAllocatedBytes();
                 final long before = System.nanoTime();
                 Replay.all(target, trace.operations());
                 ns += System.nanoTime() - before;
                 garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
+                cpuNs += threads.getCurrentThreadCpuTime() - cpu;
                 Replay.drain(target, slotsLeft);
                 progress.step(trace.operationCount());
             }
             nsPerOp[pass] = (double) ns / replays / trace.operationCount();
+            cpuNsPerOp[pass] = (double) cpuNs / replays / trace.operationCount();
         }
         Arrays.sort(nsPerOp);
+        Arrays.sort(cpuNsPerOp);
         return (double) garbage / Passes.SPEED / replays / trace.operationCount();
     }
 

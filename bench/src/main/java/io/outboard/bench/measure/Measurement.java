@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param device number of the GPU, or {@code none}
  * @param reusePolicy when freed memory may be handed out again: {@code IMMEDIATE} for a bare strategy
  * @param nsPerOp nanoseconds an operation, allocations and frees together, without clocks in between
+ * @param cpuNsPerOp the same, of time on a core
  * @param allocate each allocation
  * @param free each free
  * @param gcBytesPerOp garbage an operation, in bytes
+ * @param marksPerOp how often an operation asked the device what is done
  * @param peakExtentBytes greatest distance from the region's start to the end of a block
  * @param smallestRegionBytes smallest region that serves the trace, if it was looked for
  * @param externalFragmentation equation 3 of Vinkler and Havran (2014) when live bytes were at their peak
@@ -37,9 +39,11 @@ public record Measurement(
         String device,
         @Nullable String reusePolicy,
         double nsPerOp,
+        double cpuNsPerOp,
         Latencies allocate,
         Latencies free,
         double gcBytesPerOp,
+        double marksPerOp,
         @Nullable Long peakExtentBytes,
         @Nullable Long smallestRegionBytes,
         double externalFragmentation,
@@ -59,9 +63,11 @@ public record Measurement(
                 device,
                 reusePolicy,
                 nsPerOp,
+                cpuNsPerOp,
                 allocate,
                 free,
                 gcBytesPerOp,
+                marksPerOp,
                 peakExtentBytes,
                 smallestBytes,
                 externalFragmentation,
@@ -111,7 +117,9 @@ public record Measurement(
                 .put("nsPerOp", served ? nsPerOp : Double.NaN, 2)
                 .put("allocate", (served ? allocate : none).json())
                 .put("free", (served ? free : none).json())
+                .put("cpuNsPerOp", served ? cpuNsPerOp : Double.NaN, 2)
                 .put("gcBytesPerOp", gcBytesPerOp, 3)
+                .put("marksPerOp", marksPerOp, 7)
                 .put("peakLiveBytes", trace.peakLiveBytes())
                 .put("peakLiveBlocks", (long) trace.peakLiveBlocks())
                 .put("peakExtentBytes", peakExtentBytes)

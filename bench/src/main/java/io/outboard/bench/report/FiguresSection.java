@@ -31,7 +31,7 @@ public final class FiguresSection implements Section {
             new Kind(
                     "thread-profiles.json",
                     "Thread profiles",
-                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others"),
+                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
                     List.of(
                             "opsPerSecond",
                             "ratio",
@@ -45,7 +45,7 @@ public final class FiguresSection implements Section {
             new Kind(
                     "thread-memory.json",
                     "Memory by threads",
-                    List.of("trace", "mode", "strategy", "reusePolicy", "threads"),
+                    List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
                     List.of("heldBytes", "peakLiveBytes", "heldBytesOfOne", "ratio"),
                     List.of()),
             new Kind(

@@ -111,7 +111,7 @@ final class GpuSoak implements Session.Shared<GpuSoak.Block> {
     public Session<Block> open() {
         enter();
         final CUstream stream = new CUstream();
-        check("cuStreamCreate", OutboardDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
+        check("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
         return new OfThread(stream);
     }
 

@@ -138,11 +138,11 @@ public final class MemoryByThreads {
                                         MemoryReplay.deal(trace, threads)),
                                 one);
                         rows.add(shared);
-                        output.add(shared.json());
+                        output.add(json(shared));
                         if (file == null) {
                             final Row own = ownRow(strategy, policy, threads);
                             rows.add(own);
-                            output.add(own.json());
+                            output.add(json(own));
                         }
                         progress.step(1);
                     }
@@ -150,6 +150,10 @@ public final class MemoryByThreads {
             }
         }
         output.print(out -> print(rows, out));
+    }
+
+    private JsonLine json(final Row row) {
+        return row.json().put("slackBytes", request.options().slackBytes());
     }
 
     private Row ownRow(final String strategy, final String policy, final int threads) throws InterruptedException {
@@ -224,6 +228,10 @@ public final class MemoryByThreads {
         final PoolBuilder builder = Pool.over(source)
                 .strategy(strategy, StrategyOptions.DEFAULTS.withMaxBlocks((int) records))
                 .reuse(ReusePolicy.valueOf(policy), DeviceWork.NONE);
+        final Long slackBytes = request.options().slackBytes();
+        if (slackBytes != null) {
+            builder.slackBytes(slackBytes);
+        }
         if (request.regionBytes() > 0) {
             builder.firstRegionBytes(request.regionBytes()).limitBytes(request.regionBytes());
         }

@@ -22,7 +22,7 @@ public interface ThreadBench {
      * @param heldBytes what the pool held at the end
      * @param peakHeldBytes what it held at most, of looks every few milliseconds
      * @param peakLimboBytes what was in limbo at most, likewise
-     * @param synchronizations how often the pool waited for the device
+     * @param marksPerOp how often an operation asked the device what is done
      */
     record Speed(
             double opsPerSecond,
@@ -31,7 +31,7 @@ public interface ThreadBench {
             long heldBytes,
             long peakHeldBytes,
             long peakLimboBytes,
-            long synchronizations) {}
+            double marksPerOp) {}
 
     /**
      * What came of the pass with clocks.

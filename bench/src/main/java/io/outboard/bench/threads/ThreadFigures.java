@@ -32,6 +32,7 @@ record ThreadFigures(
                 .put("threads", (long) settings.threads())
                 .put("workers", (long) settings.profile().workers(settings.threads()))
                 .put("others", (long) settings.others())
+                .put("launchers", (long) settings.launchers())
                 .put("smallestBytes", settings.smallestBytes())
                 .put("largestBytes", settings.largestBytes())
                 .put("liveBlocks", (long) settings.liveBlocks())
@@ -46,7 +47,7 @@ record ThreadFigures(
                 .put("peakHeldBytes", ours ? (Long) speed.peakHeldBytes() : null)
                 .put("peakLimboBytes", ours ? (Long) speed.peakLimboBytes() : null)
                 .put("peakLiveBytes", checked.peakLiveBytes())
-                .put("synchronizations", ours ? (Long) speed.synchronizations() : null)
+                .put("marksPerOp", ours ? speed.marksPerOp() : Double.NaN, 7)
                 .put("checkedBlocks", checked.blocks());
     }
 }

@@ -3,6 +3,8 @@ package io.outboard.bench.threads;
 import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -46,6 +48,22 @@ public final class ThreadOptions {
     private int others;
 
     @Option(
+            names = "--launchers",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "On a GPU, threads that launch empty kernels without pause beside those that are measured;"
+                    + " a call of the driver may then take seconds. Default: ${DEFAULT-VALUE}.")
+    private int launchers;
+
+    @Option(
+            names = "--allocators",
+            paramLabel = "NAME,...",
+            split = ",",
+            description =
+                    "Of a thread profile or --sweep: pool, facade, cudaMalloc, cuMemAllocAsync. Default: all that there are.")
+    private @Nullable List<String> allocators;
+
+    @Option(
             names = "--memory",
             description = "Instead of time, measure what a pool holds when several threads share the operations of one"
                     + " trace, and when each does a trace of its own, beside what it holds with one thread.")
@@ -56,6 +74,14 @@ public final class ThreadOptions {
             paramLabel = "FILE",
             description = "With --memory: a recorded trace instead of a profile, as for replay.")
     private @Nullable Path trace;
+
+    @Option(
+            names = "--slack",
+            paramLabel = "SIZE",
+            description =
+                    "With --memory: what the pool may hold beyond what is in use rather than ask the device; may be 0."
+                            + " Default: a pool's.")
+    private @Nullable String slack;
 
     @Option(
             names = "--sweep",
@@ -78,11 +104,32 @@ public final class ThreadOptions {
         checkRange("--live", liveBlocks, 1, MOST_LIVE);
         checkRange("--round-ms", roundMillis, 1, 600_000);
         checkRange("--others", others, 0, MOST_OTHERS);
+        checkRange("--launchers", launchers, 0, MOST_OTHERS);
+        checkAllocators();
         if (memory && sweep) {
             throw new WrongUseException("--sweep=true must go without --memory");
         }
+        if (slack != null && !memory) {
+            throw new WrongUseException("--slack=" + slack + " must go with --memory");
+        }
+        slackBytes();
         if (trace != null && !memory) {
             throw new WrongUseException("--trace=" + trace + " must go with --memory");
+        }
+    }
+
+    /**
+     * Checks what depends on whether there is a GPU.
+     *
+     * @param gpu whether there is
+     * @throws WrongUseException that names option, value and rule
+     */
+    public void check(final boolean gpu) {
+        if (!gpu && launchers > 0) {
+            throw new WrongUseException("--launchers=" + launchers + " must be 0 without a GPU");
+        }
+        if (!gpu && !has(ThreadSettings.Kind.POOL)) {
+            throw new WrongUseException("--allocators must have pool without a GPU");
         }
     }
 
@@ -109,8 +156,22 @@ public final class ThreadOptions {
         return trace;
     }
 
+    /** Null for a pool's default. */
+    @Nullable
+    Long slackBytes() {
+        return slack == null ? null : slack.equals("0") ? Long.valueOf(0) : (Long) OptionValue.bytes("--slack", slack);
+    }
+
     int others() {
         return others;
+    }
+
+    int launchers() {
+        return launchers;
+    }
+
+    boolean has(final ThreadSettings.Kind kind) {
+        return allocators == null || allocators.contains(kind.label());
     }
 
     int liveBlocks() {
@@ -140,6 +201,18 @@ public final class ThreadOptions {
             throw new WrongUseException("--sizes=" + sizes + " must be MIN..MAX with MIN <= MAX <= 1 TiB");
         }
         return new long[] {smallest, largest};
+    }
+
+    private void checkAllocators() {
+        final List<String> names = Arrays.stream(ThreadSettings.Kind.values())
+                .filter(kind -> kind != ThreadSettings.Kind.BARE)
+                .map(ThreadSettings.Kind::label)
+                .toList();
+        for (final String name : allocators == null ? names : allocators) {
+            if (!names.contains(name)) {
+                throw new WrongUseException("--allocators=" + name + " must be one of: " + String.join(", ", names));
+            }
+        }
     }
 
     private static void checkRange(final String name, final long value, final long least, final long most) {

@@ -102,12 +102,13 @@ public final class ThreadProfileRun {
         final ThreadOptions options = request.options();
         out.printf(
                 Locale.ROOT,
-                "%s: blocks of %s to %s, %d live a thread, %d other threads%n%s%n%n",
+                "%s: blocks of %s to %s, %d live a thread, %d others, %d launchers%n%s%n%n",
                 profile.label(),
                 TextTable.plain(Units.bytes((double) options.smallestBytes())),
                 TextTable.plain(Units.bytes((double) options.largestBytes())),
                 options.liveBlocks(),
                 options.others(),
+                options.launchers(),
                 request.gpu() == null ? "no GPU, so addresses only and a device that is always idle" : request.gpu());
         new TextTable<ThreadFigures>()
                 .column("allocator", row -> row.settings().label())
@@ -122,6 +123,10 @@ public final class ThreadProfileRun {
                 .column("garbage/op", row -> Units.bytes(row.speed().gcBytesPerOp()))
                 .column("held", row -> held(row, row.speed().heldBytes()))
                 .column("peak held", row -> held(row, row.speed().peakHeldBytes()))
+                .column("ops/mark", row -> {
+                    final double marks = row.speed().marksPerOp();
+                    return Units.count(marks > 0 ? 1 / marks : Double.NaN);
+                })
                 .column("peak live", row -> Units.bytes((double) row.checked().peakLiveBytes()))
                 .column("checked", row -> Units.count((double) row.checked().blocks()))
                 .print(figures, out);

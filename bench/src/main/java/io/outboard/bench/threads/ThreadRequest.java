@@ -30,7 +30,10 @@ public record ThreadRequest(
         OutputOptions output,
         PrintWriter out) {
 
-    /** The settings for one number of threads: pools of each strategy and policy, on a GPU facades and the driver too. */
+    /**
+     * The settings for one number of threads: pools of each strategy and policy, on a GPU facades and the driver too, as far as they were
+     * asked for.
+     */
     List<ThreadSettings> settings(
             final ThreadProfile profile,
             final int count,
@@ -53,6 +56,7 @@ public record ThreadRequest(
                             regionBytes,
                             count,
                             options.others(),
+                            options.launchers(),
                             smallestBytes,
                             largestBytes,
                             liveBlocks,
@@ -64,6 +68,7 @@ public record ThreadRequest(
             all.add(all.get(0).of(ThreadSettings.Kind.CUDA_MALLOC));
             all.add(all.get(0).of(ThreadSettings.Kind.CU_MEM_ALLOC_ASYNC));
         }
+        all.removeIf(settings -> !options.has(settings.kind()));
         return all;
     }
 

@@ -25,17 +25,19 @@ class ThreadBenchGpuTest {
 
     @ParameterizedTest
     @CsvSource({
-        "POOL,STRICT",
-        "POOL,TRACKED",
-        "FACADE,STRICT",
-        "FACADE,STREAM_ORDERED",
-        "CUDA_MALLOC,STRICT",
-        "CU_MEM_ALLOC_ASYNC,STRICT"
+        "POOL,STRICT,0",
+        "POOL,TRACKED,0",
+        "FACADE,STRICT,0",
+        "FACADE,STRICT,2",
+        "FACADE,STREAM_ORDERED,0",
+        "CUDA_MALLOC,STRICT,0",
+        "CU_MEM_ALLOC_ASYNC,STRICT,0"
     })
-    void shouldServeEveryProfile(final ThreadSettings.Kind kind, final String policy) throws Exception {
+    void shouldServeEveryProfile(final ThreadSettings.Kind kind, final String policy, final int launchers)
+            throws Exception {
         for (final ThreadProfile profile : ThreadProfile.values()) {
             final ThreadSettings settings =
-                    new ThreadSettings(profile, kind, "tlsf", policy, 0, 0, 2, 0, 256, 1 << 20, 20, 20);
+                    new ThreadSettings(profile, kind, "tlsf", policy, 0, 0, 2, 0, launchers, 256, 1 << 20, 20, 20);
 
             assertTrue(ThreadBench.open(settings).checked().blocks() > 0, settings.toString());
             assertTrue(ThreadBench.open(settings).speed().opsPerSecond() > 0, settings.toString());

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>refuse.
  * </ol>
  *
- * <p>While requests wait, a new one goes to the queue at once. While a stream is captured nothing comes back, and nobody waits.
+ * <p>While requests wait, a new one may take what is free or can be taken anew, but nothing that comes back: for that it stands behind
+ * them. While a stream is captured nothing comes back, and nobody waits.
  * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves 3 and the wait out.
  *
  * <p>Safe for any number of threads.
@@ -98,6 +99,16 @@ final class AllocationSlowPath {
      * @throws BlockTableFullException if a block fits but the tables can't hold one more
      */
     long allocate(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        try {
+            return find(home, sizeBytes, alignmentBytes);
+        } catch (final StackOverflowError e) {
+            // Memory may be on its way, or a block that nobody gets.
+            arenas.breakage.cause = e;
+            throw e;
+        }
+    }
+
+    private long find(final Arena home, final long sizeBytes, final long alignmentBytes) {
         Arguments.checkSize(sizeBytes);
         Arguments.checkAlignment(alignmentBytes);
         arenas.checkOpen();
@@ -107,9 +118,10 @@ final class AllocationSlowPath {
             if (immediate) {
                 address = allocateImmediately(home, sizeBytes, alignmentBytes);
             } else {
-                if (!queue.isAhead()) {
-                    address = allocateUnqueued(home, sizeBytes, alignmentBytes);
-                }
+                // What comes back is for those who wait; what is taken anew isn't.
+                address = queue.isAhead()
+                        ? grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), true)
+                        : allocateUnqueued(home, sizeBytes, alignmentBytes);
                 if (address < 0) {
                     address = allocateQueued(home, sizeBytes, alignmentBytes);
                 }
@@ -226,6 +238,7 @@ final class AllocationSlowPath {
     private long awaitRoom(final WaitQueue.Request request) {
         PoolEvents.@Nullable SynchronisedEvent event = null;
         boolean interrupted = false;
+        long firstNumber = -1;
         try {
             while (true) {
                 queue.awaitTurn(request);
@@ -234,18 +247,23 @@ final class AllocationSlowPath {
                 }
                 arenas.checkOpen();
                 final long freesBefore = arenas.totals.frees();
-                if (arenas.totals.usedBytes() + request.sizeBytes > limitBytes
-                        && arenas.totals.frees() == freesBefore) {
-                    // What is in use leaves no room, whatever comes back.
-                    return Strategy.NO_SPACE;
-                }
-                final boolean finished = ask(arenas.closeAll());
+                final long number = arenas.closeAll();
+                firstNumber = firstNumber < 0 ? number : firstNumber;
+                final long usedBytes = arenas.totals.usedBytes();
+                final boolean quiet = arenas.totals.frees() == freesBefore;
+                final boolean finished = ask(number);
                 final long address =
                         arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, true);
                 if (address >= 0) {
                     return address;
                 }
                 if (finished ? arenas.totals.frees() == freesBefore : marks.isUnmarkable()) {
+                    return Strategy.NO_SPACE;
+                }
+                if (quiet
+                        && usedBytes + request.sizeBytes > limitBytes
+                        && arenas.progress().finished() >= firstNumber) {
+                    // Others go on freeing, but what is in use leaves no room.
                     return Strategy.NO_SPACE;
                 }
                 if (!finished) {

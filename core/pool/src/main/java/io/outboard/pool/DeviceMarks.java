@@ -20,9 +20,6 @@ final class DeviceMarks {
     /** Unfinished marks of all work: with so many, the next one waits for the oldest, and memory for a 32nd of the device's backlog. */
     static final int MOST_MARKS = 32;
 
-    /** The same of a stream. */
-    private static final int MOST_MARKS_OF_A_STREAM = 4;
-
     private final DeviceWork work;
     private final Progress progress;
     private final StreamLimbo streams;
@@ -41,6 +38,9 @@ final class DeviceMarks {
 
     /** A thread waits for it: that releases it. No mark if none does. */
     private long awaited = DeviceWork.NO_MARK;
+
+    /** It was found finished meanwhile. */
+    private boolean isAwaitedOver;
 
     /** What the last mark covers. Written under the lock. */
     private volatile long covered;
@@ -88,17 +88,6 @@ final class DeviceMarks {
         }
     }
 
-    /** Finds out about all marks, and makes none. */
-    void forgetFinished() {
-        asking.lock();
-        try {
-            removeFinished();
-        } finally {
-            asking.taken = false;
-        }
-        askStreams();
-    }
-
     private void removeFinished() {
         while (count > 0 && work.isFinished(marks[first])) {
             removeFirst();
@@ -133,7 +122,13 @@ final class DeviceMarks {
         progress.finish(covers[first]);
         first = (first + 1) % MOST_MARKS;
         count--;
-        if (mark != awaited) {
+        release(mark);
+    }
+
+    private void release(final long mark) {
+        if (mark == awaited) {
+            isAwaitedOver = true;
+        } else {
             work.release(mark);
         }
     }
@@ -155,11 +150,18 @@ final class DeviceMarks {
     private long beginAwait() {
         asking.lock();
         try {
-            if (count > 0 && awaited == DeviceWork.NO_MARK && !ended) {
-                awaited = marks[first];
-                return awaited;
+            if (awaited != DeviceWork.NO_MARK || ended) {
+                return DeviceWork.NO_MARK;
             }
-            return DeviceWork.NO_MARK;
+            long oldest = count > 0 ? covers[first] : Long.MAX_VALUE;
+            awaited = count > 0 ? marks[first] : DeviceWork.NO_MARK;
+            for (final StreamLimbo.Stream stream : streams.streams()) {
+                if (stream.marked > 0 && stream.covers[0] <= oldest) {
+                    oldest = stream.covers[0];
+                    awaited = stream.marks[0];
+                }
+            }
+            return awaited;
         } finally {
             asking.taken = false;
         }
@@ -169,8 +171,8 @@ final class DeviceMarks {
         asking.lock();
         try {
             awaited = DeviceWork.NO_MARK;
-            if (count == 0 || marks[first] != mark) {
-                // It was found finished meanwhile.
+            if (isAwaitedOver) {
+                isAwaitedOver = false;
                 work.release(mark);
             }
         } finally {
@@ -184,12 +186,14 @@ final class DeviceMarks {
     void mark(final StreamLimbo.Stream stream, final long handle) {
         asking.lock();
         try {
-            if (stream.marks.size() < MOST_MARKS_OF_A_STREAM && !ended) {
+            final int marked = stream.marked;
+            if (marked < StreamLimbo.MOST_MARKS && !ended) {
                 final long closed = progress.closed();
                 final long mark = work.mark(handle);
                 if (mark != DeviceWork.NO_MARK) {
-                    stream.marks.add(new long[] {closed, mark});
-                    stream.marked = stream.marks.size();
+                    stream.marks[marked] = mark;
+                    stream.covers[marked] = closed;
+                    stream.marked = marked + 1;
                 }
             }
         } finally {
@@ -203,8 +207,7 @@ final class DeviceMarks {
             if (stream.marked > 0) {
                 asking.lock();
                 try {
-                    while (!stream.marks.isEmpty()
-                            && work.isFinished(stream.marks.get(0)[1])) {
+                    while (stream.marked > 0 && work.isFinished(stream.marks[0])) {
                         removeFirst(stream);
                     }
                 } finally {
@@ -215,10 +218,13 @@ final class DeviceMarks {
     }
 
     private void removeFirst(final StreamLimbo.Stream stream) {
-        final long[] oldest = stream.marks.remove(0);
-        stream.finished = oldest[0];
-        stream.marked = stream.marks.size();
-        work.release(oldest[1]);
+        final long mark = stream.marks[0];
+        stream.finished = stream.covers[0];
+        final int left = stream.marked - 1;
+        System.arraycopy(stream.marks, 1, stream.marks, 0, left);
+        System.arraycopy(stream.covers, 1, stream.covers, 0, left);
+        stream.marked = left;
+        release(mark);
     }
 
     // The end
@@ -239,18 +245,24 @@ final class DeviceMarks {
     /** Nothing is marked from now on, and all marks are forgotten. */
     void end() {
         asking.lock();
+        ended = true;
+        asking.taken = false;
+        forgetAll();
+    }
+
+    /** Nothing waits for any mark. */
+    void forgetAll() {
+        asking.lock();
         try {
-            ended = true;
             while (count > 0) {
                 final long mark = marks[first];
                 first = (first + 1) % MOST_MARKS;
                 count--;
-                if (mark != awaited) {
-                    work.release(mark);
-                }
+                covered = progress.finished();
+                release(mark);
             }
             for (final StreamLimbo.Stream stream : streams.streams()) {
-                while (!stream.marks.isEmpty()) {
+                while (stream.marked > 0) {
                     removeFirst(stream);
                 }
             }

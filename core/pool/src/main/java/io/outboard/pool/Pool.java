@@ -319,8 +319,9 @@ public final class Pool implements AutoCloseable {
                 throw owner.refusal(segment, address);
             }
         }
-        if (owner.wantsAsking()) {
-            marks.ask(owner.asking());
+        if (owner.wantsAsking() && marks.ask(owner.asking())) {
+            // Now its blocks are released little by little.
+            owner.asking();
         }
         return sizeBytes;
     }
@@ -339,8 +340,15 @@ public final class Pool implements AutoCloseable {
     }
 
     private void freeOrdered(final Segment segment, final long address, final long stream) {
-        final StreamLimbo.Stream closed =
-                arenas.streams.free(segment, address, work.idOf(stream), arenas.slackBytes() / MARKED_SHARE);
+        final long id;
+        try {
+            id = work.idOf(stream);
+        } catch (final RuntimeException e) {
+            // It waits for all work instead.
+            segment.owner.free(segment, address);
+            throw e;
+        }
+        final StreamLimbo.Stream closed = arenas.streams.free(segment, address, id, arenas.slackBytes() / MARKED_SHARE);
         if (closed != null) {
             // Now, since the stream exists as long as this call: later there may be another with its handle.
             marks.mark(closed, stream);
@@ -452,15 +460,29 @@ public final class Pool implements AutoCloseable {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
-        if (arenas.totals.heldBytes() > bytes && !marks.isCapturing()) {
-            if (policy != ReusePolicy.IMMEDIATE) {
-                marks.ask(arenas.closeAll());
-                marks.forgetFinished();
-            }
-            arenas.releaseAll();
-            growth.trimTo(bytes, marks::isCapturing);
+        try {
+            giveBack(bytes);
+        } catch (final StackOverflowError e) {
+            // Memory may be on its way.
+            arenas.breakage.cause = e;
+            throw e;
         }
         return arenas.totals.heldBytes();
+    }
+
+    private void giveBack(final long bytes) {
+        if (arenas.totals.heldBytes() > bytes && !marks.isCapturing()) {
+            if (policy != ReusePolicy.IMMEDIATE) {
+                final long number = arenas.closeAll();
+                marks.askStreams();
+                marks.ask(number);
+            }
+            arenas.releaseAll();
+            if (arenas.totals.limboBytes() == 0) {
+                marks.forgetAll();
+            }
+            growth.trimTo(bytes, marks::isCapturing);
+        }
     }
 
     /**
@@ -479,9 +501,7 @@ public final class Pool implements AutoCloseable {
         final Failures failures = new Failures();
         failures.attempt(slowPath::end);
         failures.attempt(diagnosis::reportLeft);
-        if (policy != ReusePolicy.IMMEDIATE) {
-            failures.attempt(marks::await);
-        }
+        failures.attempt(marks::await);
         failures.attempt(marks::end);
         failures.attempt(growth::end);
         failures.attempt(this::hide);
@@ -607,7 +627,6 @@ public final class Pool implements AutoCloseable {
     int arenaCount() {
         return arenas.count();
     }
-
 
     // Own threads, and what shows the pool
 

@@ -5,10 +5,15 @@ import io.outboard.core.StrategyOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** Describes a {@link Pool}. Confined to one thread. */
 public final class PoolBuilder {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
+
+    private static final AtomicBoolean HAS_TOLD_OF_TRACKED = new AtomicBoolean();
 
     /** What the tables of one region can hold at all. */
     private static final int MOST_BLOCKS = 1 << 26;
@@ -299,6 +304,9 @@ public final class PoolBuilder {
         if (source instanceof DeviceMemorySource && policy != ReusePolicy.IMMEDIATE && work == DeviceWork.NONE) {
             throw new IllegalArgumentException(
                     "newWork=NONE must be what the device has finished, with newPolicy=" + policy + " over a device");
+        }
+        if (policy == ReusePolicy.TRACKED && !HAS_TOLD_OF_TRACKED.getAndSet(true)) {
+            LOGGER.log(System.Logger.Level.WARNING, "the reuse policy tracked is an older name of strict");
         }
         final Pool pool = new Pool(this);
         pool.start();

@@ -7,25 +7,19 @@ package io.outboard.pool;
 public enum ReusePolicy {
 
     /**
-     * After the whole device has been synchronised: as safe as {@code cudaFree}. Freed blocks wait in limbo and come back
-     * in batches, one synchronisation for all, when the pool needs them or limbo passes a limit that was set; ahead of need, by a
-     * thread of the pool's own, where {@link DeviceWork#isGuarded} allows it. Where these waits are long the pool grows
-     * instead, see {@link Pool}. While a stream is captured into a graph nothing is
-     * synchronised, since that would break the capture.
+     * After all work that was submitted to the device before the block was freed, on any stream: as safe as {@code cudaFree}.
+     * Freed blocks wait in limbo, in batches. A mark of the device's work covers all batches that were closed before; when it has
+     * finished, they come back. The pool asks when much is in limbo, and when it needs memory, and hardly anything waits, see {@link Pool}.
+     * While a stream is captured into a graph nothing is marked, since that would break the capture, and nothing comes back.
      */
     STRICT,
 
-    /**
-     * After all work that was submitted before the free to any stream that the pool knows of, found out by events: as
-     * safe as {@link #STRICT} as long as the pool knows all streams, and nothing blocks, except when memory would be
-     * exhausted otherwise: then it waits for one batch of frees after another until the request is served; and once after
-     * a stream was destroyed while one was captured into a graph.
-     */
+    /** The same as {@link #STRICT}: an older name, which is logged once. */
     TRACKED,
 
     /**
      * {@link Pool#allocateAsync} and {@link Pool#freeAsync} as the driver's asynchronous pools: at once on the stream that
-     * a block was freed on, after an event on others. {@link Pool#free} is as with {@link #TRACKED}.
+     * a block was freed on, after a mark of that stream's work on others. {@link Pool#free} is as with {@link #STRICT}.
      */
     STREAM_ORDERED,
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * them at random moments. Kernels are known by their number in their stream, from 1; handles of streams are 0, 1, 2 and so on, their
  * numbers others. Safe for any number of threads, also virtual ones: nothing waits in a monitor.
  */
-final class BusyDevice implements DeviceWork, AutoCloseable {
+final class BusyDevice implements DeviceWork {
 
     /** Numbers of streams differ from their handles. */
     private static final long FIRST_ID = 1000;
@@ -126,8 +126,7 @@ final class BusyDevice implements DeviceWork, AutoCloseable {
     }
 
     /** Ends when all kernels have. */
-    @Override
-    public void close() throws InterruptedException {
+    void close() throws InterruptedException {
         waitFor(allWork());
         closed = true;
         thread.join();

@@ -3,16 +3,17 @@ package io.outboard.cuda.facade;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
+import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaContext;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.function.IntSupplier;
 import jcuda.runtime.cudaError;
-import org.jspecify.annotations.Nullable;
 
 /** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. */
 final class ContextPool {
@@ -25,87 +26,72 @@ final class ContextPool {
     /** Stands for one that the driver mustn't try, since the memory is another process's to lend. */
     static final long REFUSED = -1;
 
-    private final CudaCalls calls;
+    /** Above it addresses are the driver's business: it refuses. No device has so much, and no sum overflows. */
+    private static final long MOST_BYTES = 1L << 48;
+
+    /** A page of the driver's. */
+    private static final long WARM_BYTES = 2L << 20;
+
+    private final CudaContext context;
     private final ContextMemorySource source;
-    private final int device;
-    private final long context;
-    private final StreamCaptures captures;
     private final ContextWork work;
-    private final ReusePolicy policy;
-    private final boolean freeIsBarrier;
     private final Pool pool;
+    private final boolean marks;
+    private final boolean freeIsBarrier;
     private volatile long pitchUnitBytes;
     private volatile boolean live = true;
 
     /** Whether the log has why leased memory ran out. */
     private volatile boolean hasTold;
 
-    /**
-     * The context is current on the calling thread.
-     *
-     * @param name of the pool, to which a number is added if another has it; null for none
-     * @param source in the context; it is the caller's if this fails
-     */
     ContextPool(
-            final @Nullable String name,
-            final CudaCalls calls,
+            final CudaContext context,
             final ContextMemorySource source,
-            final int device,
-            final long context,
-            final StreamCaptures captures,
+            final ContextWork work,
+            final Pool pool,
             final PoolOptions options) {
-        this.source = source;
-        this.calls = calls;
-        this.device = device;
         this.context = context;
-        this.captures = captures;
-        policy = options.reuse();
+        this.source = source;
+        this.work = work;
+        this.pool = pool;
+        marks = options.reuse() != ReusePolicy.IMMEDIATE;
         freeIsBarrier = options.freeIsBarrier();
-        // A program that is told to create and destroy its streams by the facade does so; others may not.
-        work = new ContextWork(calls, context, captures, marks());
-        pool = PoolMaker.pool(name, source, work, options);
     }
 
     int device() {
-        return device;
+        return context.device();
     }
 
     long context() {
-        return context;
+        return context.handle();
     }
 
     public Pool pool() {
         return pool;
     }
 
-    /** False once the context, and with it all memory, is gone. */
-    boolean isLive() {
-        return live;
-    }
-
-    /** Whether its own threads may have something to do in a context. */
-    boolean works(final long there) {
-        return there == context || work.owes(there);
-    }
-
-    /** Memory that grew in place belongs to no context: it goes back here. */
-    void end() {
-        live = false;
-        pool.endThreads();
-        try {
-            source.contextEnded();
-        } catch (final CudaFailureException e) {
-            LOGGER.log(System.Logger.Level.WARNING, "memory of a context that has ended could not be given back", e);
+    /**
+     * Does once what the first allocation would wait for: loads and links the classes of a pool, by one over mere numbers, and has the driver
+     * map memory. Nothing of that waits for the device, and nothing of it stays.
+     */
+    void warm() {
+        try (Pool numbers = Pool.over(new VirtualMemorySource())
+                .limitBytes(WARM_BYTES)
+                .firstRegionBytes(WARM_BYTES)
+                .reuse(ReusePolicy.STRICT, work)
+                .build()) {
+            numbers.free(numbers.allocate(1));
+            numbers.trimTo(0);
         }
-    }
-
-    /** Lets another device read and write all memory, now and later. */
-    void show(final int viewer) {
-        source.show(viewer);
-    }
-
-    void hide(final int viewer) {
-        source.hide(viewer);
+        if (!source.isLeased()) {
+            source.reserve(WARM_BYTES, WARM_BYTES).ifPresent(region -> {
+                final long[] begin = {region.region().address()};
+                try (region) {
+                    region.commit(begin[0], WARM_BYTES, WARM_BYTES);
+                    region.giveBack(begin, 1);
+                }
+            });
+        }
     }
 
     // Memory
@@ -114,132 +100,118 @@ final class ContextPool {
     public long allocate(final long sizeBytes) {
         try {
             return pool.allocate(sizeBytes);
-        } catch (final DeviceOutOfMemoryException e) {
-            return outOfMemory(e);
-        } catch (final BlockTableFullException | CudaFailureException e) {
-            return NOT_SERVED;
-        } catch (final IllegalStateException e) {
-            return ended(e);
+        } catch (final RuntimeException e) {
+            return notServed(e);
         }
     }
 
-    /** The same for work on one stream, the default one or one that is known. */
+    /** The same for work on a stream of this context. */
     long allocateAsync(final long sizeBytes, final long stream) {
         try {
-            if (isCaptured(stream)) {
-                // The driver makes the allocation part of the graph, with an address that belongs to the graph.
-                return NOT_SERVED;
+            // For a captured one the driver makes the allocation part of the graph, with an address that belongs to the
+            // graph.
+            return isCaptured(stream, context()) ? NOT_SERVED : pool.allocateAsync(sizeBytes, stream);
+        } catch (final RuntimeException e) {
+            return notServed(e);
+        }
+    }
+
+    private long notServed(final RuntimeException e) {
+        if (e instanceof DeviceOutOfMemoryException && source.isLeased()) {
+            // What a quota refuses the driver would take beside the lender's back. The program sees a code; why, the
+            // log says once.
+            if (!hasTold) {
+                hasTold = true;
+                final Throwable refusal = e.getCause() == null ? e : e.getCause();
+                LOGGER.log(System.Logger.Level.WARNING, "leased memory has run out: {0}", refusal.getMessage());
             }
-            return pool.allocateAsync(sizeBytes, stream);
-        } catch (final DeviceOutOfMemoryException e) {
-            return outOfMemory(e);
-        } catch (final BlockTableFullException | CudaFailureException e) {
-            return NOT_SERVED;
-        } catch (final IllegalStateException e) {
-            return ended(e);
+            return REFUSED;
         }
-    }
-
-    /** What a quota refuses the driver would take beside the lender's back. The program sees a code; why, the log says once. */
-    private long outOfMemory(final DeviceOutOfMemoryException e) {
-        if (!source.isLeased()) {
+        if (e instanceof DeviceOutOfMemoryException
+                || e instanceof BlockTableFullException
+                || e instanceof CudaFailureException
+                || isEnded(e)) {
             return NOT_SERVED;
         }
-        if (!hasTold) {
-            hasTold = true;
-            final Throwable refusal = e.getCause() == null ? e : e.getCause();
-            LOGGER.log(System.Logger.Level.WARNING, "leased memory has run out: {0}", refusal.getMessage());
-        }
-        return REFUSED;
+        throw e;
     }
 
-    /** Another thread has ended the context while this one was on its way: the driver says so. */
-    private long ended(final IllegalStateException e) {
-        if (live) {
-            throw e;
-        }
-        return NOT_SERVED;
+    /** Whether another thread has ended the context while this one was on its way. */
+    private boolean isEnded(final RuntimeException e) {
+        return !live && e instanceof IllegalStateException;
     }
 
-    /** CUDA's code for giving back what starts at an address in this pool; a barrier, if frees are to be. */
+    /** CUDA's code for freeing what starts at an address in this pool; a barrier, if frees are to be. */
     int free(final long address) {
-        final int code = giveBack(address);
-        return code == CudaCalls.SUCCESS && freeIsBarrier ? synchronize() : code;
-    }
-
-    /** Not during a capture, which CUDA's own free would break. */
-    private int synchronize() {
-        try {
-            if (!work.isCapturing()) {
-                work.synchronize();
-            }
-            return CudaCalls.SUCCESS;
-        } catch (final CudaFailureException e) {
-            return e.code();
-        }
-    }
-
-    private int giveBack(final long address) {
         try {
             pool.free(address);
-            return CudaCalls.SUCCESS;
-        } catch (final InvalidAddressException e) {
-            return cudaError.cudaErrorInvalidValue;
-        } catch (final CudaFailureException e) {
-            // An earlier kernel failed, as a rule, which the driver's own calls report from now on, too.
-            return e.code();
-        }
-    }
-
-    /** The same for memory that only work on one stream uses, the default one of this context or one that is known. */
-    int freeAsync(final long address, final long stream) {
-        try {
-            if (isCaptured(stream)) {
-                // The block would be free again after each launch of the graph, which nobody here hears of.
-                return cudaError.cudaErrorStreamCaptureUnsupported;
+            if (freeIsBarrier) {
+                work.awaitAll();
             }
-            pool.freeAsync(address, stream);
             return CudaCalls.SUCCESS;
-        } catch (final InvalidAddressException e) {
-            return cudaError.cudaErrorInvalidValue;
-        } catch (final CudaFailureException e) {
-            return e.code();
+        } catch (final RuntimeException e) {
+            return codeOf(e);
         }
     }
 
     /**
-     * The same for any other stream: of another context, or one that nobody told of. Its handle means nothing to the pool,
-     * which may see it again for another stream, so all work has to wait for what is on it by now.
+     * The same for memory that only work on one stream uses, and no barrier.
+     *
+     * @param home the stream's context; 0 for the default stream of a thread that has none, and so no work on it
      */
-    int freeAfterOther(final long address, final long stream) {
-        final long[] home = new long[1];
-        final int unknown = calls.streamContext(home, stream);
-        if (unknown != CudaCalls.SUCCESS) {
-            return unknown;
-        }
-        int code = CudaCalls.SUCCESS;
-        // A thread without a context has no work on its default stream.
-        if (home[0] != 0) {
-            try {
-                if (captures.any() && work.isCapturing(stream, home[0])) {
-                    return cudaError.cudaErrorStreamCaptureUnsupported;
-                }
-                if (marks() || (policy == ReusePolicy.STRICT && home[0] != context)) {
-                    work.cover(stream, home[0]);
-                }
-            } catch (final CudaFailureException e) {
-                // The work owes that; the block isn't lost.
-                code = e.code();
+    int freeAsync(final long address, final long stream, final long home) {
+        try {
+            if (home != 0 && isCaptured(stream, home)) {
+                // The block would be free again after each launch of the graph, which nobody here hears of.
+                return cudaError.cudaErrorStreamCaptureUnsupported;
             }
+            if (home == context()) {
+                pool.freeAsync(address, stream);
+                return CudaCalls.SUCCESS;
+            }
+            if (marks && home != 0) {
+                work.add(home);
+            }
+            pool.free(address);
+            return CudaCalls.SUCCESS;
+        } catch (final RuntimeException e) {
+            return codeOf(e);
         }
-        final int freed = giveBack(address);
-        return freed == CudaCalls.SUCCESS ? code : freed;
+    }
+
+    private boolean isCaptured(final long stream, final long home) {
+        return context.captures().any() && work.isCapturing(home, stream);
+    }
+
+    /** A failure of CUDA's is an earlier kernel's, as a rule, which the driver's own calls report from now on, too. */
+    private static int codeOf(final RuntimeException e) {
+        if (e instanceof InvalidAddressException) {
+            return cudaError.cudaErrorInvalidValue;
+        }
+        if (e instanceof final CudaFailureException failure) {
+            return failure.code();
+        }
+        throw e;
     }
 
     /** What can be had from here and from the device, which reports so much as free; of a lender's no more than that may lend. */
     long withUnused(final long deviceBytes) {
         final long moreBytes = source.isLeased() ? Math.min(deviceBytes, source.availableBytes()) : deviceBytes;
         return moreBytes + pool.statistics().freeBytes() + pool.statistics().limboBytes();
+    }
+
+    /** Asks the driver for memory; where it has nothing left, once more without what the pool holds and doesn't use. The context is current. */
+    int allocateByDriver(final boolean keepsLastError, final IntSupplier call) {
+        final int code = StreamCaptures.relaxed(context.calls(), call);
+        if (code != cudaError.cudaErrorMemoryAllocation || !giveBackUnused()) {
+            return code;
+        }
+        final int second = StreamCaptures.relaxed(context.calls(), call);
+        if (second == CudaCalls.SUCCESS && keepsLastError) {
+            // The program knows nothing of the first attempt.
+            context.calls().clearLastError();
+        }
+        return second;
     }
 
     /** Gives regions without a block in use back to the driver. True if there were any. */
@@ -257,98 +229,79 @@ final class ContextPool {
         }
     }
 
-    /**
-     * What pitches are multiples of, as the driver shows it for a width of one byte.
-     *
-     * @return bytes, a power of two; 0 if the driver fails
-     */
-    long pitchUnitBytes() {
+    /** The pitch of a row that the pool is to serve, 512 bytes, say, for widths from 1 to 512; 0 if the driver is to. The context is current. */
+    long pitchOf(final long widthBytes, final long rows) {
+        if (widthBytes <= 0 || rows <= 0 || widthBytes > Integer.MAX_VALUE - 4096) {
+            return 0;
+        }
         if (pitchUnitBytes == 0) {
             pitchUnitBytes = askPitch();
         }
-        return pitchUnitBytes;
+        final long pitchBytes = (widthBytes + pitchUnitBytes - 1) & -pitchUnitBytes;
+        return pitchBytes == 0 || rows > MOST_BYTES / pitchBytes ? 0 : pitchBytes;
     }
 
+    /** What pitches are multiples of, as the driver shows it for a width of one byte: a power of two; 0 if it fails. */
     private long askPitch() {
+        final CudaCalls calls = context.calls();
         final long[] address = new long[1];
         final long[] pitchBytes = new long[1];
-        final int code = relaxed(() -> {
+        final int code = StreamCaptures.relaxed(calls, () -> {
             final int taken = calls.allocatePitch(address, pitchBytes, 1, 1);
             return taken == CudaCalls.SUCCESS ? calls.release(address[0]) : taken;
         });
         return code == CudaCalls.SUCCESS && Long.bitCount(pitchBytes[0]) == 1 ? pitchBytes[0] : 0;
     }
 
-    /** Calls the driver so that a stream that is captured meanwhile doesn't mind. The context is current. */
-    int relaxed(final IntSupplier call) {
-        return StreamCaptures.relaxed(calls, call);
+    // Contexts
+
+    /** False once the context, and with it all memory, is gone. */
+    boolean isLive() {
+        return live;
     }
 
-    void clearLastError() {
-        calls.clearLastError();
+    /** Lets another context's device read and write all memory, now and later; its work is waited for from now on. */
+    void show(final long viewer, final int viewerDevice) {
+        cover(viewer);
+        source.show(viewerDevice);
     }
 
-    // Streams
-
-    void streamCreated(final long stream) {
-        work.add(stream);
+    void hide(final int viewerDevice) {
+        source.hide(viewerDevice);
     }
 
-    boolean knows(final long stream) {
-        return work.knows(stream);
-    }
-
-    /** It is another context's; one of that handle must have been destroyed without a word. */
-    void streamIsOthers(final long stream) {
-        if (work.knows(stream)) {
-            work.remove(stream);
-            try {
-                // Whatever was freed on it is marked with all streams.
-                pool.streamEnds(stream);
-            } catch (final CudaFailureException e) {
-                // It will be later.
-                return;
-            }
+    /** Work in another context may use the memory. */
+    void cover(final long other) {
+        if (marks && other != context()) {
+            work.add(other);
         }
     }
 
-    /** A stream is about to be destroyed, if it is one of this context. */
-    void streamEnds(final long stream) {
-        if (stream == ContextWork.DEFAULT_STREAM || !work.knows(stream)) {
+    /** Ends a context by a call, or another one's, while no thread of the pool's own is in one. */
+    void whileThreadsRest(final Runnable action) {
+        pool.whileThreadsRest(() -> work.whileThreadsRest(action));
+    }
+
+    /** Memory that grew in place belongs to no context: it goes back here. */
+    void contextEnded(final long gone) {
+        work.contextEnded(gone);
+        if (gone != context()) {
             return;
         }
+        live = false;
+        pool.endThreads();
         try {
-            if (marks()) {
-                cover(stream);
-            }
+            source.contextEnded();
         } catch (final CudaFailureException e) {
-            // What waits for a mark gets a later one, of all work. Or the context is broken; then nothing comes out of
-            // limbo any more.
-            return;
-        } finally {
-            work.remove(stream);
+            LOGGER.log(System.Logger.Level.WARNING, "memory of a context that has ended could not be given back", e);
         }
     }
 
-    private void cover(final long stream) {
-        try {
-            work.cover(stream);
-        } finally {
-            // Whatever happens, as nothing may be marked on that handle any more.
-            pool.streamEnds(stream);
-        }
-    }
-
-    /** Another context is gone. */
-    void otherContextEnded(final long other) {
-        work.contextEnded(other);
-    }
-
-    private boolean isCaptured(final long stream) {
-        return captures.any() && work.isCapturing(stream, context);
-    }
-
-    private boolean marks() {
-        return policy == ReusePolicy.TRACKED || policy == ReusePolicy.STREAM_ORDERED;
+    /** Ends a pool that was made early and never used. */
+    void discard() {
+        live = false;
+        pool.close();
+        source.close();
+        work.close();
     }
 }

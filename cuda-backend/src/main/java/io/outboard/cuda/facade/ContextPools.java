@@ -1,6 +1,7 @@
 package io.outboard.cuda.facade;
 
 import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaContext;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.LeasedMemory;
@@ -23,7 +24,7 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facade's pools, one for each CUDA context, made on first use, and which of them each thread uses.
+ * The facade's pools, one for each CUDA context, made when that is chosen or first used, and which of them each thread uses.
  *
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
  * another; of a virtual thread each time, since its current device is that of the thread that carries it. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
@@ -32,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Not for applications.
  */
 public final class ContextPools {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
     /** No device's number: there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
@@ -61,9 +64,12 @@ public final class ContextPools {
     private volatile ContextPool[] pools = {};
 
     /** Guarded by the monitor. */
-    private final ContextViews views = new ContextViews();
+    private final ContextViews views = new ContextViews(this);
 
-    /** Of pools whose context is gone. Guarded by the monitor. */
+    /** What is kept of a pool whose context is gone. */
+    private record EndedPool(int device, PoolStatistics statistics) {}
+
+    /** Guarded by the monitor. */
     private final List<EndedPool> history = new ArrayList<>();
 
     private @Nullable PoolOptions options;
@@ -80,9 +86,6 @@ public final class ContextPools {
      * No pools yet.
      *
      * @param family what the names of pools begin with, and what their device follows; null for none
-     * @param loader of CUDA
-     * @param virtualMemory what regions grow in place by, or nothing
-     * @param lender what leased memory comes from, if options say so
      * @param defaults options unless others are configured, asked for when the first pool is made
      */
     public ContextPools(
@@ -102,14 +105,16 @@ public final class ContextPools {
     }
 
     /**
-     * For pools that are made from now on.
+     * For pools that are made from now on. Those that were made early, and never used, are made anew.
      *
-     * @throws IllegalStateException if there is a pool already
+     * @throws IllegalStateException if memory has been asked for already
      */
     public synchronized void configure(final PoolOptions newOptions) {
-        if (pools.length > 0) {
+        if (Arrays.stream(pools).anyMatch(pool -> pool.pool().statistics().allocations() > 0)) {
             throw new IllegalStateException("options must be set before device memory is first asked for");
         }
+        Arrays.stream(pools).forEach(ContextPool::discard);
+        pools = new ContextPool[0];
         options = newOptions;
     }
 
@@ -125,6 +130,22 @@ public final class ContextPools {
     @Nullable
     ContextPool ofDriver() {
         return ofThread(false);
+    }
+
+    /**
+     * Makes the pool of the calling thread's context early, if it has a context: what it takes to make one starves beside threads that launch,
+     * and the first allocation shouldn't wait for it. What fails fails again when memory is asked for, and is told then.
+     */
+    void prepare() {
+        final int before = pools.length;
+        try {
+            final ContextPool pool = ofDriver();
+            if (pool != null && pools.length > before && !captures.any()) {
+                pool.warm();
+            }
+        } catch (final RuntimeException | LinkageError e) {
+            LOGGER.log(System.Logger.Level.DEBUG, "a pool can't be made yet", e);
+        }
     }
 
     /** The thread uses another device or context from now on. */
@@ -184,20 +205,33 @@ public final class ContextPools {
     }
 
     private synchronized ContextPool pool(final CudaCalls calls, final int device, final long context) {
-        for (final ContextPool pool : pools) {
-            if (pool.context() == context) {
-                return pool;
-            }
+        final ContextPool there = inContext(context);
+        if (there != null) {
+            return there;
         }
         if (options == null) {
             options = defaults.get();
         }
         final ContextPool added = maker.make(
-                family == null ? null : family + "-device" + device, calls, device, context, captures, options);
-        views.showTo(added);
+                family == null ? null : family + "-device" + device,
+                new CudaContext(calls, context, device, captures),
+                options);
+        try {
+            views.showTo(added);
+            for (final ContextPool pool : pools) {
+                if (pool.device() == device) {
+                    // What grows in place is no context's own.
+                    pool.cover(context);
+                    added.cover(pool.context());
+                }
+            }
+        } catch (final CudaFailureException e) {
+            added.discard();
+            throw e;
+        }
         final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
         all[all.length - 1] = added;
-        // Release; pairs with the acquire in those who look for an address, a device or a stream.
+        // Release; pairs with the acquire in those who look for an address, a device or a context.
         pools = all;
         return added;
     }
@@ -220,9 +254,7 @@ public final class ContextPools {
         return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
     }
 
-    /**
-     * Makes or ends a context and finds out which, while no other thread does through the facades: CUDA uses handles again.
-     */
+    /** Makes or ends a context and finds out which, while no other thread does through the facades: CUDA uses handles again. */
     int exclusively(final IntSupplier call) {
         contextLock.lock();
         try {
@@ -246,17 +278,16 @@ public final class ContextPools {
         return code;
     }
 
-    /** Calls what may end a context; no thread of a pool's own is there meanwhile, as CUDA demands. */
+    /** Calls what may end a context; nobody works there for a pool meanwhile, as CUDA demands. */
     int end(final long context, final IntSupplier call) {
         final int[] code = new int[1];
         Runnable action = () -> code[0] = call.getAsInt();
         for (final ContextPool pool : pools) {
-            if (pool.works(context)) {
-                final Runnable within = action;
-                action = () -> pool.pool().whileThreadsRest(within);
-            }
+            final Runnable within = action;
+            action = () -> pool.whileThreadsRest(within);
         }
-        action.run();
+        // First, so that threads that wait for the device stop that.
+        captures.whileEnding(action);
         return code[0];
     }
 
@@ -290,24 +321,21 @@ public final class ContextPools {
     /** The one that was made first, should the device have several contexts; null if none was. */
     @Nullable
     ContextPool ofDevice(final int device) {
-        for (final ContextPool pool : pools) {
-            if (pool.device() == device) {
-                return pool;
-            }
-        }
-        return null;
+        return Arrays.stream(pools)
+                .filter(pool -> pool.device() == device)
+                .findFirst()
+                .orElse(null);
     }
 
     public Optional<Pool> poolOf(final int device) {
-        final ContextPool pool = ofDevice(device);
-        return pool == null ? Optional.empty() : Optional.of(pool.pool());
+        return Optional.ofNullable(ofDevice(device)).map(ContextPool::pool);
     }
 
-    /** The one that was told of a stream; null if none was. */
+    /** Null if there is none. */
     @Nullable
-    ContextPool ofStream(final long stream) {
+    ContextPool inContext(final long context) {
         for (final ContextPool pool : pools) {
-            if (pool.knows(stream)) {
+            if (pool.context() == context) {
                 return pool;
             }
         }
@@ -326,11 +354,7 @@ public final class ContextPools {
         return all;
     }
 
-    /**
-     * The current context's work reads and writes another's memory, or not any more, as CUDA knows already: that of pools it doesn't.
-     *
-     * @return a code: not success if the driver fails
-     */
+    /** The current context's work reads and writes another's memory, or not any more, as CUDA knows already: that of pools it doesn't. */
     synchronized int changeView(final long context, final boolean shown) {
         final int device = currentDevice();
         final long viewer = contextOf(0);
@@ -338,7 +362,7 @@ public final class ContextPools {
             return cudaError.cudaErrorInvalidDevice;
         }
         try {
-            views.change(pools, context, viewer, device, shown);
+            views.change(context, viewer, device, shown);
             return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             return e.code();
@@ -352,35 +376,16 @@ public final class ContextPools {
 
     /** A context is gone, and its memory, streams and events with it. */
     synchronized void contextEnded(final long context) {
+        final ContextPool own = inContext(context);
+        if (own != null) {
+            history.add(new EndedPool(own.device(), own.pool().statistics()));
+        }
         for (final ContextPool pool : pools) {
-            if (pool.context() == context) {
-                history.add(new EndedPool(pool.device(), pool.pool().statistics()));
-                pool.end();
-            } else {
-                pool.otherContextEnded(context);
-            }
+            pool.contextEnded(context);
         }
         captures.contextEnded(context);
-        views.forget(pools, context);
+        views.forget(context);
         ended.add(context);
         pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
-    }
-
-    /** A stream is there in a pool's context, perhaps with the handle of one that was another's. */
-    void streamCreated(final ContextPool created, final long stream) {
-        for (final ContextPool pool : pools) {
-            if (pool != created) {
-                pool.streamIsOthers(stream);
-            }
-        }
-        created.streamCreated(stream);
-    }
-
-    /** A stream is about to be destroyed. */
-    void streamEnds(final long stream) {
-        for (final ContextPool pool : pools) {
-            pool.streamEnds(stream);
-        }
-        captures.ended(stream);
     }
 }

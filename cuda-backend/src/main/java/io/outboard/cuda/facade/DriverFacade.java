@@ -1,10 +1,9 @@
 package io.outboard.cuda.facade;
 
 import io.outboard.core.InvalidAddressException;
-import io.outboard.cuda.memory.ContextWork;
+import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.DevicePointers;
 import java.util.function.IntSupplier;
-import java.util.function.LongToIntFunction;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -16,33 +15,22 @@ import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
 /** {@code OutboardDriver} over any pools and any CUDA; that class documents each function. Not for applications. */
-public class DriverFacade {
-
-    private static final int OUT_OF_MEMORY = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-
-    private final ContextPools pools;
-    private final PooledCalls calls;
+public class DriverFacade extends PooledCalls {
 
     public DriverFacade(final ContextPools pools) {
-        this.pools = pools;
-        calls = new PooledCalls(pools, CUresult::stringFor, false);
-    }
-
-    public void setExceptionsEnabled(final boolean enabled) {
-        calls.enableExceptions(enabled);
-        originalSetExceptionsEnabled(enabled);
+        super(pools, CUresult::stringFor, false);
     }
 
     // Memory
 
     public int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
         final ContextPool pool = pools.ofDriver();
-        final int served = calls.allocate(pool, dptr, bytesize);
-        if (served != PooledCalls.ASK_DRIVER) {
-            return calls.result(served);
+        final long address = pool == null || dptr == null || bytesize <= 0 ? 0 : pool.allocate(bytesize);
+        if (address > ContextPool.NOT_SERVED) {
+            DevicePointers.set(dptr, address);
+            return CudaCalls.SUCCESS;
         }
-        return calls.result(
-                calls.allocateByDriver(pool, dptr, OUT_OF_MEMORY, () -> originalCuMemAlloc(dptr, bytesize)));
+        return allocated(address, pool, dptr, () -> originalCuMemAlloc(dptr, bytesize));
     }
 
     public int cuMemAllocPitch(
@@ -51,75 +39,64 @@ public class DriverFacade {
             final long widthInBytes,
             final long height,
             final int elementSizeBytes) {
-        final ContextPool pool = pools.ofDriver();
-        final boolean ordinary =
-                pPitch != null && (elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16);
-        final long pitchBytes = ordinary ? calls.pitchOf(pool, widthInBytes, height) : 0;
-        if (pitchBytes > 0) {
-            final int served = calls.allocate(pool, dptr, pitchBytes * height);
-            pPitch[0] = served == CUresult.CUDA_SUCCESS ? pitchBytes : pPitch[0];
-            if (served != PooledCalls.ASK_DRIVER) {
-                return calls.result(served);
-            }
-        }
-        return calls.result(calls.allocateByDriver(
-                pool,
+        final boolean ordinary = elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16;
+        return allocateRows(
+                pools.ofDriver(),
                 dptr,
-                OUT_OF_MEMORY,
-                () -> originalCuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes)));
+                pPitch,
+                ordinary ? widthInBytes : 0,
+                height,
+                () -> originalCuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes));
     }
 
     public int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
-        final long stream = PooledCalls.handleOf(hStream);
-        // The memory is to be of the stream's context, whichever is current. Of other streams the driver knows it.
-        final ContextPool pool = stream == ContextWork.DEFAULT_STREAM ? pools.ofDriver() : pools.ofStream(stream);
-        if (pool != null && dptr != null && hStream != null && bytesize > 0) {
-            final int served = PooledCalls.allocated(pool.allocateAsync(bytesize, stream), dptr);
-            if (served != PooledCalls.ASK_DRIVER) {
-                return calls.result(served);
-            }
+        final long stream = handleOf(hStream);
+        // The memory is to be of the stream's context, whichever is current.
+        final ContextPool pool = stream == 0 ? pools.ofDriver() : pools.inContext(pools.contextOf(stream));
+        final long address = pool == null || dptr == null || hStream == null || bytesize <= 0
+                ? ContextPool.NOT_SERVED
+                : pool.allocateAsync(bytesize, stream);
+        if (address > ContextPool.NOT_SERVED) {
+            DevicePointers.set(dptr, address);
+            return CudaCalls.SUCCESS;
         }
-        return calls.result(calls.allocateByDriver(
+        return allocated(
+                address,
                 pool == null ? pools.ofDriver() : pool,
                 dptr,
-                OUT_OF_MEMORY,
-                () -> originalCuMemAllocAsync(dptr, bytesize, hStream)));
+                () -> originalCuMemAllocAsync(dptr, bytesize, hStream));
     }
 
     public int cuMemFree(final CUdeviceptr dptr) {
-        final ContextPool owner = calls.owner(dptr);
-        return calls.result(
-                owner == null ? calls.ask(() -> originalCuMemFree(dptr)) : owner.free(DevicePointers.address(dptr)));
+        final ContextPool owner = owner(dptr);
+        return owner == null
+                ? original(() -> originalCuMemFree(dptr))
+                : result(owner.free(DevicePointers.address(dptr)));
     }
 
     public int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
-        final ContextPool owner = calls.owner(dptr);
+        final ContextPool owner = owner(dptr);
         if (owner == null) {
-            return calls.result(calls.ask(() -> originalCuMemFreeAsync(dptr, hStream)));
+            return original(() -> originalCuMemFreeAsync(dptr, hStream));
         }
-        final long address = DevicePointers.address(dptr);
-        final long stream = PooledCalls.handleOf(hStream);
-        // Each context has a default stream of its own.
-        final boolean known = stream == ContextWork.DEFAULT_STREAM ? pools.ofDriver() == owner : owner.knows(stream);
-        return calls.result(known ? owner.freeAsync(address, stream) : owner.freeAfterOther(address, stream));
+        final long stream = handleOf(hStream);
+        // Each context has a default stream of its own; the current one is known without a question.
+        final long home = stream == 0 && pools.ofDriver() == owner ? owner.context() : pools.contextOf(stream);
+        return result(owner.freeAsync(DevicePointers.address(dptr), stream, home));
     }
 
     public int cuMemGetInfo(final long[] free, final long[] total) {
-        final int code = calls.ask(() -> originalCuMemGetInfo(free, total));
-        if (code == CUresult.CUDA_SUCCESS) {
-            PooledCalls.addUnused(pools.ofDriver(), free);
-        }
-        return calls.result(code);
+        return memoryInfo(false, free, () -> originalCuMemGetInfo(free, total));
     }
 
     public int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
-        final ContextPool owner = calls.owner(dptr);
+        final ContextPool owner = owner(dptr);
         if (owner == null) {
-            return calls.result(calls.ask(() -> originalCuMemGetAddressRange(pbase, psize, dptr)));
+            return original(() -> originalCuMemGetAddressRange(pbase, psize, dptr));
         }
         final Range range = rangeAt(owner, DevicePointers.address(dptr));
         if (range == null) {
-            return calls.result(CUresult.CUDA_ERROR_NOT_FOUND);
+            return result(CUresult.CUDA_ERROR_NOT_FOUND);
         }
         if (pbase != null) {
             DevicePointers.set(pbase, range.address);
@@ -127,14 +104,11 @@ public class DriverFacade {
         if (psize != null) {
             psize[0] = range.sizeBytes;
         }
-        return CUresult.CUDA_SUCCESS;
+        return CudaCalls.SUCCESS;
     }
 
     public int cuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
-        if (pHandle != null && calls.owner(dptr) != null) {
-            return calls.result(CUresult.CUDA_ERROR_NOT_SUPPORTED);
-        }
-        return calls.result(calls.ask(() -> originalCuIpcGetMemHandle(pHandle, dptr)));
+        return shareMemory(pHandle, dptr, () -> originalCuIpcGetMemHandle(pHandle, dptr));
     }
 
     private record Range(long address, long sizeBytes) {}
@@ -160,56 +134,33 @@ public class DriverFacade {
 
     // Streams
 
-    public int cuStreamCreate(final CUstream phStream, final int flags) {
-        return create(phStream, () -> originalCuStreamCreate(phStream, flags));
-    }
-
-    public int cuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
-        return create(phStream, () -> originalCuStreamCreateWithPriority(phStream, flags, priority));
-    }
-
     public int cuStreamDestroy(final CUstream hStream) {
-        pools.streamEnds(PooledCalls.handleOf(hStream));
-        return calls.result(calls.ask(() -> originalCuStreamDestroy(hStream)));
+        return destroyStream(hStream, () -> originalCuStreamDestroy(hStream));
     }
 
     public int cuStreamBeginCapture(final CUstream hStream, final int mode) {
-        final long stream = PooledCalls.handleOf(hStream);
+        final long stream = handleOf(hStream);
         // Before, so that no other thread synchronises in between.
         final boolean begun = pools.captures().begin(stream, pools.contextOf(stream));
-        final int code = calls.ask(() -> originalCuStreamBeginCapture(hStream, mode));
-        if (begun && code != CUresult.CUDA_SUCCESS) {
+        final int code = ask(() -> originalCuStreamBeginCapture(hStream, mode));
+        if (begun && code != CudaCalls.SUCCESS) {
             pools.captures().ended(stream);
         }
-        return calls.result(code);
+        return result(code);
     }
 
     public int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
-        final int code = calls.ask(() -> originalCuStreamEndCapture(hStream, phGraph));
+        final int code = ask(() -> originalCuStreamEndCapture(hStream, phGraph));
         if (code != CUresult.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
-            pools.captures().ended(PooledCalls.handleOf(hStream));
+            pools.captures().ended(handleOf(hStream));
         }
-        return calls.result(code);
-    }
-
-    private int create(final CUstream stream, final IntSupplier call) {
-        final int code = calls.ask(call);
-        if (code == CUresult.CUDA_SUCCESS) {
-            calls.streamCreated(pools.ofDriver(), stream);
-        }
-        return calls.result(code);
+        return result(code);
     }
 
     // Contexts
 
     public int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
-        return change(() -> {
-            final int code = calls.ask(() -> originalCuCtxCreate(pctx, flags, dev));
-            if (code == CUresult.CUDA_SUCCESS) {
-                pools.contextMade(DevicePointers.handle(pctx));
-            }
-            return code;
-        });
+        return choose(() -> make(pctx, () -> originalCuCtxCreate(pctx, flags, dev)));
     }
 
     public int cuCtxSetCurrent(final CUcontext ctx) {
@@ -225,34 +176,16 @@ public class DriverFacade {
     }
 
     public int cuCtxDestroy(final CUcontext ctx) {
-        return end(ctx, context -> {
-            final int code = calls.ask(() -> originalCuCtxDestroy(ctx));
-            if (code == CUresult.CUDA_SUCCESS) {
-                pools.contextEnded(context);
-            }
-            return code;
-        });
+        return end(ctx, true, () -> originalCuCtxDestroy(ctx));
     }
 
     public int cuCtxDetach(final CUcontext ctx) {
-        return end(ctx, context -> {
-            final int code = calls.ask(() -> originalCuCtxDetach(ctx));
-            // The last one to detach destroys it, and it was current, as CUDA demands.
-            if (code == CUresult.CUDA_SUCCESS && !pools.isCurrent(context)) {
-                pools.contextEnded(context);
-            }
-            return code;
-        });
+        // The last one to detach destroys it, and it was current, as CUDA demands.
+        return end(ctx, false, () -> originalCuCtxDetach(ctx));
     }
 
     public int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
-        return change(() -> {
-            final int code = calls.ask(() -> originalCuDevicePrimaryCtxRetain(pctx, dev));
-            if (code == CUresult.CUDA_SUCCESS) {
-                pools.contextMade(DevicePointers.handle(pctx));
-            }
-            return code;
-        });
+        return choose(() -> make(pctx, () -> originalCuDevicePrimaryCtxRetain(pctx, dev)));
     }
 
     public int cuDevicePrimaryCtxRelease(final CUdevice dev) {
@@ -265,41 +198,40 @@ public class DriverFacade {
     }
 
     public int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
-        final int code = calls.ask(() -> originalCuCtxEnablePeerAccess(peerContext, flags));
-        // A library may have done so by itself, unseen.
-        final boolean enabled =
-                code == CUresult.CUDA_SUCCESS || code == CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-        final int shown = enabled ? pools.changeView(DevicePointers.handle(peerContext), true) : code;
-        return calls.result(shown == CUresult.CUDA_SUCCESS ? code : shown);
+        return changeView(true, () -> handleOf(peerContext), () -> originalCuCtxEnablePeerAccess(peerContext, flags));
     }
 
     public int cuCtxDisablePeerAccess(final CUcontext peerContext) {
-        final int code = calls.ask(() -> originalCuCtxDisablePeerAccess(peerContext));
-        return calls.result(
-                code == CUresult.CUDA_SUCCESS ? pools.changeView(DevicePointers.handle(peerContext), false) : code);
+        return changeView(false, () -> handleOf(peerContext), () -> originalCuCtxDisablePeerAccess(peerContext));
+    }
+
+    private int make(final CUcontext made, final IntSupplier call) {
+        return pools.exclusively(() -> {
+            final int code = ask(call);
+            if (code == CudaCalls.SUCCESS) {
+                pools.contextMade(DevicePointers.handle(made));
+            }
+            return code;
+        });
     }
 
     private int endPrimary(final CUdevice dev, final boolean surely, final IntSupplier call) {
         final int device = dev == null ? ContextPools.NO_DEVICE : (int) DevicePointers.handle(dev);
-        return change(() -> pools.endPrimary(device, surely, () -> calls.ask(call)));
+        return result(pools.exclusively(() -> pools.endPrimary(device, surely, () -> ask(call))));
     }
 
-    private int end(final CUcontext ctx, final LongToIntFunction call) {
-        final long context = ctx == null ? 0 : DevicePointers.handle(ctx);
-        return change(() -> pools.end(context, () -> call.applyAsInt(context)));
-    }
-
-    private int choose(final IntSupplier call) {
-        final int code = calls.ask(call);
+    /** What ends a context surely, or only if it isn't current any more afterwards. */
+    private int end(final CUcontext ctx, final boolean surely, final IntSupplier call) {
+        final long context = handleOf(ctx);
+        final int code = pools.exclusively(() -> pools.end(context, () -> {
+            final int answer = ask(call);
+            if (answer == CudaCalls.SUCCESS && (surely || !pools.isCurrent(context))) {
+                pools.contextEnded(context);
+            }
+            return answer;
+        }));
         pools.forget();
-        return calls.result(code);
-    }
-
-    /** Makes or ends a context. */
-    private int change(final IntSupplier call) {
-        final int code = pools.exclusively(call);
-        pools.forget();
-        return calls.result(code);
+        return result(code);
     }
 
     // What it stands for; a test puts another in its place
@@ -339,14 +271,6 @@ public class DriverFacade {
 
     int originalCuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
         return JCudaDriver.cuIpcGetMemHandle(pHandle, dptr);
-    }
-
-    int originalCuStreamCreate(final CUstream phStream, final int flags) {
-        return JCudaDriver.cuStreamCreate(phStream, flags);
-    }
-
-    int originalCuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
-        return JCudaDriver.cuStreamCreateWithPriority(phStream, flags, priority);
     }
 
     int originalCuStreamDestroy(final CUstream hStream) {
@@ -406,6 +330,7 @@ public class DriverFacade {
         return JCudaDriver.cuCtxDisablePeerAccess(peerContext);
     }
 
+    @Override
     void originalSetExceptionsEnabled(final boolean enabled) {
         JCudaDriver.setExceptionsEnabled(enabled);
     }

@@ -2,9 +2,8 @@ package io.outboard.cuda.facade;
 
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.ContextWork;
-import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaContext;
 import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
@@ -45,47 +44,40 @@ final class PoolMaker {
     }
 
     /**
-     * A pool in a context, which is current.
+     * A pool in a context.
      *
      * @param name of the pool, to which a number is added if another has it; null for none
      * @throws IllegalStateException if memory is to be leased and can't be
      */
-    ContextPool make(
-            final @Nullable String name,
-            final CudaCalls calls,
-            final int device,
-            final long context,
-            final StreamCaptures captures,
-            final PoolOptions options) {
-        final ContextMemorySource source = source(calls, device, context, captures, options);
+    ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
+        final ContextMemorySource source = source(context, options);
+        ContextWork work = null;
         boolean done = false;
         try {
-            final ContextPool made = new ContextPool(name, calls, source, device, context, captures, options);
+            work = new ContextWork(context);
+            final ContextPool made = new ContextPool(context, source, work, pool(name, source, work, options), options);
             done = true;
             return made;
         } finally {
             if (!done) {
                 source.close();
+                if (work != null) {
+                    work.close();
+                }
             }
         }
     }
 
-    private ContextMemorySource source(
-            final CudaCalls calls,
-            final int device,
-            final long context,
-            final StreamCaptures captures,
-            final PoolOptions options) {
+    private ContextMemorySource source(final CudaContext context, final PoolOptions options) {
         final Path socket = options.service();
         if (socket == null) {
-            return new ContextMemorySource(
-                    calls, context, captures, options.growInPlace() ? virtualMemory : Optional::empty, device);
+            return new ContextMemorySource(context, options.growInPlace() ? virtualMemory : Optional::empty);
         }
         final String name = options.serviceName();
         try {
             final LeasedMemory leased = lender.connect(
-                    socket, name == null ? "pid-" + ProcessHandle.current().pid() : name, device);
-            return new ContextMemorySource(calls, context, captures, device, leased, options.growInPlace());
+                    socket, name == null ? "pid-" + ProcessHandle.current().pid() : name, context.device());
+            return new ContextMemorySource(context, leased, options.growInPlace());
         } catch (final IOException e) {
             throw new IllegalStateException("outboard.service=" + socket + " can't be used: " + e.getMessage(), e);
         }
@@ -122,6 +114,9 @@ final class PoolMaker {
         }
         if (options.leaveBytes() > 0) {
             builder.leave(options.leaveBytes());
+        }
+        if (options.slackBytes() != null) {
+            builder.slackBytes(options.slackBytes());
         }
         final Path dumpFolder = options.dumpFolder();
         return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);

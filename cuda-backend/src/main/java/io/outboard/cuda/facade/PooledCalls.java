@@ -5,6 +5,7 @@ import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.JCudaCalls;
 import java.util.function.IntFunction;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import jcuda.CudaException;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
@@ -16,50 +17,37 @@ import org.jspecify.annotations.Nullable;
  * isn't, and what the pool can't serve, goes to CUDA itself with the caller's own arguments, unless a lender has refused it. So corner cases are CUDA's,
  * and its codes and the exceptions of JCuda for a Java null, too. Safe for any number of threads.
  */
-final class PooledCalls {
+abstract class PooledCalls {
 
-    /** No code: the driver is to be asked. */
-    static final int ASK_DRIVER = -1;
-
-    /** The driver's code has the same number. */
-    private static final int OUT_OF_MEMORY = cudaError.cudaErrorMemoryAllocation;
-
-    /** Above it addresses are the driver's business: it refuses. No device has so much, and no sum overflows. */
-    private static final long MOST_BYTES = 1L << 48;
-
-    private final ContextPools pools;
+    final ContextPools pools;
     private final IntFunction<String> names;
     private final boolean keepsLastError;
     private volatile boolean exceptionsEnabled;
 
-    /**
-     * A facade's part.
-     *
-     * @param pools where memory comes from
-     * @param names of the codes, as in JCuda's exceptions
-     * @param keepsLastError whether failed calls leave an error that the program finds later
-     */
+    /** {@code names} are those in JCuda's exceptions; {@code keepsLastError} if failed calls leave an error that the program finds later. */
     PooledCalls(final ContextPools pools, final IntFunction<String> names, final boolean keepsLastError) {
         this.pools = pools;
         this.names = names;
         this.keepsLastError = keepsLastError;
     }
 
-    void enableExceptions(final boolean enabled) {
+    public void setExceptionsEnabled(final boolean enabled) {
         exceptionsEnabled = enabled;
+        originalSetExceptionsEnabled(enabled);
     }
+
+    abstract void originalSetExceptionsEnabled(boolean enabled);
 
     /** What a function of JCuda does in the end: returns the code, or throws if it is an error and exceptions are on. */
-    int result(final int code) {
-        return code == CudaCalls.SUCCESS || !exceptionsEnabled ? code : fail(code);
-    }
-
-    private int fail(final int code) {
-        throw new CudaException(names.apply(code));
+    final int result(final int code) {
+        if (code != CudaCalls.SUCCESS && exceptionsEnabled) {
+            throw new CudaException(names.apply(code));
+        }
+        return code;
     }
 
     /** JCuda's code, whether its own exceptions are on or off. */
-    int ask(final IntSupplier call) {
+    final int ask(final IntSupplier call) {
         try {
             return call.getAsInt();
         } catch (final CudaException e) {
@@ -67,95 +55,105 @@ final class PooledCalls {
         }
     }
 
+    /** The answer of JCuda's own function. */
+    final int original(final IntSupplier call) {
+        return result(ask(call));
+    }
+
     // Memory
 
-    /** What the caller is to answer, success or a code; or {@link #ASK_DRIVER}, and then nothing has changed. */
-    int allocate(final @Nullable ContextPool pool, final @Nullable Pointer pointer, final long sizeBytes) {
-        if (pool == null || pointer == null || sizeBytes <= 0) {
-            return ASK_DRIVER;
-        }
-        return allocated(pool.allocate(sizeBytes), pointer);
+    /** From the pool. An address, or what {@link ContextPool} says instead. */
+    static long allocate(final @Nullable ContextPool pool, final @Nullable Pointer pointer, final long sizeBytes) {
+        return pool == null || pointer == null || sizeBytes <= 0 ? ContextPool.NOT_SERVED : pool.allocate(sizeBytes);
     }
 
-    /** The same for what a pool has answered. */
-    static int allocated(final long address, final Pointer pointer) {
-        if (address == ContextPool.NOT_SERVED) {
-            return ASK_DRIVER;
-        }
-        if (address == ContextPool.REFUSED) {
-            DevicePointers.set(pointer, 0);
-            return OUT_OF_MEMORY;
-        }
-        DevicePointers.set(pointer, address);
-        return CudaCalls.SUCCESS;
-    }
-
-    /**
-     * The pitch of a row, and that the pool is to serve it; or 0, when the driver is to. It is 512 bytes, say, for widths
-     * from 1 to 512.
-     */
-    long pitchOf(final @Nullable ContextPool pool, final long widthBytes, final long rows) {
-        if (pool == null || widthBytes <= 0 || rows <= 0 || widthBytes > Integer.MAX_VALUE - 4096) {
-            return 0;
-        }
-        final long unitBytes = pool.pitchUnitBytes();
-        final long pitchBytes = (widthBytes + unitBytes - 1) & -unitBytes;
-        return unitBytes == 0 || rows > MOST_BYTES / pitchBytes ? 0 : pitchBytes;
-    }
-
-    /** Lets the driver allocate; where it has nothing left, once more without what the pool holds and doesn't use. */
-    int allocateByDriver(
+    /** What a caller is answered, with the pointer set: {@code address} is what the pool has answered, and the call does the same by JCuda. */
+    final int allocated(
+            final long address,
             final @Nullable ContextPool pool,
             final @Nullable Pointer pointer,
-            final int outOfMemory,
             final IntSupplier call) {
-        final int code = allocateByDriver(pool, outOfMemory, call);
+        int code = cudaError.cudaErrorMemoryAllocation;
+        if (address == ContextPool.NOT_SERVED) {
+            code = pool == null ? ask(call) : pool.allocateByDriver(keepsLastError, () -> ask(call));
+        } else if (address != ContextPool.REFUSED) {
+            code = CudaCalls.SUCCESS;
+            DevicePointers.set(pointer, address);
+        }
         if (code != CudaCalls.SUCCESS && pointer != null) {
             // JCuda leaves there whatever was on its stack.
             DevicePointers.set(pointer, 0);
         }
-        return code;
+        return result(code);
     }
 
-    private int allocateByDriver(final @Nullable ContextPool pool, final int outOfMemory, final IntSupplier call) {
-        if (pool == null) {
-            return ask(call);
+    /** Rows at the pitch that is theirs, if the pool serves it: what the driver does otherwise. */
+    final int allocateRows(
+            final @Nullable ContextPool pool,
+            final @Nullable Pointer pointer,
+            final long @Nullable [] pitch,
+            final long widthBytes,
+            final long rows,
+            final IntSupplier call) {
+        final long pitchBytes = pool == null || pitch == null ? 0 : pool.pitchOf(widthBytes, rows);
+        final long address = allocate(pool, pointer, pitchBytes * rows);
+        if (pitch != null && address > ContextPool.NOT_SERVED) {
+            pitch[0] = pitchBytes;
         }
-        final int code = pool.relaxed(() -> ask(call));
-        if (code != outOfMemory || !pool.giveBackUnused()) {
-            return code;
-        }
-        final int second = pool.relaxed(() -> ask(call));
-        if (second == CudaCalls.SUCCESS && keepsLastError) {
-            // The program knows nothing of the first attempt.
-            pool.clearLastError();
-        }
-        return second;
+        return allocated(address, pool, pointer, call);
     }
 
     /** The pool that a pointer's memory is of; null for the driver's memory, and for null. */
-    @Nullable
-    ContextPool owner(final @Nullable Pointer pointer) {
+    final @Nullable ContextPool owner(final @Nullable Pointer pointer) {
         return pointer == null ? null : pools.owner(DevicePointers.address(pointer));
     }
 
-    /** Adds to the device's free bytes what the pool has free. */
-    static void addUnused(final @Nullable ContextPool pool, final long @Nullable [] freeBytes) {
-        if (pool != null && freeBytes != null && freeBytes.length > 0) {
-            freeBytes[0] = pool.withUnused(freeBytes[0]);
+    /** Tells what is free, by a call of JCuda, and adds what the pool has free. */
+    final int memoryInfo(final boolean binds, final long @Nullable [] freeBytes, final IntSupplier call) {
+        final int code = ask(call);
+        if (code == CudaCalls.SUCCESS && freeBytes != null && freeBytes.length > 0) {
+            final ContextPool pool = binds ? pools.ofRuntime() : pools.ofDriver();
+            freeBytes[0] = pool == null ? freeBytes[0] : pool.withUnused(freeBytes[0]);
         }
+        return result(code);
+    }
+
+    /** Such a handle would name all of a region. */
+    final int shareMemory(final @Nullable Object handle, final @Nullable Pointer pointer, final IntSupplier call) {
+        return handle != null && owner(pointer) != null ? result(cudaError.cudaErrorNotSupported) : original(call);
+    }
+
+    // Contexts
+
+    /** Lets the current context see another's memory, or not any more, by a call of JCuda. */
+    final int changeView(final boolean shown, final LongSupplier other, final IntSupplier call) {
+        final int code = ask(call);
+        // A library may have done so by itself, unseen.
+        final boolean changed =
+                code == CudaCalls.SUCCESS || (shown && code == cudaError.cudaErrorPeerAccessAlreadyEnabled);
+        final int followed = changed ? pools.changeView(other.getAsLong(), shown) : code;
+        return result(followed == CudaCalls.SUCCESS ? code : followed);
+    }
+
+    /** The thread may use another context from now on. */
+    final int choose(final IntSupplier call) {
+        final int code = ask(call);
+        pools.forget();
+        if (code == CudaCalls.SUCCESS) {
+            pools.prepare();
+        }
+        return result(code);
     }
 
     // Streams
 
-    /** Registers a stream that was created on this thread. */
-    void streamCreated(final @Nullable ContextPool pool, final NativePointerObject stream) {
-        if (pool != null) {
-            pools.streamCreated(pool, DevicePointers.handle(stream));
-        }
+    /** Destroys a stream; a capture of it ends with it. */
+    final int destroyStream(final @Nullable NativePointerObject stream, final IntSupplier call) {
+        pools.captures().ended(handleOf(stream));
+        return original(call);
     }
 
-    static long handleOf(final @Nullable NativePointerObject stream) {
-        return stream == null ? 0 : DevicePointers.handle(stream);
+    static long handleOf(final @Nullable NativePointerObject object) {
+        return object == null ? 0 : DevicePointers.handle(object);
     }
 }

@@ -1,7 +1,7 @@
 package io.outboard.cuda.facade;
 
+import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.DevicePointers;
-import java.util.function.IntSupplier;
 import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
@@ -11,162 +11,105 @@ import jcuda.runtime.cudaPitchedPtr;
 import jcuda.runtime.cudaStream_t;
 
 /** {@code OutboardRuntime} over any pools and any CUDA; that class documents each function. Not for applications. */
-public class RuntimeFacade {
-
-    private final ContextPools pools;
-    private final PooledCalls calls;
+public class RuntimeFacade extends PooledCalls {
 
     public RuntimeFacade(final ContextPools pools) {
-        this.pools = pools;
-        calls = new PooledCalls(pools, cudaError::stringFor, true);
-    }
-
-    public void setExceptionsEnabled(final boolean enabled) {
-        calls.enableExceptions(enabled);
-        originalSetExceptionsEnabled(enabled);
+        super(pools, cudaError::stringFor, true);
     }
 
     // Memory
 
     public int cudaMalloc(final Pointer devPtr, final long size) {
         final ContextPool pool = pools.ofRuntime();
-        final int served = calls.allocate(pool, devPtr, size);
-        if (served != PooledCalls.ASK_DRIVER) {
-            return calls.result(served);
+        final long address = pool == null || devPtr == null || size <= 0 ? 0 : pool.allocate(size);
+        if (address > ContextPool.NOT_SERVED) {
+            DevicePointers.set(devPtr, address);
+            return CudaCalls.SUCCESS;
         }
-        return calls.result(calls.allocateByDriver(
-                pool, devPtr, cudaError.cudaErrorMemoryAllocation, () -> originalCudaMalloc(devPtr, size)));
+        return allocated(address, pool, devPtr, () -> originalCudaMalloc(devPtr, size));
     }
 
     public int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
-        final ContextPool pool = pools.ofRuntime();
-        final long pitchBytes = pitch == null ? 0 : calls.pitchOf(pool, width, height);
-        if (pitchBytes > 0) {
-            final int served = calls.allocate(pool, devPtr, pitchBytes * height);
-            pitch[0] = served == cudaError.cudaSuccess ? pitchBytes : pitch[0];
-            if (served != PooledCalls.ASK_DRIVER) {
-                return calls.result(served);
-            }
-        }
-        return calls.result(calls.allocateByDriver(
-                pool,
+        return allocateRows(
+                pools.ofRuntime(),
                 devPtr,
-                cudaError.cudaErrorMemoryAllocation,
-                () -> originalCudaMallocPitch(devPtr, pitch, width, height)));
+                pitch,
+                width,
+                height,
+                () -> originalCudaMallocPitch(devPtr, pitch, width, height));
     }
 
     public int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
         final ContextPool pool = pools.ofRuntime();
-        if (pitchDevPtr != null && extent != null && extent.depth > 0 && extent.height > 0) {
-            // No more rows than can be counted; else the driver refuses.
-            final long rows = extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
-            final long pitchBytes = calls.pitchOf(pool, extent.width, rows);
-            final Pointer pointer = pitchDevPtr.ptr == null ? new Pointer() : pitchDevPtr.ptr;
-            final int served =
-                    pitchBytes > 0 ? calls.allocate(pool, pointer, pitchBytes * rows) : PooledCalls.ASK_DRIVER;
-            if (served == cudaError.cudaSuccess) {
-                pitchDevPtr.ptr = pointer;
-                pitchDevPtr.pitch = pitchBytes;
-                pitchDevPtr.xsize = extent.width;
-                pitchDevPtr.ysize = extent.height;
-            }
-            if (served != PooledCalls.ASK_DRIVER) {
-                return calls.result(served);
-            }
+        final boolean ordinary = pitchDevPtr != null && extent != null && extent.depth > 0 && extent.height > 0;
+        // No more rows than can be counted; else the driver refuses.
+        final long rows = !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
+        final long pitchBytes = pool == null || rows == 0 ? 0 : pool.pitchOf(extent.width, rows);
+        final Pointer pointer = !ordinary || pitchDevPtr.ptr == null ? new Pointer() : pitchDevPtr.ptr;
+        final long address = allocate(pool, pointer, pitchBytes * rows);
+        if (address > ContextPool.NOT_SERVED) {
+            pitchDevPtr.ptr = pointer;
+            pitchDevPtr.pitch = pitchBytes;
+            pitchDevPtr.xsize = extent.width;
+            pitchDevPtr.ysize = extent.height;
         }
-        final int code = calls.allocateByDriver(
-                pool, null, cudaError.cudaErrorMemoryAllocation, () -> originalCudaMalloc3D(pitchDevPtr, extent));
-        if (code != cudaError.cudaSuccess && pitchDevPtr != null && pitchDevPtr.ptr != null) {
-            DevicePointers.set(pitchDevPtr.ptr, 0);
-        }
-        return calls.result(code);
+        return allocated(address, pool, pointer, () -> {
+            final int code = ask(() -> originalCudaMalloc3D(pitchDevPtr, extent));
+            if (code != CudaCalls.SUCCESS && pitchDevPtr.ptr != null) {
+                DevicePointers.set(pitchDevPtr.ptr, 0);
+            }
+            return code;
+        });
     }
 
     public int cudaFree(final Pointer devPtr) {
-        final ContextPool owner = calls.owner(devPtr);
-        return calls.result(
-                owner == null ? calls.ask(() -> originalCudaFree(devPtr)) : owner.free(DevicePointers.address(devPtr)));
+        final ContextPool owner = owner(devPtr);
+        if (owner != null) {
+            return result(owner.free(DevicePointers.address(devPtr)));
+        }
+        final int code = ask(() -> originalCudaFree(devPtr));
+        if (code == CudaCalls.SUCCESS && DevicePointers.address(devPtr) == 0) {
+            // The usual way to make a context.
+            pools.prepare();
+        }
+        return result(code);
     }
 
     public int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
-        final int code = calls.ask(() -> originalCudaMemGetInfo(freeBytes, totalBytes));
-        if (code == cudaError.cudaSuccess) {
-            PooledCalls.addUnused(pools.ofRuntime(), freeBytes);
-        }
-        return calls.result(code);
+        return memoryInfo(true, freeBytes, () -> originalCudaMemGetInfo(freeBytes, totalBytes));
     }
 
     public int cudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
-        if (handle != null && calls.owner(devPtr) != null) {
-            return calls.result(cudaError.cudaErrorNotSupported);
-        }
-        return calls.result(calls.ask(() -> originalCudaIpcGetMemHandle(handle, devPtr)));
-    }
-
-    public int cudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-        return calls.result(calls.ask(() -> originalCudaIpcOpenMemHandle(devPtr, handle, flags)));
-    }
-
-    public int cudaIpcCloseMemHandle(final Pointer devPtr) {
-        return calls.result(calls.ask(() -> originalCudaIpcCloseMemHandle(devPtr)));
+        return shareMemory(handle, devPtr, () -> originalCudaIpcGetMemHandle(handle, devPtr));
     }
 
     // Devices
 
     public int cudaSetDevice(final int device) {
-        final int code = calls.ask(() -> originalCudaSetDevice(device));
-        pools.forget();
-        return calls.result(code);
+        return choose(() -> originalCudaSetDevice(device));
     }
 
     public int cudaDeviceReset() {
-        return calls.result(pools.exclusively(() -> {
+        return result(pools.exclusively(() -> {
             final int device = pools.currentDevice();
             // While a context beside the primary one is current, CUDA answers with success and leaves both as they are.
             final boolean surely = pools.isCurrent(pools.primaryOf(device));
-            return pools.endPrimary(device, surely, () -> calls.ask(this::originalCudaDeviceReset));
+            return pools.endPrimary(device, surely, () -> ask(this::originalCudaDeviceReset));
         }));
     }
 
     public int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
-        final int code = calls.ask(() -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
-        // A library may have done so by itself, unseen.
-        final boolean enabled = code == cudaError.cudaSuccess || code == cudaError.cudaErrorPeerAccessAlreadyEnabled;
-        final int shown = enabled ? pools.changeView(pools.primaryOf(peerDevice), true) : code;
-        return calls.result(shown == cudaError.cudaSuccess ? code : shown);
+        return changeView(
+                true, () -> pools.primaryOf(peerDevice), () -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
     }
 
     public int cudaDeviceDisablePeerAccess(final int peerDevice) {
-        final int code = calls.ask(() -> originalCudaDeviceDisablePeerAccess(peerDevice));
-        return calls.result(
-                code == cudaError.cudaSuccess ? pools.changeView(pools.primaryOf(peerDevice), false) : code);
-    }
-
-    // Streams
-
-    public int cudaStreamCreate(final cudaStream_t stream) {
-        return create(stream, () -> originalCudaStreamCreate(stream));
-    }
-
-    public int cudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
-        return create(stream, () -> originalCudaStreamCreateWithFlags(stream, flags));
-    }
-
-    public int cudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
-        return create(stream, () -> originalCudaStreamCreateWithPriority(stream, flags, priority));
+        return changeView(
+                false, () -> pools.primaryOf(peerDevice), () -> originalCudaDeviceDisablePeerAccess(peerDevice));
     }
 
     public int cudaStreamDestroy(final cudaStream_t stream) {
-        pools.streamEnds(PooledCalls.handleOf(stream));
-        return calls.result(calls.ask(() -> originalCudaStreamDestroy(stream)));
-    }
-
-    private int create(final cudaStream_t stream, final IntSupplier call) {
-        final int code = calls.ask(call);
-        if (code == cudaError.cudaSuccess) {
-            calls.streamCreated(pools.ofRuntime(), stream);
-        }
-        return calls.result(code);
+        return destroyStream(stream, () -> originalCudaStreamDestroy(stream));
     }
 
     // What it stands for; a test puts another in its place
@@ -207,18 +150,6 @@ public class RuntimeFacade {
         return JCuda.cudaDeviceDisablePeerAccess(peerDevice);
     }
 
-    int originalCudaStreamCreate(final cudaStream_t stream) {
-        return JCuda.cudaStreamCreate(stream);
-    }
-
-    int originalCudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
-        return JCuda.cudaStreamCreateWithFlags(stream, flags);
-    }
-
-    int originalCudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
-        return JCuda.cudaStreamCreateWithPriority(stream, flags, priority);
-    }
-
     int originalCudaStreamDestroy(final cudaStream_t stream) {
         return JCuda.cudaStreamDestroy(stream);
     }
@@ -227,14 +158,7 @@ public class RuntimeFacade {
         return JCuda.cudaIpcGetMemHandle(handle, devPtr);
     }
 
-    int originalCudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-        return JCuda.cudaIpcOpenMemHandle(devPtr, handle, flags);
-    }
-
-    int originalCudaIpcCloseMemHandle(final Pointer devPtr) {
-        return JCuda.cudaIpcCloseMemHandle(devPtr);
-    }
-
+    @Override
     void originalSetExceptionsEnabled(final boolean enabled) {
         JCuda.setExceptionsEnabled(enabled);
     }

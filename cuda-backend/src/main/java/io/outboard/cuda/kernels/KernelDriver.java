@@ -2,6 +2,7 @@ package io.outboard.cuda.kernels;
 
 import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.NativeLibrary;
 import jcuda.driver.CUresult;
@@ -42,7 +43,9 @@ public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler comp
     }
 
     public void check(final String call, final int code) {
-        ContextScope.check(cuda, call, code);
+        if (code != CudaCalls.SUCCESS) {
+            throw new CudaFailureException(call, code, cuda.nameOf(code));
+        }
     }
 
     /** Whether that is what the driver says of PTX that is newer than itself. */

@@ -15,8 +15,8 @@ final class CallScratch {
     final long[] handle = new long[1];
     final int[] status = new int[1];
     final CUcontext context = new CUcontext();
-    private final CUstream stream = new CUstream();
-    private final CUevent event = new CUevent();
+    final CUstream stream = new CUstream();
+    final CUevent event = new CUevent();
 
     private CallScratch() {}
 
@@ -24,11 +24,11 @@ final class CallScratch {
         return OF_THREAD.get();
     }
 
-    CUstream stream(final long streamHandle) {
-        return DevicePointers.withHandle(stream, streamHandle);
-    }
-
-    CUevent event(final long eventHandle) {
-        return DevicePointers.withHandle(event, eventHandle);
+    /** With a stream and an event. */
+    static CallScratch of(final long streamHandle, final long eventHandle) {
+        final CallScratch scratch = get();
+        DevicePointers.withHandle(scratch.stream, streamHandle);
+        DevicePointers.withHandle(scratch.event, eventHandle);
+        return scratch;
     }
 }

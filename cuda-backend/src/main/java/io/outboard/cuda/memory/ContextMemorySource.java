@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
@@ -29,11 +30,8 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("try")
 public final class ContextMemorySource implements MemorySource {
 
-    private final CudaCalls calls;
-    private final long context;
-    private final StreamCaptures captures;
+    private final CudaContext context;
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
-    private final int device;
 
     /** What all memory is leased through; null if it is the driver's. */
     private final @Nullable LeasedMemory leased;
@@ -51,53 +49,26 @@ public final class ContextMemorySource implements MemorySource {
     private volatile boolean closed;
 
     /** Without regions that grow in place. */
-    public ContextMemorySource(final CudaCalls calls, final long context, final StreamCaptures captures) {
-        this(calls, context, captures, Optional::empty, 0);
+    public ContextMemorySource(final CudaContext context) {
+        this(context, Optional::empty);
     }
 
-    /**
-     * With regions that grow in place, where that is possible.
-     *
-     * @param device number of the context's device
-     */
-    public ContextMemorySource(
-            final CudaCalls calls,
-            final long context,
-            final StreamCaptures captures,
-            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
-            final int device) {
-        this(calls, context, captures, virtualMemory, device, null);
+    /** With regions that grow in place, where that is possible. */
+    public ContextMemorySource(final CudaContext context, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory) {
+        this(context, virtualMemory, null);
     }
 
-    /**
-     * With memory that is leased.
-     *
-     * @param device number of the context's device
-     * @param leased what it is leased through, which this source closes
-     * @param growsInPlace whether there are regions that grow
-     */
-    public ContextMemorySource(
-            final CudaCalls calls,
-            final long context,
-            final StreamCaptures captures,
-            final int device,
-            final LeasedMemory leased,
-            final boolean growsInPlace) {
-        this(calls, context, captures, () -> growsInPlace ? Optional.of(leased) : Optional.empty(), device, leased);
+    /** With memory that is leased; what it is leased through is closed with this source. */
+    public ContextMemorySource(final CudaContext context, final LeasedMemory leased, final boolean growsInPlace) {
+        this(context, () -> growsInPlace ? Optional.of(leased) : Optional.empty(), leased);
     }
 
     private ContextMemorySource(
-            final CudaCalls calls,
-            final long context,
-            final StreamCaptures captures,
+            final CudaContext context,
             final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
-            final int device,
             final @Nullable LeasedMemory leased) {
-        this.calls = calls;
         this.context = context;
-        this.captures = captures;
         this.virtualMemory = virtualMemory;
-        this.device = device;
         this.leased = leased;
     }
 
@@ -110,18 +81,14 @@ public final class ContextMemorySource implements MemorySource {
         if (leased != null) {
             return lease(leased, sizeBytes);
         }
+        final CudaCalls calls = context.calls();
         final long[] address = new long[1];
-        try (ContextScope scope = new ContextScope(calls, context)) {
+        try (ContextScope scope = new ContextScope(calls, context.handle())) {
             final int code = StreamCaptures.relaxed(calls, () -> calls.allocate(address, sizeBytes));
             if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
-                final ContextScope.Memory memory = scope.memory();
-                throw DeviceOutOfMemoryException.ofDevice(
-                        sizeBytes,
-                        memory.freeBytes(),
-                        memory.totalBytes(),
-                        "cuMemAlloc: " + CUresult.stringFor(code) + " (" + code + ")");
+                throw context.outOfMemory("cuMemAlloc", code, sizeBytes);
             }
-            ContextScope.check(calls, "cuMemAlloc", code);
+            CudaFailureException.check("cuMemAlloc", code);
         }
         final Region region = new Region(address[0], sizeBytes);
         out.add(region);
@@ -134,10 +101,10 @@ public final class ContextMemorySource implements MemorySource {
             throw DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, scarcity());
         }
         final long[] unitBytes = new long[1];
-        ContextScope.check(calls, "cuMemGetAllocationGranularity", memory.granularity(unitBytes, device));
+        CudaFailureException.check("cuMemGetAllocationGranularity", memory.granularity(unitBytes, context.device()));
         final long wholeBytes = (sizeBytes + unitBytes[0] - 1) & -unitBytes[0];
         final CudaGrowableRegion whole = CudaGrowableRegion.reserve(
-                        memory, calls, context, captures, device, peers, wholeBytes, wholeBytes, this::forget)
+                        memory, context, peers, wholeBytes, wholeBytes, this::forget)
                 .orElseThrow(() -> DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, "no addresses left"));
         boolean done = false;
         try {
@@ -167,14 +134,15 @@ public final class ContextMemorySource implements MemorySource {
         if (!out.contains(region)) {
             throw new IllegalArgumentException("region=" + region + " must be one that this source has out");
         }
-        final boolean entered = captures.enter();
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            ContextScope.check(
-                    calls, "cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
+        final CudaCalls calls = context.calls();
+        final boolean entered = context.captures().enter();
+        try (ContextScope scope = new ContextScope(calls, context.handle())) {
+            CudaFailureException.check(
+                    "cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
             out.remove(region);
         } finally {
             if (entered) {
-                captures.leave();
+                context.captures().leave();
             }
         }
     }
@@ -188,22 +156,15 @@ public final class ContextMemorySource implements MemorySource {
             throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
         }
         checkOpen();
-        final Optional<VirtualMemoryCalls> memory = virtualMemory.get();
-        if (memory.isEmpty()) {
-            return Optional.empty();
-        }
-        final Optional<CudaGrowableRegion> reserved = CudaGrowableRegion.reserve(
-                memory.get(), calls, context, captures, device, peers, bytes, addressBytes, this::forget);
+        final Optional<CudaGrowableRegion> reserved = virtualMemory
+                .get()
+                .flatMap(memory ->
+                        CudaGrowableRegion.reserve(memory, context, peers, bytes, addressBytes, this::forget));
         reserved.ifPresent(growables::add);
         return reserved.map(growable -> growable);
     }
 
-    /**
-     * Lets another device read and write what grows in place, also what there is later; whole regions it sees by the driver's doing.
-     *
-     * @param peer its number
-     * @throws CudaFailureException if CUDA fails
-     */
+    /** Lets another device read and write what grows in place, also what there is later; whole regions it sees by the driver's doing. */
     public synchronized void show(final int peer) {
         try {
             for (final CudaGrowableRegion growable : growables) {
@@ -217,12 +178,7 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /**
-     * The opposite.
-     *
-     * @param peer its number
-     * @throws CudaFailureException if CUDA fails
-     */
+    /** The opposite. */
     public synchronized void hide(final int peer) {
         peers.remove(peer);
         for (final CudaGrowableRegion growable : growables) {
@@ -230,34 +186,14 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /**
-     * Closes this source without the context: that is gone, and with it all work and whole regions. What grows in place outlives it.
-     *
-     * @throws CudaFailureException if CUDA fails; all was tried
-     */
+    /** Closes this source without the context: that is gone, and with it all work and whole regions. What grows in place outlives it. */
     public synchronized void contextEnded() {
-        closed = true;
-        CudaFailureException failure = null;
-        for (final CudaGrowableRegion growable : List.copyOf(growables)) {
-            failure = CudaFailureException.first(failure, failureOf(growable::contextEnded));
-        }
-        forgetAll();
-        if (failure != null) {
-            throw failure;
-        }
+        out.clear();
+        closeAll(CudaGrowableRegion::contextEnded);
     }
 
     private synchronized void forget(final CudaGrowableRegion growable) {
         growables.remove(growable);
-    }
-
-    private void forgetAll() {
-        growables.clear();
-        leasedOut.clear();
-        out.clear();
-        if (leased != null) {
-            leased.close();
-        }
     }
 
     @Override
@@ -299,31 +235,31 @@ public final class ContextMemorySource implements MemorySource {
 
     /** The same as {@link #availableBytes}, also once this source is closed. */
     public long freeBytes() {
-        return leased == null ? memory().freeBytes() : leased.availableBytes();
-    }
-
-    /** What the device reports, also once this source is closed. */
-    public ContextScope.Memory memory() {
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            return scope.memory();
-        }
+        return leased == null ? context.memory().freeBytes() : leased.availableBytes();
     }
 
     /** Tries everything that is out; what fails isn't tried again. */
     @Override
     public synchronized void close() {
+        closeAll(CudaGrowableRegion::close);
+    }
+
+    private void closeAll(final Consumer<CudaGrowableRegion> end) {
         closed = true;
         CudaFailureException failure = null;
         for (final CudaGrowableRegion growable : List.copyOf(growables)) {
-            failure = CudaFailureException.first(failure, failureOf(growable::close));
+            failure = CudaFailureException.first(failure, failureOf(() -> end.accept(growable)));
         }
         for (final Region region : List.copyOf(out)) {
             failure = CudaFailureException.first(failure, failureOf(() -> giveBack(region)));
         }
-        forgetAll();
-        if (failure != null) {
-            throw failure;
+        growables.clear();
+        leasedOut.clear();
+        out.clear();
+        if (leased != null) {
+            leased.close();
         }
+        CudaFailureException.check(failure);
     }
 
     private static @Nullable CudaFailureException failureOf(final Runnable step) {

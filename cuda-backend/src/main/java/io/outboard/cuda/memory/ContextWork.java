@@ -1,391 +1,329 @@
 package io.outboard.cuda.memory;
 
 import io.outboard.pool.DeviceWork;
-import java.util.HashMap;
-import java.util.Map;
-import jcuda.runtime.cudaError;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What has finished in one CUDA context: found out by synchronising it, or by events on its streams.
+ * What has finished in one CUDA context, and in others whose work may use its memory.
+ *
+ * <p>A mark of all work is an event of the context itself ({@code cuCtxRecordEvent}): it covers every stream, known or not, copies, graphs, and
+ * what destroyed streams had begun, and holds nothing up. With other contexts it is an event in each, and has finished when all have. Where
+ * driver or JDK haven't got that, it is a ticket of a {@link Synchronizer}.
  *
  * <pre>
- *   known streams     0 ---work---e          e: an event, recorded where work ends now
- *                     s1 --work-----e
- *                     s2 ----e
- *                             \ | |
- *   tail              --------wwwM-----     w: waits for such an event; M: the event that is the mark
+ *   mark   0 to 31    of all work: event of that number in each context that was there
+ *         32 to 63    of one stream: event of that number in this context
+ *         64 ...      ticket 0 ...
  * </pre>
  *
- * <p>A mark of all work is one event on a stream of our own, the tail, which waits for the ends of all others. A stream
- * that is about to be destroyed leaves its end on the tail, since its work may go on afterwards; so later marks cover it.
- * Stream 0 waits for every blocking stream, known or not, the default streams of threads included, so an event there covers
- * them all. But it is a barrier, too: what any of them does later waits for what all of them did earlier. So stream 0 is asked
- * first, which is none, and nothing is recorded there if it has finished. Whether a program uses stream 0 can't be known, so as
- * long as a blocking stream works a mark of all work is a barrier among these, unless {@link #defaultStreamIsUnused} says that
- * the known ones are all. Non-blocking streams are never held up. What isn't covered: work on non-blocking streams that nobody
- * told of by {@link #add}.
+ * <p>While a stream is captured into a graph nothing is marked, asked or waited for: {@link StreamCaptures} guards the moment at which an
+ * announced capture begins, and nobody stays inside that guard for longer than a question takes, except to synchronise.
  *
- * <p>While a stream is captured into a graph nothing is waited for, marked or asked; {@link StreamCaptures} guards the moment
- * at which a capture begins. A stream that ends meanwhile can't leave its end on the tail, so the next mark of all work waits
- * for the context first.
- *
- * <p>Every call has the context made current, and goes to the driver and not to the runtime, whose last error is the
- * program's. Safe for any number of threads: the monitor guards the streams, so that none is destroyed while an event is
- * recorded on it. A mark costs a call or two for all blocking streams and two for each
- * other known one; its events are used again, and neither marks nor questions make garbage.
+ * <p>Every call goes to the driver and not to the runtime, whose last error is the program's. Safe for any number of threads, none of which
+ * needs a context. Cost: some 1 microsecond for a mark and its question, no garbage, and 64 events, made when it is opened.
  *
  * <p>Not for applications.
  */
-// A scope is used by being open.
-@SuppressWarnings("try")
 public final class ContextWork implements DeviceWork {
 
-    /** Is always there: to destroy it is an error, and changes nothing. */
-    public static final long DEFAULT_STREAM = 0;
+    private static final int MARKS_OF_ALL = 32;
+    private static final int MARKS = 64;
 
-    private final CudaCalls calls;
-    private final long context;
+    private static final long ALL_WORK = (1L << MARKS_OF_ALL) - 1;
+    private static final int NONE_UNUSED = Long.SIZE;
+
+    /** Between two questions of one that waits: 5 to 100 microseconds. */
+    private static final long FIRST_PAUSE_NANOS = 5_000;
+
+    private static final long LAST_PAUSE_NANOS = 100_000;
+
+    private final CudaContext context;
     private final StreamCaptures captures;
-    private final boolean asksStreams;
+    private final ContextMarks home;
+    private final ContextMarks[] homeOnly;
 
-    private final KnownStreams streams;
+    /** Bit i: mark i isn't in use. */
+    private final AtomicLong unused = new AtomicLong(~0L);
 
-    /** Whether stream 0 stands for all blocking streams. */
-    private boolean asksDefaultStream = true;
+    /** This context, and then the others. Replaced under the monitor, never changed. */
+    private volatile ContextMarks[] contexts;
 
-    /** Contexts with work that should be on the tail and isn't, and when that was noted last, as a number. */
-    private final Map<Long, Long> owed = new HashMap<>();
+    /** For each mark in use, where it was recorded. Handed from thread to thread with the mark. */
+    private final ContextMarks[][] recordedIn = new ContextMarks[MARKS][];
 
-    private long notes;
+    /** Null where contexts can be marked. */
+    private final @Nullable Synchronizer synchronizer;
 
-    private final WorkEvents events;
+    private final long defaultStreamId;
 
     /**
-     * For the context.
+     * Makes the events.
      *
-     * @param asksStreams whether to ask every known stream if it is being captured, as the default stream; none may then have
-     *     been destroyed without {@link #remove}: the driver crashes
+     * @throws CudaFailureException if CUDA fails
      */
-    public ContextWork(
-            final CudaCalls calls, final long context, final StreamCaptures captures, final boolean asksStreams) {
-        this.calls = calls;
+    public ContextWork(final CudaContext context) {
         this.context = context;
-        this.captures = captures;
-        this.asksStreams = asksStreams;
-        streams = new KnownStreams(calls, context);
-        events = new WorkEvents(calls, context);
-    }
-
-    // Streams
-
-    public boolean knows(final long stream) {
-        return streams.contains(stream);
-    }
-
-    public synchronized void add(final long stream) {
-        streams.add(stream);
-    }
-
-    /** A stream is about to be destroyed, if it is one that is known. It is forgotten also if CUDA fails. */
-    public void streamEnds(final long stream) {
-        if (stream != DEFAULT_STREAM && knows(stream)) {
-            try {
-                cover(stream);
-            } finally {
-                remove(stream);
-            }
-        }
-    }
-
-    /** Forgets a stream that still exists. Its work so far must be on the tail by then. */
-    public synchronized void remove(final long stream) {
-        streams.remove(stream);
-    }
-
-    /** Lets all later marks of all work cover the work on a stream so far, whatever becomes of the stream. */
-    public void cover(final long stream) {
-        cover(stream, context);
-    }
-
-    /** The same for a stream of any context, 0 being that context's default stream. */
-    public synchronized void cover(final long stream, final long home) {
-        boolean covered = false;
-        final boolean entered = captures.enter();
-        try {
-            if (entered) {
-                events.append(stream, home);
-                covered = true;
-            }
-        } finally {
-            if (entered) {
-                captures.leave();
-            }
-            if (!covered) {
-                owed.put(home, ++notes);
-            }
-        }
-    }
-
-    /** Whether work in another context is still to be waited for. */
-    public synchronized boolean owes(final long home) {
-        return owed.containsKey(home);
-    }
-
-    /** A context is gone, and all work in it has finished. */
-    public synchronized void contextEnded(final long gone) {
-        owed.remove(gone);
-    }
-
-    /**
-     * From now on marks cover the known streams only, each by an event of its own: a promise that nothing works on stream 0 or
-     * on another blocking stream.
-     */
-    public synchronized void defaultStreamIsUnused() {
-        asksDefaultStream = false;
+        captures = context.captures();
+        home = new ContextMarks(context, MARKS);
+        homeOnly = new ContextMarks[] {home};
+        contexts = homeOnly;
+        synchronizer = context.calls().recordsContexts() ? null : new Synchronizer(() -> contexts, captures);
+        defaultStreamId = askId(0);
     }
 
     // What a pool asks
 
     @Override
-    public boolean synchronize() {
-        // To settle may take long, so whether there is a capture is looked at again.
-        if (!settle() || !captures.enter()) {
-            return false;
+    public long mark() {
+        if (synchronizer != null) {
+            return captures.any() ? NO_MARK : MARKS + synchronizer.mark();
         }
-        try {
-            synchronize(context);
-            return true;
-        } finally {
-            captures.leave();
-        }
-    }
-
-    /** {@inheritDoc} Takes a call or two for stream 0, which tells of all blocking streams, and for each other known one. */
-    @Override
-    public synchronized boolean isIdle() {
-        if (!owed.isEmpty() || (!asksStreams && streams.someDoNotBlock()) || !captures.enter()) {
-            return false;
-        }
-        try {
-            final boolean entered = ContextScope.enter(calls, context);
-            try {
-                return areIdle(streams.all());
-            } finally {
-                ContextScope.leave(calls, entered);
-            }
-        } catch (final CudaFailureException e) {
-            // Whoever waits is told.
-            return false;
-        } finally {
-            captures.leave();
-        }
-    }
-
-    /** Whether it is told of captures before they begin, and needn't ask. */
-    @Override
-    public boolean isGuarded() {
-        return !asksStreams;
-    }
-
-    private boolean areIdle(final long[] known) {
-        for (final long stream : known) {
-            // To ask a captured stream, or stream 0 while a blocking one is captured, breaks the capture.
-            if (!streams.isBlocking(stream)
-                    && (streams.isCapturing(stream) || calls.queryStream(stream) != CudaCalls.SUCCESS)) {
-                return false;
-            }
-        }
-        return events.isTailIdle();
+        return mark(ALL_WORK, 0);
     }
 
     /**
-     * {@inheritDoc} Captures on streams that block are seen even where the stream isn't known: the driver tells it of the
-     * default stream, which is then unusable.
+     * {@inheritDoc}
+     *
+     * @param stream {@inheritDoc}; the handle of a thread's own default stream is that of the calling thread
      */
-    @Override
-    public synchronized boolean isCapturing() {
-        if (captures.any()) {
-            return true;
-        }
-        final boolean entered = ContextScope.enter(calls, context);
-        try {
-            if (!asksStreams) {
-                return streams.isCapturing(DEFAULT_STREAM);
-            }
-            for (final long stream : streams.all()) {
-                if (streams.isCapturing(stream)) {
-                    return true;
-                }
-            }
-            return false;
-        } finally {
-            ContextScope.leave(calls, entered);
-        }
-    }
-
-    /** Whether a stream of a context is captured; both exist. */
-    public boolean isCapturing(final long stream, final long home) {
-        try (ContextScope scope = new ContextScope(calls, home)) {
-            return streams.isCapturing(stream);
-        }
-    }
-
-    @Override
-    public long mark() {
-        while (settle()) {
-            synchronized (this) {
-                // Unless something is owed again.
-                if (owed.isEmpty()) {
-                    return markSettled();
-                }
-            }
-        }
-        return NO_MARK;
-    }
-
-    private long markSettled() {
-        // An event on a captured stream would become part of the graph, and one on stream 0 would end the capture.
-        if (!captures.enter()) {
-            return NO_MARK;
-        }
-        try {
-            final boolean entered = ContextScope.enter(calls, context);
-            try {
-                appendAll(streams.all());
-                return events.mark();
-            } finally {
-                ContextScope.leave(calls, entered);
-            }
-        } finally {
-            captures.leave();
-        }
-    }
-
-    private void appendAll(final long[] known) {
-        // Cheaper than to record, and no barrier among those streams.
-        final boolean blockingWork = !asksDefaultStream || calls.queryStream(DEFAULT_STREAM) != CudaCalls.SUCCESS;
-        for (final long stream : known) {
-            final boolean covered = stream == DEFAULT_STREAM
-                    ? !asksDefaultStream || !blockingWork
-                    : streams.isBlocking(stream) && asksDefaultStream;
-            if (!covered) {
-                events.append(stream);
-            }
-        }
-    }
-
     @Override
     public long mark(final long stream) {
-        synchronized (this) {
-            if (knows(stream)) {
-                if (!captures.enter()) {
-                    return NO_MARK;
-                }
-                try {
-                    final boolean entered = ContextScope.enter(calls, context);
-                    try {
-                        return events.mark(stream);
-                    } finally {
-                        ContextScope.leave(calls, entered);
-                    }
-                } finally {
-                    captures.leave();
-                }
-            }
-        }
-        // It is destroyed, and what it did is on the tail.
-        return mark();
+        return mark(~ALL_WORK, stream);
     }
 
-    /** {@inheritDoc} While a stream is captured the answer is no. */
-    @Override
-    public boolean isFinished(final long mark) {
-        if (!captures.enter()) {
-            return false;
+    private long mark(final long kind, final long stream) {
+        final int mark = claim(kind);
+        if (mark == NONE_UNUSED || !captures.enter()) {
+            release(mark);
+            return NO_MARK;
         }
+        boolean marked = false;
         try {
-            final boolean entered = ContextScope.enter(calls, context);
-            try {
-                final int code = calls.queryEvent(mark);
-                if (code != cudaError.cudaErrorNotReady) {
-                    check("cuEventQuery", code);
-                }
-                return code == CudaCalls.SUCCESS;
-            } finally {
-                ContextScope.leave(calls, entered);
-            }
+            marked = kind == ALL_WORK ? recordAll(mark) : recordStream(mark, stream);
+            return marked ? mark : NO_MARK;
         } finally {
             captures.leave();
-        }
-    }
-
-    /** {@inheritDoc} Not while a stream is captured. */
-    @Override
-    public void await(final long mark) {
-        if (!captures.enter()) {
-            return;
-        }
-        try {
-            final boolean entered = ContextScope.enter(calls, context);
-            try {
-                check("cuEventSynchronize", calls.awaitEvent(mark));
-            } finally {
-                ContextScope.leave(calls, entered);
+            if (!marked) {
+                release(mark);
             }
-        } finally {
-            captures.leave();
         }
     }
 
-    @Override
-    public synchronized void release(final long mark) {
-        events.release(mark);
-    }
-
-    /**
-     * Waits for the work that is owed: without the monitor, since it may take as long as the work.
-     *
-     * @return false if it couldn't, since a stream is being captured
-     */
-    private boolean settle() {
-        final Map<Long, Long> due;
-        synchronized (this) {
-            if (owed.isEmpty()) {
-                return !captures.any();
+    private int claim(final long kind) {
+        while (true) {
+            final long now = unused.get();
+            final int mark = Long.numberOfTrailingZeros(now & kind);
+            if (mark == NONE_UNUSED || unused.compareAndSet(now, now & ~(1L << mark))) {
+                return mark;
             }
-            due = new HashMap<>(owed);
         }
-        for (final Map.Entry<Long, Long> each : due.entrySet()) {
-            if (!captures.enter()) {
+    }
+
+    private boolean recordStream(final int mark, final long stream) {
+        recordedIn[mark] = homeOnly;
+        final int code = home.record(mark, stream);
+        return code != ContextMarks.CAPTURED && isSuccess(home, "cuEventRecord", code);
+    }
+
+    private boolean recordAll(final int mark) {
+        final ContextMarks[] all = contexts;
+        recordedIn[mark] = all;
+        for (final ContextMarks each : all) {
+            int code = each.record(mark);
+            if (code != CudaCalls.SUCCESS && code != ContextMarks.CAPTURED && each != home) {
+                // Rather than to lose sight of its work.
+                code = each.synchronize();
+            }
+            if (code == ContextMarks.CAPTURED) {
                 return false;
             }
-            try {
-                synchronize(each.getKey());
-            } catch (final CudaFailureException e) {
-                // Another context that failed or is gone does no more work.
-                if (each.getKey() == context || captures.any()) {
-                    throw e;
-                }
-            } finally {
-                captures.leave();
-            }
-            synchronized (this) {
-                owed.remove(each.getKey(), each.getValue());
-            }
+            isSuccess(each, "cuCtxRecordEvent", code);
         }
         return true;
     }
 
-    private void synchronize(final long home) {
-        final boolean entered = ContextScope.enter(calls, home);
+    /** Another context in which nothing works any more is broken, or gone: it does no work, and must not keep this one's memory. */
+    private boolean isSuccess(final ContextMarks where, final String call, final int code) {
+        if (where == home) {
+            CudaFailureException.check(call, code);
+        } else if (code != CudaCalls.SUCCESS) {
+            contextEnded(where.context());
+        }
+        return true;
+    }
+
+    @Override
+    public boolean isFinished(final long mark) {
+        return ask(mark) == CudaCalls.SUCCESS;
+    }
+
+    /** A code of {@link ContextMarks}. */
+    private int ask(final long mark) {
+        if (synchronizer != null && mark >= MARKS) {
+            return synchronizer.ask(mark - MARKS);
+        }
+        if (!captures.enter()) {
+            return ContextMarks.CAPTURED;
+        }
         try {
-            check("cuCtxSynchronize", calls.synchronize());
+            for (final ContextMarks each : recordedIn[(int) mark]) {
+                final int code = each.query((int) mark);
+                if (code == ContextMarks.RUNNING || code == ContextMarks.CAPTURED) {
+                    return code;
+                }
+                isSuccess(each, "cuEventQuery", code);
+            }
+            return CudaCalls.SUCCESS;
         } finally {
-            ContextScope.leave(calls, entered);
+            captures.leave();
         }
     }
 
-    private void check(final String call, final int code) {
-        ContextScope.check(calls, call, code);
+    /** {@inheritDoc} Asks again and again, so that a capture can begin in between; an interrupt is kept for later. */
+    @Override
+    public void await(final long mark) {
+        boolean interrupted = false;
+        long pauseNanos = FIRST_PAUSE_NANOS;
+        try {
+            while (ask(mark) == ContextMarks.RUNNING) {
+                LockSupport.parkNanos(this, pauseNanos);
+                pauseNanos = Math.min(2 * pauseNanos, LAST_PAUSE_NANOS);
+                interrupted |= Thread.interrupted();
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void release(final long mark) {
+        while (mark < MARKS) {
+            final long now = unused.get();
+            if (unused.compareAndSet(now, now | 1L << mark)) {
+                return;
+            }
+        }
+    }
+
+    /** {@inheritDoc} Those that nobody announced are seen on streams that block: the driver tells of them on the default stream. */
+    @Override
+    public boolean isCapturing() {
+        return captures.any() || isCapturing(context, 0);
+    }
+
+    /** Whether a stream of any context is captured, which exists; 0 for that context's default one. */
+    public boolean isCapturing(final long home, final long stream) {
+        return isCapturing(context.other(home), stream);
+    }
+
+    private static boolean isCapturing(final CudaContext home, final long stream) {
+        final boolean entered = home.enter();
+        try {
+            return home.isCapturing(stream);
+        } finally {
+            home.leave(entered);
+        }
+    }
+
+    @Override
+    public long idOf(final long stream) {
+        return stream == 0 ? defaultStreamId : askId(stream);
+    }
+
+    /** Where the driver can't tell, the handle has to do. */
+    private long askId(final long stream) {
+        final boolean entered = context.enter();
+        try {
+            final long[] id = CallScratch.get().handle;
+            return context.calls().streamId(id, stream) == CudaCalls.SUCCESS ? id[0] : stream;
+        } finally {
+            context.leave(entered);
+        }
+    }
+
+    /** Waits for all work so far, unless a stream is captured. */
+    public void awaitAll() {
+        long mark = mark();
+        while (mark == NO_MARK && !isCapturing()) {
+            // All are in use.
+            LockSupport.parkNanos(this, FIRST_PAUSE_NANOS);
+            mark = mark();
+        }
+        if (mark != NO_MARK) {
+            try {
+                await(mark);
+            } finally {
+                release(mark);
+            }
+        }
+    }
+
+    // Contexts
+
+    /**
+     * From now on marks of all work cover another context's, too: it may use this one's memory. Again is no mistake.
+     *
+     * @throws CudaFailureException if CUDA fails; then they don't
+     */
+    public void add(final long other) {
+        if (!covers(other)) {
+            addNew(other);
+        }
+    }
+
+    private synchronized void addNew(final long other) {
+        if (!covers(other)) {
+            final ContextMarks[] more = Arrays.copyOf(contexts, contexts.length + 1);
+            more[more.length - 1] = new ContextMarks(context.other(other), synchronizer == null ? MARKS_OF_ALL : 0);
+            contexts = more;
+        }
+    }
+
+    /** Whether marks of all work cover a context's: of this one always. */
+    public boolean covers(final long handle) {
+        for (final ContextMarks each : contexts) {
+            if (each.context() == handle) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Another context, or this one, is gone; its work has finished. Nobody may be inside the guard of captures. */
+    public synchronized void contextEnded(final long handle) {
+        if (handle == context.handle() && synchronizer != null) {
+            synchronizer.end();
+        }
+        for (final ContextMarks each : contexts) {
+            if (each.context() == handle) {
+                each.end();
+            }
+        }
+        contexts = Arrays.stream(contexts)
+                .filter(each -> each == home || each.context() != handle)
+                .toArray(ContextMarks[]::new);
+    }
+
+    /** Does something, such as to end a context, while no thread of this work's own is in one. */
+    public void whileThreadsRest(final Runnable action) {
+        if (synchronizer == null) {
+            action.run();
+        } else {
+            synchronizer.whileResting(action);
+        }
+    }
+
+    /** Destroys the events, so that nothing can be marked from then on; not while a mark is in use. */
+    public synchronized void close() {
+        if (unused.compareAndSet(~0L, 0)) {
+            for (final ContextMarks each : contexts) {
+                each.destroyEvents();
+            }
+        }
     }
 }

@@ -69,11 +69,8 @@ public interface CudaCalls {
     /** Of the current context's device, in bytes. */
     int contextMemoryInfo(long[] freeBytes, long[] totalBytes);
 
-    /** A stream that doesn't synchronise with the default one. */
-    int createStream(long[] stream);
-
-    /** A {@code CUstream_flags} of a stream that exists. */
-    int streamFlags(int[] flags, long stream);
+    /** A number that no other stream of the process has, nor will have. */
+    int streamId(long[] id, long stream);
 
     /**
      * Whether a stream has finished, without an exception or garbage if it hasn't. Stream 0 has once every blocking stream has,
@@ -84,18 +81,21 @@ public interface CudaCalls {
     /** An event that keeps no time. */
     int createEvent(long[] event);
 
-    /** Also while work waits for it, which goes on doing so. */
     int destroyEvent(long event);
 
     int recordEvent(long event, long stream);
 
-    /** Lets later work on a stream wait for what the event was recorded after. */
-    int waitEvent(long stream, long event);
+    /** Whether {@link #recordContext} works: not with a driver before 12.5, nor before JDK 22. */
+    boolean recordsContexts();
+
+    /**
+     * Records an event of a context after all work that was submitted to it before, whether it is current or not. While a stream of it is
+     * captured this fails, and ends the capture.
+     */
+    int recordContext(long event, long context);
 
     /** Without an exception or garbage if it hasn't finished. */
     int queryEvent(long event);
-
-    int awaitEvent(long event);
 
     /** A {@code CUstreamCaptureStatus}. */
     int captureStatus(int[] status, long stream);

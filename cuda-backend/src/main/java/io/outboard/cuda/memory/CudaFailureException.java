@@ -1,5 +1,7 @@
 package io.outboard.cuda.memory;
 
+import jcuda.driver.CUresult;
+import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +31,25 @@ public final class CudaFailureException extends RuntimeException {
         super(call + " failed: " + codeName + " (" + code + ")" + (details.isEmpty() ? "" : ": " + details));
         this.code = code;
         this.codeName = codeName;
+    }
+
+    /** What a call of the driver's virtual memory failed with, by its own names; null if it worked. */
+    static @Nullable CudaFailureException of(final String call, final int code) {
+        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
+    }
+
+    /** Throws if a call of the driver failed; unlike the runtime, that keeps no last error to be cleared. */
+    public static void check(final String call, final int code) {
+        if (code != CudaCalls.SUCCESS) {
+            throw new CudaFailureException(call, code, cudaError.stringFor(code));
+        }
+    }
+
+    /** Throws it, unless it is null. */
+    static void check(final @Nullable CudaFailureException failure) {
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     /** The first of two failures, with the next one suppressed in it; null if there is none. */

@@ -5,6 +5,7 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Pieces;
 import io.outboard.core.Region;
+import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -28,97 +29,72 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("try")
 final class CudaGrowableRegion implements GrowableRegion {
 
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
+
     private final VirtualMemoryCalls memory;
-    private final CudaCalls calls;
-    private final long context;
-    private final StreamCaptures captures;
-    private final int device;
-    private final Region region;
+    private final CudaContext context;
     private final Pieces pieces;
     private final Consumer<CudaGrowableRegion> onClose;
 
-    /** Who reads and writes it. */
-    private final RegionAccess access;
+    /** Those that read and write it, its own among them. */
+    private final SortedSet<Integer> devices;
 
     private boolean closed;
     private boolean gone;
 
     private CudaGrowableRegion(
             final VirtualMemoryCalls memory,
-            final CudaCalls calls,
-            final long context,
-            final StreamCaptures captures,
-            final int device,
-            final SortedSet<Integer> devices,
+            final CudaContext context,
+            final SortedSet<Integer> peers,
             final Pieces pieces,
             final Consumer<CudaGrowableRegion> onClose) {
         this.memory = memory;
-        this.calls = calls;
         this.context = context;
-        this.captures = captures;
-        this.device = device;
-        access = new RegionAccess(memory, device, devices, pieces);
         this.pieces = pieces;
         this.onClose = onClose;
-        region = pieces.region();
+        devices = new TreeSet<>(peers);
+        devices.add(context.device());
     }
 
     /**
-     * Reserves addresses.
+     * Reserves addresses, for a region without memory; or nothing, if the device can't do it, or a size is less than its unit.
      *
-     * @param memory the driver's calls
-     * @param calls CUDA
-     * @param context what is current while the driver is asked, and waited for
-     * @param captures what memory isn't taken away during
-     * @param device number of its device
      * @param peers numbers of other devices that are to see it
      * @param bytes most memory, {@code 0 < bytes}
      * @param addressBytes most addresses, {@code 0 < addressBytes}
      * @param onClose told that all was given back, perhaps more than once
-     * @return a region without memory; or nothing if the device can't do it, or an argument is less than its unit
-     * @throws CudaFailureException if CUDA fails otherwise
      */
     static Optional<CudaGrowableRegion> reserve(
             final VirtualMemoryCalls memory,
-            final CudaCalls calls,
-            final long context,
-            final StreamCaptures captures,
-            final int device,
+            final CudaContext context,
             final SortedSet<Integer> peers,
             final long bytes,
             final long addressBytes,
             final Consumer<CudaGrowableRegion> onClose) {
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            final long totalBytes = scope.memory().totalBytes();
-            final long[] unitBytes = new long[1];
-            final int known = memory.granularity(unitBytes, device);
-            if (known == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
-                return Optional.empty();
-            }
-            check("cuMemGetAllocationGranularity", known);
-            final long memoryBytes = Math.min(bytes, totalBytes);
-            final long sizeBytes =
-                    Math.min(memoryBytes * MemorySource.ADDRESSES_FOR_A_BYTE, addressBytes) & -unitBytes[0];
-            if (sizeBytes == 0 || memoryBytes < unitBytes[0]) {
-                return Optional.empty();
-            }
-            final long[] address = new long[1];
-            final int reserved = memory.reserve(address, sizeBytes, unitBytes[0]);
-            if (reserved == CUresult.CUDA_ERROR_OUT_OF_MEMORY || reserved == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
-                return Optional.empty();
-            }
-            check("cuMemAddressReserve", reserved);
-            final SortedSet<Integer> devices = new TreeSet<>(peers);
-            devices.add(device);
-            final Pieces pieces = new Pieces(new Region(address[0], sizeBytes), unitBytes[0]);
-            return Optional.of(
-                    new CudaGrowableRegion(memory, calls, context, captures, device, devices, pieces, onClose));
+        final long memoryBytes = Math.min(bytes, context.memory().totalBytes());
+        final long[] unitBytes = new long[1];
+        final int known = memory.granularity(unitBytes, context.device());
+        if (known == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
+            return Optional.empty();
         }
+        CudaFailureException.check(CudaFailureException.of("cuMemGetAllocationGranularity", known));
+        final long sizeBytes = Math.min(memoryBytes * MemorySource.ADDRESSES_FOR_A_BYTE, addressBytes) & -unitBytes[0];
+        if (sizeBytes == 0 || memoryBytes < unitBytes[0]) {
+            return Optional.empty();
+        }
+        final long[] address = new long[1];
+        final int reserved = memory.reserve(address, sizeBytes, unitBytes[0]);
+        if (reserved == CUresult.CUDA_ERROR_OUT_OF_MEMORY || reserved == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
+            return Optional.empty();
+        }
+        CudaFailureException.check(CudaFailureException.of("cuMemAddressReserve", reserved));
+        final Pieces pieces = new Pieces(new Region(address[0], sizeBytes), unitBytes[0]);
+        return Optional.of(new CudaGrowableRegion(memory, context, peers, pieces, onClose));
     }
 
     @Override
     public Region region() {
-        return region;
+        return pieces.region();
     }
 
     @Override
@@ -170,37 +146,34 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     private void add(final long address, final long bytes, final long wantedBytes, final long requestedBytes) {
         final long[] handle = new long[1];
-        final int code = memory.create(handle, bytes, device, wantedBytes);
+        final int code = memory.create(handle, bytes, context.device(), wantedBytes);
         if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
-            throw outOfMemory(requestedBytes, code);
+            throw context.outOfMemory("cuMemCreate", code, requestedBytes);
         }
-        check("cuMemCreate", code);
-        final CudaFailureException failure = map(address, bytes, handle[0]);
+        CudaFailureException.check(CudaFailureException.of("cuMemCreate", code));
+        final CudaFailureException failure = mapAndShow(address, bytes, handle[0]);
         if (failure != null) {
             memory.release(handle[0]);
             throw failure;
         }
-        pieces.add(address, bytes, handle[0]);
     }
 
-    private DeviceOutOfMemoryException outOfMemory(final long bytes, final int code) {
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            final ContextScope.Memory free = scope.memory();
-            return DeviceOutOfMemoryException.ofDevice(
-                    bytes,
-                    free.freeBytes(),
-                    free.totalBytes(),
-                    "cuMemCreate: " + CUresult.stringFor(code) + " (" + code + ")");
+    private @Nullable CudaFailureException map(final long address, final long bytes, final long handle) {
+        final CudaFailureException failure = CudaFailureException.of("cuMemMap", memory.map(address, bytes, handle));
+        if (failure == null) {
+            pieces.add(address, bytes, handle);
         }
+        return failure;
     }
 
     /** All or nothing. */
-    private @Nullable CudaFailureException map(final long address, final long bytes, final long handle) {
-        CudaFailureException failure = failureOf("cuMemMap", memory.map(address, bytes, handle));
+    private @Nullable CudaFailureException mapAndShow(final long address, final long bytes, final long handle) {
+        CudaFailureException failure = map(address, bytes, handle);
         if (failure == null) {
-            failure = access.show(address, bytes);
+            failure = showToAll(address, bytes);
             if (failure != null) {
                 memory.unmap(address, bytes);
+                pieces.remove(address);
             }
         }
         return failure;
@@ -210,12 +183,7 @@ final class CudaGrowableRegion implements GrowableRegion {
     public synchronized void giveBack(final long[] begins, final int count) {
         checkOpen();
         pieces.check(begins, count);
-        apart(() -> {
-            final CudaFailureException failure = unmapAndRelease(begins, count);
-            if (failure != null) {
-                throw failure;
-            }
-        });
+        apart(() -> CudaFailureException.check(unmapAndRelease(begins, count)));
     }
 
     private @Nullable CudaFailureException unmapAndRelease(final long[] begins, final int count) {
@@ -223,14 +191,18 @@ final class CudaGrowableRegion implements GrowableRegion {
         int unmapped = 0;
         CudaFailureException failure = null;
         for (int i = 0; i < count; i++) {
-            final CudaFailureException next =
-                    failureOf("cuMemUnmap", memory.unmap(begins[i], pieces.bytesAt(begins[i])));
+            final CudaFailureException next = unmap(begins[i]);
             if (next == null) {
                 handles[unmapped++] = pieces.remove(begins[i]);
             }
             failure = CudaFailureException.first(failure, next);
         }
-        return CudaFailureException.first(failure, failureOf("cuMemRelease", memory.releaseAll(handles, unmapped)));
+        return CudaFailureException.first(
+                failure, CudaFailureException.of("cuMemRelease", memory.releaseAll(handles, unmapped)));
+    }
+
+    private @Nullable CudaFailureException unmap(final long begin) {
+        return CudaFailureException.of("cuMemUnmap", memory.unmap(begin, pieces.bytesAt(begin)));
     }
 
     @Override
@@ -244,27 +216,25 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     /** One by one until a call fails, and access for all at last: what fails then is put where it was. */
     private void moveBehind(final long[] begins, final int count) {
-        final long first = region.address() + pieces.endBytes();
+        final long first = pieces.region().address() + pieces.endBytes();
         long to = first;
         int moved = 0;
         CudaFailureException failure = null;
         while (moved < count && failure == null) {
-            final long from = begins[moved];
-            final long bytes = pieces.bytesAt(from);
-            failure = failureOf("cuMemUnmap", memory.unmap(from, bytes));
+            final long bytes = pieces.bytesAt(begins[moved]);
+            failure = unmap(begins[moved]);
             if (failure == null) {
-                final long handle = pieces.remove(from);
-                failure = failureOf("cuMemMap", memory.map(to, bytes, handle));
+                final long handle = pieces.remove(begins[moved]);
+                failure = map(to, bytes, handle);
                 if (failure == null) {
-                    pieces.add(to, bytes, handle);
                     to += bytes;
                     moved++;
                 } else {
-                    putBack(from, bytes, handle);
+                    putBack(begins[moved], bytes, handle);
                 }
             }
         }
-        final CudaFailureException refused = moved == 0 ? null : access.show(first, to - first);
+        final CudaFailureException refused = moved == 0 ? null : showToAll(first, to - first);
         if (refused != null) {
             to = first;
             for (int i = 0; i < moved; i++) {
@@ -274,59 +244,82 @@ final class CudaGrowableRegion implements GrowableRegion {
                 to += bytes;
             }
         }
-        failure = CudaFailureException.first(failure, refused);
-        if (failure != null) {
-            throw failure;
-        }
+        CudaFailureException.check(CudaFailureException.first(failure, refused));
     }
 
     /** Or, if it can't even be where it was, it goes back to the device. */
     private void putBack(final long address, final long bytes, final long handle) {
-        if (map(address, bytes, handle) == null) {
-            pieces.add(address, bytes, handle);
-        } else {
+        if (mapAndShow(address, bytes, handle) != null) {
             memory.release(handle);
         }
     }
 
     /** Not at all during a capture: it mustn't begin meanwhile, either. */
     private void apart(final Runnable step) {
-        if (captures.enter()) {
+        if (context.captures().enter()) {
             try {
                 step.run();
             } finally {
-                captures.leave();
+                context.captures().leave();
             }
         }
     }
 
+    // Who sees it
+
     /**
-     * Lets another device read and write all memory, also what is there later. Nothing happens if it does.
-     *
-     * @throws CudaFailureException if CUDA fails; then it sees nothing, as far as that can be done
+     * Lets all devices that are to see it read and write there. Another one that it can't be shown to isn't to see it any more: else
+     * no memory could be had for this one, either.
      */
+    private @Nullable CudaFailureException showToAll(final long address, final long bytes) {
+        for (final int each : List.copyOf(devices)) {
+            final CudaFailureException failure = setAccess(address, bytes, each, true);
+            if (failure != null && each == context.device()) {
+                return failure;
+            }
+            if (failure != null) {
+                LOGGER.log(System.Logger.Level.WARNING, "device " + each + " doesn't see a pool's memory", failure);
+                devices.remove(each);
+            }
+        }
+        return null;
+    }
+
+    /** Lets another device read and write all memory, also what is there later. If CUDA fails it sees nothing, as far as that can be done. */
     synchronized void show(final int peer) {
-        if (!gone) {
-            access.add(peer);
+        if (!gone && !devices.contains(peer)) {
+            final CudaFailureException failure = setAccess(peer, true);
+            if (failure != null) {
+                setAccess(peer, false);
+                throw failure;
+            }
+            devices.add(peer);
         }
     }
 
-    /**
-     * The opposite. Nothing happens if it didn't, nor for the region's own device.
-     *
-     * @throws CudaFailureException if CUDA fails; then it may see some of it still
-     */
+    /** The opposite, but for the region's own device. If CUDA fails it may see some of it still. */
     synchronized void hide(final int peer) {
-        if (!gone) {
-            access.remove(peer);
+        if (!gone && peer != context.device() && devices.remove(peer)) {
+            CudaFailureException.check(setAccess(peer, false));
         }
     }
 
-    /**
-     * Gives memory and addresses back. Idempotent.
-     *
-     * @throws CudaFailureException if CUDA fails; the region is closed, and a further call tries the rest
-     */
+    private @Nullable CudaFailureException setAccess(final int peer, final boolean access) {
+        CudaFailureException failure = null;
+        for (final long piece : pieces.all()) {
+            failure = CudaFailureException.first(failure, setAccess(piece, pieces.bytesAt(piece), peer, access));
+        }
+        return failure;
+    }
+
+    private @Nullable CudaFailureException setAccess(
+            final long address, final long bytes, final int peer, final boolean access) {
+        return CudaFailureException.of("cuMemSetAccess", memory.setAccess(address, bytes, peer, access));
+    }
+
+    // Its end
+
+    /** Gives memory and addresses back. If CUDA fails the region is closed, and a further call tries the rest. Idempotent. */
     @Override
     public void close() {
         giveBack(true);
@@ -345,7 +338,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             return;
         }
         // Nobody can wait for the end of a capture: the program itself asks.
-        final boolean entered = captures.enter();
+        final boolean entered = context.captures().enter();
         try {
             // A broken context does no work any more, and its memory is to go all the same.
             CudaFailureException failure = waits && pieces.bytes() > 0 ? synchronize() : null;
@@ -353,24 +346,23 @@ final class CudaGrowableRegion implements GrowableRegion {
                     pieces.all().stream().mapToLong(Long::longValue).toArray();
             failure = CudaFailureException.first(failure, unmapAndRelease(begins, begins.length));
             if (pieces.bytes() == 0) {
-                final CudaFailureException kept =
-                        failureOf("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
+                final Region region = pieces.region();
+                final CudaFailureException kept = CudaFailureException.of(
+                        "cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
                 gone = kept == null;
                 failure = CudaFailureException.first(failure, kept);
             }
-            if (failure != null) {
-                throw failure;
-            }
+            CudaFailureException.check(failure);
         } finally {
             if (entered) {
-                captures.leave();
+                context.captures().leave();
             }
         }
     }
 
     private @Nullable CudaFailureException synchronize() {
-        try (ContextScope scope = new ContextScope(calls, context)) {
-            return failureOf("cuCtxSynchronize", memory.synchronize());
+        try (ContextScope scope = new ContextScope(context.calls(), context.handle())) {
+            return CudaFailureException.of("cuCtxSynchronize", context.calls().synchronize());
         } catch (final CudaFailureException e) {
             return e;
         }
@@ -380,16 +372,5 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (closed) {
             throw new IllegalStateException("the growable region is closed");
         }
-    }
-
-    private static void check(final String call, final int code) {
-        final CudaFailureException failure = failureOf(call, code);
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    static @Nullable CudaFailureException failureOf(final String call, final int code) {
-        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
     }
 }

@@ -24,11 +24,7 @@ public final class DevicePointers {
 
     private DevicePointers() {}
 
-    /**
-     * Finds the two fields, unless they were found before.
-     *
-     * @throws LinkageError if this JCuda has no such fields or keeps them closed
-     */
+    /** Finds the two fields, or throws a {@link LinkageError} if this JCuda has none such or keeps them closed. */
     static void initialize() {
         // Entering any static method runs the initialiser; that is all that is wanted here.
     }
@@ -93,11 +89,14 @@ public final class DevicePointers {
         try {
             return MethodHandles.privateLookupIn(owner, MethodHandles.lookup()).findVarHandle(owner, name, long.class);
         } catch (final ReflectiveOperationException e) {
-            throw new LinkageError(
-                    "jcuda's " + owner.getSimpleName() + "." + name
-                            + " must be reachable: use JCuda 12.6.0 on the class"
-                            + " path, or open its package to this module",
-                    e);
+            throw closed(owner, name, e);
         }
+    }
+
+    static LinkageError closed(final Class<?> owner, final String name, final ReflectiveOperationException cause) {
+        return new LinkageError(
+                "jcuda's " + owner.getSimpleName() + "." + name + " must be reachable: use JCuda 12.6.0 on the class"
+                        + " path, or open its package to this module",
+                cause);
     }
 }

@@ -1,6 +1,7 @@
 package io.outboard.cuda.memory;
 
 import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
 import jcuda.CudaException;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
@@ -8,8 +9,6 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUresult;
-import jcuda.driver.CUstream;
-import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaDeviceProp;
@@ -20,7 +19,7 @@ import jcuda.runtime.cudaError;
  *
  * <p>{@code JCuda.setExceptionsEnabled} is one private switch for the whole process. It belongs to the program, which
  * may turn it at any moment, so each call here copes with both: a code that is returned, and a
- * {@link CudaException} that carries only the code's name.
+ * {@link CudaException} that carries only the code's name. What a pool calls often makes no garbage, compiled or not.
  *
  * <p>Not for applications.
  */
@@ -42,42 +41,54 @@ public final class JCudaCalls implements CudaCalls {
         UncheckedCalls.initialize();
     }
 
-    @Override
-    public int deviceCount(final int[] count) {
+    private static int runtime(final IntSupplier call) {
         try {
-            return JCuda.cudaGetDeviceCount(count);
+            return call.getAsInt();
         } catch (final CudaException e) {
             return codeOf(e);
         }
+    }
+
+    private static int driver(final IntSupplier call) {
+        try {
+            return call.getAsInt();
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    /** Without garbage: the call captures nothing. */
+    private interface ScratchCall {
+        int call(CallScratch scratch);
+    }
+
+    private static int driver(final CallScratch scratch, final ScratchCall call) {
+        try {
+            return call.call(scratch);
+        } catch (final CudaException e) {
+            return driverCodeOf(e);
+        }
+    }
+
+    @Override
+    public int deviceCount(final int[] count) {
+        return runtime(() -> JCuda.cudaGetDeviceCount(count));
     }
 
     @Override
     public int driverVersion(final int[] version) {
-        try {
-            return JCuda.cudaDriverGetVersion(version);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
+        return runtime(() -> JCuda.cudaDriverGetVersion(version));
     }
 
     @Override
     public int runtimeVersion(final int[] version) {
-        try {
-            return JCuda.cudaRuntimeGetVersion(version);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
+        return runtime(() -> JCuda.cudaRuntimeGetVersion(version));
     }
 
     @Override
     public int deviceName(final String[] name, final int device) {
         final cudaDeviceProp properties = new cudaDeviceProp();
-        final int code;
-        try {
-            code = JCuda.cudaGetDeviceProperties(properties, device);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
+        final int code = runtime(() -> JCuda.cudaGetDeviceProperties(properties, device));
         if (code == SUCCESS) {
             name[0] = properties.getName().strip();
         }
@@ -86,39 +97,23 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int currentDevice(final int[] device) {
-        try {
-            return JCuda.cudaGetDevice(device);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
+        return runtime(() -> JCuda.cudaGetDevice(device));
     }
 
     @Override
     public int setDevice(final int device) {
-        try {
-            return JCuda.cudaSetDevice(device);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
+        return runtime(() -> JCuda.cudaSetDevice(device));
     }
 
     @Override
     public int memoryInfo(final long[] freeBytes, final long[] totalBytes) {
-        try {
-            return JCuda.cudaMemGetInfo(freeBytes, totalBytes);
-        } catch (final CudaException e) {
-            return codeOf(e);
-        }
+        return runtime(() -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
     }
 
+    /** With exceptions on, JCuda throws the error that it was asked to report. It is cleared all the same. */
     @Override
     public void clearLastError() {
-        try {
-            JCuda.cudaGetLastError();
-        } catch (final CudaException e) {
-            // With exceptions on, JCuda throws the error that it was asked to report. It is cleared all the same.
-            return;
-        }
+        runtime(JCuda::cudaGetLastError);
     }
 
     @Override
@@ -128,41 +123,27 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int currentContext(final long[] context) {
-        final CUcontext result = CallScratch.get().context;
-        try {
-            final int code = JCudaDriver.cuCtxGetCurrent(result);
-            context[0] = code == SUCCESS ? DevicePointers.handle(result) : 0;
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.get();
+        final int code = driver(scratch, each -> JCudaDriver.cuCtxGetCurrent(each.context));
+        context[0] = code == SUCCESS ? DevicePointers.handle(scratch.context) : 0;
+        return code;
     }
 
     @Override
     public int pushContext(final long context) {
-        try {
-            return JCudaDriver.cuCtxPushCurrent(DevicePointers.withHandle(CallScratch.get().context, context));
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.get();
+        DevicePointers.withHandle(scratch.context, context);
+        return driver(scratch, each -> JCudaDriver.cuCtxPushCurrent(each.context));
     }
 
     @Override
     public int popContext() {
-        try {
-            return JCudaDriver.cuCtxPopCurrent(CallScratch.get().context);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(CallScratch.get(), each -> JCudaDriver.cuCtxPopCurrent(each.context));
     }
 
     @Override
     public int synchronize() {
-        try {
-            return JCudaDriver.cuCtxSynchronize();
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(CallScratch.get(), each -> JCudaDriver.cuCtxSynchronize());
     }
 
     @Override
@@ -170,14 +151,10 @@ public final class JCudaCalls implements CudaCalls {
         if (stream == 0) {
             return currentContext(context);
         }
-        final CUcontext result = new CUcontext();
-        try {
-            final int code = JCudaDriver.cuStreamGetCtx(CallScratch.get().stream(stream), result);
-            context[0] = DevicePointers.handle(result);
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = driver(scratch, each -> JCudaDriver.cuStreamGetCtx(each.stream, each.context));
+        context[0] = DevicePointers.handle(scratch.context);
+        return code;
     }
 
     @Override
@@ -187,174 +164,112 @@ public final class JCudaCalls implements CudaCalls {
         final int[] active = new int[1];
         final CUcontext result = new CUcontext();
         context[0] = 0;
-        try {
-            int code = JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active);
-            if (code == SUCCESS && active[0] != 0) {
-                // Only who retains it is told which it is.
-                code = JCudaDriver.cuDevicePrimaryCtxRetain(result, handle);
-                if (code == SUCCESS) {
-                    context[0] = DevicePointers.handle(result);
-                    code = JCudaDriver.cuDevicePrimaryCtxRelease(handle);
-                }
+        int code = driver(() -> JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active));
+        if (code == SUCCESS && active[0] != 0) {
+            // Only who retains it is told which it is.
+            code = driver(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handle));
+            if (code == SUCCESS) {
+                context[0] = DevicePointers.handle(result);
+                code = driver(() -> JCudaDriver.cuDevicePrimaryCtxRelease(handle));
             }
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
         }
+        return code;
     }
 
     @Override
     public int allocate(final long[] address, final long sizeBytes) {
         final CUdeviceptr pointer = new CUdeviceptr();
-        try {
-            final int code = JCudaDriver.cuMemAlloc(pointer, sizeBytes);
-            address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final int code = driver(() -> JCudaDriver.cuMemAlloc(pointer, sizeBytes));
+        address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+        return code;
     }
 
     @Override
     public int allocatePitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
         final CUdeviceptr pointer = new CUdeviceptr();
-        try {
-            final int code = JCudaDriver.cuMemAllocPitch(pointer, pitchBytes, widthBytes, height, Integer.BYTES);
-            address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final int code =
+                driver(() -> JCudaDriver.cuMemAllocPitch(pointer, pitchBytes, widthBytes, height, Integer.BYTES));
+        address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+        return code;
     }
 
     @Override
     public int release(final long address) {
         final CUdeviceptr pointer = new CUdeviceptr();
         DevicePointers.set(pointer, address);
-        try {
-            return JCudaDriver.cuMemFree(pointer);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(() -> JCudaDriver.cuMemFree(pointer));
     }
 
     @Override
     public int contextMemoryInfo(final long[] freeBytes, final long[] totalBytes) {
-        try {
-            return JCudaDriver.cuMemGetInfo(freeBytes, totalBytes);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(() -> JCudaDriver.cuMemGetInfo(freeBytes, totalBytes));
     }
 
     @Override
-    public int createStream(final long[] stream) {
-        final CUstream result = new CUstream();
-        try {
-            final int code = JCudaDriver.cuStreamCreate(result, CUstream_flags.CU_STREAM_NON_BLOCKING);
-            stream[0] = DevicePointers.handle(result);
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
-    }
-
-    @Override
-    public int streamFlags(final int[] flags, final long stream) {
-        try {
-            return JCudaDriver.cuStreamGetFlags(CallScratch.get().stream(stream), flags);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+    public int streamId(final long[] id, final long stream) {
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = driver(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
+        id[0] = scratch.handle[0];
+        return code;
     }
 
     @Override
     public int queryStream(final long stream) {
-        return UncheckedCalls.queryStream(CallScratch.get().stream(stream));
+        return UncheckedCalls.queryStream(CallScratch.of(stream, 0).stream);
     }
 
     @Override
     public int createEvent(final long[] event) {
         final CUevent result = new CUevent();
-        try {
-            final int code = JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING);
-            event[0] = DevicePointers.handle(result);
-            return code;
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final int code = driver(() -> JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING));
+        event[0] = DevicePointers.handle(result);
+        return code;
     }
 
     @Override
     public int destroyEvent(final long event) {
-        try {
-            return JCudaDriver.cuEventDestroy(CallScratch.get().event(event));
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(CallScratch.of(0, event), each -> JCudaDriver.cuEventDestroy(each.event));
     }
 
     @Override
     public int recordEvent(final long event, final long stream) {
-        final CallScratch scratch = CallScratch.get();
-        try {
-            return JCudaDriver.cuEventRecord(scratch.event(event), scratch.stream(stream));
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(CallScratch.of(stream, event), each -> JCudaDriver.cuEventRecord(each.event, each.stream));
     }
 
     @Override
-    public int waitEvent(final long stream, final long event) {
-        final CallScratch scratch = CallScratch.get();
-        try {
-            return JCudaDriver.cuStreamWaitEvent(scratch.stream(stream), scratch.event(event), 0);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+    public boolean recordsContexts() {
+        return DriverLibrary.recordsContexts();
+    }
+
+    @Override
+    public int recordContext(final long event, final long context) {
+        return DriverLibrary.recordContext(event, context);
     }
 
     @Override
     public int queryEvent(final long event) {
-        return UncheckedCalls.queryEvent(CallScratch.get().event(event));
-    }
-
-    @Override
-    public int awaitEvent(final long event) {
-        try {
-            return JCudaDriver.cuEventSynchronize(CallScratch.get().event(event));
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return UncheckedCalls.queryEvent(CallScratch.of(0, event).event);
     }
 
     @Override
     public int captureStatus(final int[] status, final long stream) {
-        try {
-            return JCudaDriver.cuStreamIsCapturing(CallScratch.get().stream(stream), status);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = driver(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
+        status[0] = scratch.status[0];
+        return code;
     }
 
     @Override
     public int exchangeCaptureMode(final int[] mode) {
-        try {
-            return JCudaDriver.cuThreadExchangeStreamCaptureMode(mode);
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
-        }
+        return driver(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
     }
 
-    /**
-     * The code behind JCuda's exception, whose message is {@code cudaError.stringFor(code)} and nothing else. Only on
-     * the way to an error.
-     */
+    /** The code behind an exception of {@code JCuda}, whose message is the code's name and nothing else. Only on the way to an error. */
     public static int codeOf(final CudaException exception) {
         return codeOf(exception, cudaError::stringFor);
     }
 
-    /** The same for an exception of {@code JCudaDriver}, whose message is {@code CUresult.stringFor(code)}. */
+    /** The same for one of {@code JCudaDriver}. */
     public static int driverCodeOf(final CudaException exception) {
         return codeOf(exception, CUresult::stringFor);
     }

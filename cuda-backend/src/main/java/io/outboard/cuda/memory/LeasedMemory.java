@@ -1,7 +1,5 @@
 package io.outboard.cuda.memory;
 
-import static io.outboard.cuda.memory.CudaGrowableRegion.failureOf;
-
 import io.outboard.core.MemoryUser;
 import io.outboard.service.Lease;
 import io.outboard.service.LenderConnection;
@@ -32,17 +30,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     /** The lease behind each handle. */
     private final Map<Long, Long> numbers = new ConcurrentHashMap<>();
 
-    /** Connects to the lender of a device's memory. */
+    /** Connects to the lender of a device's memory, if there is one that lends it to this process, and the JDK is new enough. */
     public interface Door {
-
-        /**
-         * Connects.
-         *
-         * @param socket the lender's path
-         * @param name by which it knows the quota
-         * @param device the device's number here
-         * @throws IOException if there is no lender, or it doesn't lend to this process or this device's memory, or leases need a newer JDK
-         */
         LeasedMemory connect(Path socket, String name, int device) throws IOException;
     }
 
@@ -55,8 +44,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     /** {@link Door#connect} by the driver that is there. */
     public static LeasedMemory connect(final Path socket, final String name, final int device) throws IOException {
         return over(
-                () -> VirtualMemory.find().orElseThrow(LeasedMemory::missing),
-                () -> SharedMemory.find().orElseThrow(LeasedMemory::missing),
+                () -> DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
+                () -> DriverLibrary.sharedMemory().orElseThrow(LeasedMemory::missing),
                 () -> Leases.of(LenderConnection.connect(socket, name)),
                 socket,
                 device);
@@ -73,11 +62,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         T get() throws IOException;
     }
 
-    /**
-     * Over any driver and any lender.
-     *
-     * @throws IOException if one isn't there, or the lender's device isn't this one; nothing stays open
-     */
+    /** Over any driver and any lender; if one isn't there, or the lender's device isn't this one, nothing stays open. */
     public static LeasedMemory over(
             final Part<VirtualMemoryCalls> driver,
             final Part<SharedMemoryCalls> shared,
@@ -99,28 +84,18 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
     /**
      * What lender and client call a device, whatever its number: as much of its UUID, as {@code nvidia-smi -L} shows it, as a message has
-     * room for.
-     *
-     * @return for example {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}
-     * @throws CudaFailureException if there is no such device, or CUDA fails
+     * room for, such as {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}.
      */
     public static String nameOf(final SharedMemoryCalls calls, final int device) {
         final byte[] uuid = new byte[SharedMemoryCalls.UUID_BYTES];
-        check("cuInit", calls.initialize());
-        check("cuDeviceGetUuid", calls.uuid(uuid, device));
+        CudaFailureException.check(CudaFailureException.of("cuInit", calls.initialize()));
+        CudaFailureException.check(CudaFailureException.of("cuDeviceGetUuid", calls.uuid(uuid, device)));
         final String hex = HexFormat.of().formatHex(uuid);
         return "cuda:" + hex.substring(0, 8) + "-" + hex.substring(8, 12) + "-" + hex.substring(12, 16) + "-"
                 + hex.substring(16, 20);
     }
 
-    private static void check(final String call, final int code) {
-        final CudaFailureException failure = failureOf(call, code);
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    /** {@return how much more may be leased, also where others have it now, in bytes} */
+    /** How much more may be leased, also where others have it now. */
     public long availableBytes() {
         return leases.quotaLeftBytes();
     }
@@ -148,36 +123,26 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return driver.reserve(address, sizeBytes, alignmentBytes);
     }
 
-    /**
-     * Leases.
-     *
-     * @throws io.outboard.core.DeviceOutOfMemoryException if the lender refuses, in its words
-     * @throws CudaFailureException if the driver can't import what it has lent; that is given back
-     */
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device) {
         return create(handle, sizeBytes, device, sizeBytes);
     }
 
+    /** Leases. What the driver can't import is given back. */
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
         final Lease lease = leases.lease(sizeBytes, wantedBytes);
-        CudaFailureException failure = null;
         boolean done = false;
         try {
-            failure = failureOf("cuMemImportFromShareableHandle", shared.importDescriptor(handle, lease.descriptor()));
-            if (failure == null) {
-                numbers.put(handle[0], lease.number());
-                done = true;
-            }
+            CudaFailureException.check(CudaFailureException.of(
+                    "cuMemImportFromShareableHandle", shared.importDescriptor(handle, lease.descriptor())));
+            numbers.put(handle[0], lease.number());
+            done = true;
         } finally {
             leases.closeDescriptor(lease);
             if (!done) {
                 leases.giveBack(lease.number());
             }
-        }
-        if (failure != null) {
-            throw failure;
         }
         return CudaCalls.SUCCESS;
     }
@@ -226,11 +191,6 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     @Override
     public int freeAddresses(final long address, final long sizeBytes) {
         return driver.freeAddresses(address, sizeBytes);
-    }
-
-    @Override
-    public int synchronize() {
-        return driver.synchronize();
     }
 
     /** Ends the connection; what is leased still goes off the lender's ledger. Idempotent. */

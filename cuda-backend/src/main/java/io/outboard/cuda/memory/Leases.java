@@ -11,21 +11,15 @@ import io.outboard.service.LenderConnection;
  */
 public interface Leases extends AutoCloseable {
 
-    /** {@return the name of the device whose memory is lent} */
     String device();
 
-    /** {@return what leases are multiples of, in bytes, a power of two} */
+    /** What leases are multiples of, a power of two. */
     long unitBytes();
 
-    /** {@return how much more may be leased by the quota, also where others have it now, in bytes} */
+    /** How much more may be leased by the quota, also where others have it now. */
     long quotaLeftBytes();
 
-    /**
-     * Takes a lease, whose memory is zero.
-     *
-     * @param wantedBytes how much this one and those that follow are together
-     * @throws io.outboard.core.DeviceOutOfMemoryException if there is none, for a reason that it names
-     */
+    /** Zero memory; {@code wantedBytes} are this one's and those of the leases that follow. If there is none, an exception says why. */
     Lease lease(long bytes, long wantedBytes);
 
     void closeDescriptor(Lease lease);
@@ -40,12 +34,7 @@ public interface Leases extends AutoCloseable {
     @Override
     void close();
 
-    /**
-     * Those of a lender.
-     *
-     * @param connection to it, which goes with the leases
-     * @return its leases
-     */
+    /** Those of a lender; the connection goes with them. */
     static Leases of(final LenderConnection connection) {
         return new Leases() {
             @Override

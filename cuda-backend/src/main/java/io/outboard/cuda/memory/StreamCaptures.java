@@ -52,6 +52,9 @@ public final class StreamCaptures {
 
     private final AtomicInteger inside = new AtomicInteger();
 
+    /** Contexts that are being ended. */
+    private final AtomicInteger endings = new AtomicInteger();
+
     /**
      * Announces a capture, and waits for those inside, some 300 ms at most. The driver's begin comes next, and {@link #ended} if
      * that fails.
@@ -62,6 +65,11 @@ public final class StreamCaptures {
         if (contexts.putIfAbsent(Captured.of(stream), context) != null) {
             return false;
         }
+        awaitThoseInside();
+        return true;
+    }
+
+    private void awaitThoseInside() {
         boolean interrupted = false;
         // Volatile, after the capture was announced; pairs with enter, which counts first and then looks for a capture:
         // one of the two sees the other.
@@ -73,7 +81,17 @@ public final class StreamCaptures {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return true;
+    }
+
+    /** Ends a context: nobody records or queries an event meanwhile, which might be one of that context's, nor waits for one. */
+    public void whileEnding(final Runnable action) {
+        endings.incrementAndGet();
+        try {
+            awaitThoseInside();
+            action.run();
+        } finally {
+            endings.decrementAndGet();
+        }
     }
 
     /** Or its stream is gone. */
@@ -86,8 +104,9 @@ public final class StreamCaptures {
         contexts.values().removeIf(each -> each == context);
     }
 
+    /** Whether there is a capture, or a context is being ended: the device must be left alone. */
     public boolean any() {
-        return !contexts.isEmpty();
+        return !contexts.isEmpty() || endings.get() > 0;
     }
 
     /**

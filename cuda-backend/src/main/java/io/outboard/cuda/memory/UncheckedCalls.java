@@ -23,11 +23,7 @@ final class UncheckedCalls {
 
     private UncheckedCalls() {}
 
-    /**
-     * Finds the functions, unless they were found before.
-     *
-     * @throws LinkageError if this JCuda hasn't got them or keeps them closed
-     */
+    /** Finds the functions, or throws a {@link LinkageError} if this JCuda hasn't got them or keeps them closed. */
     static void initialize() {
         // Entering any static method runs the initialiser; that is all that is wanted here.
     }
@@ -36,7 +32,7 @@ final class UncheckedCalls {
         try {
             return (int) QUERY_EVENT.invokeExact(event);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw new LinkageError("cuEventQuery", e);
         }
     }
 
@@ -44,7 +40,7 @@ final class UncheckedCalls {
         try {
             return (int) QUERY_STREAM.invokeExact(stream);
         } catch (final Throwable e) {
-            throw unexpected(e);
+            throw new LinkageError("cuStreamQuery", e);
         }
     }
 
@@ -55,19 +51,7 @@ final class UncheckedCalls {
             return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
                     .findStatic(owner, name, MethodType.methodType(int.class, parameter));
         } catch (final ReflectiveOperationException e) {
-            throw new LinkageError(
-                    "jcuda's " + owner.getSimpleName() + "." + name
-                            + " must be reachable: use JCuda 12.6.0 on the class"
-                            + " path, or open its package to this module",
-                    e);
+            throw DevicePointers.closed(owner, name, e);
         }
-    }
-
-    /** Native code throws nothing of its own; the class may fail to load. */
-    private static RuntimeException unexpected(final Throwable thrown) {
-        if (thrown instanceof final Error e) {
-            throw e;
-        }
-        return thrown instanceof final RuntimeException e ? e : new IllegalStateException(thrown);
     }
 }

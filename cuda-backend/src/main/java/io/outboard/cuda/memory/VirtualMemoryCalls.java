@@ -6,7 +6,7 @@ package io.outboard.cuda.memory;
  * device as well.
  *
  * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing, unless it says so. Results go to element 0 of the
- * caller's array, and only on success. Safe for any number of threads. Only to wait needs a current context.
+ * caller's array, and only on success. Safe for any number of threads. None needs a context.
  *
  * <p>Not for applications.
  */
@@ -17,20 +17,10 @@ public interface VirtualMemoryCalls {
 
     int reserve(long[] address, long sizeBytes, long alignmentBytes);
 
-    /**
-     * Takes memory.
-     *
-     * @throws io.outboard.core.DeviceOutOfMemoryException if it is another process's to lend, and that refuses; it says why in words that a
-     *     code hasn't
-     * @throws CudaFailureException if what was lent can't be imported
-     */
+    /** Throws only if the memory is another process's to lend, which refuses in words that a code hasn't, or can't be imported. */
     int create(long[] handle, long sizeBytes, int device);
 
-    /**
-     * As {@link #create(long[], long, int)}, the first of several.
-     *
-     * @param wantedBytes how much this and those that follow are together: others are made to give back for all of them at once
-     */
+    /** The first of several, all of {@code wantedBytes} together: others are made to give back for all of them at once. */
     default int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
         return create(handle, sizeBytes, device);
     }
@@ -46,11 +36,7 @@ public interface VirtualMemoryCalls {
     /** The memory itself goes once it is mapped nowhere. */
     int release(long handle);
 
-    /**
-     * Releases several.
-     *
-     * @return the first code that isn't success; all are tried
-     */
+    /** All are tried; the answer is the first code that isn't success. */
     default int releaseAll(final long[] handles, final int count) {
         int code = CudaCalls.SUCCESS;
         for (int i = 0; i < count; i++) {
@@ -61,7 +47,4 @@ public interface VirtualMemoryCalls {
     }
 
     int freeAddresses(long address, long sizeBytes);
-
-    /** Waits until the current context has finished all work. */
-    int synchronize();
 }

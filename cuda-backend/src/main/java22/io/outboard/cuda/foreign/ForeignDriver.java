@@ -20,7 +20,7 @@ import jcuda.driver.CUstream;
  *
  * <p>Algorithm: each calls the function of the same name of {@code io.outboard.cuda.OutboardDriver}, over the same pools. Pools have to know
  * more than what allocates and frees: a thread's context is remembered, so what makes, chooses and ends contexts is here, too, and so are
- * streams and their captures into graphs. JCuda must be on the class path, with its native library.
+ * captures of streams into graphs. JCuda must be on the class path, with its native library.
  *
  * <p>A code is answered in any case: exceptions are for programs that call JCuda. A segment is set to 0 first, so what is no segment of 8
  * bytes is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if it is smaller, {@link
@@ -39,15 +39,6 @@ public final class ForeignDriver {
 
     private ForeignDriver() {}
 
-    // Memory
-
-    /**
-     * Allocates memory in the calling thread's context.
-     *
-     * @param devicePointer set to the address, a multiple of 256; to 0 on failure
-     * @param sizeBytes in bytes; CUDA refuses 0
-     * @return CUDA's code, {@code CUDA_ERROR_OUT_OF_MEMORY} if there is no memory
-     */
     public static int cuMemAlloc(final MemorySegment devicePointer, final long sizeBytes) {
         clear(devicePointer);
         final CUdeviceptr pointer = new CUdeviceptr();
@@ -56,28 +47,12 @@ public final class ForeignDriver {
         return code;
     }
 
-    /**
-     * Frees memory, without a wait as a rule.
-     *
-     * @param devicePointer what was allocated here or by the driver, by whichever thread, in whichever context
-     * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts there; nothing has changed then
-     */
     public static int cuMemFree(final long devicePointer) {
         final CUdeviceptr pointer = new CUdeviceptr();
         DevicePointers.set(pointer, devicePointer);
         return FACADE.cuMemFree(pointer);
     }
 
-    // Contexts
-
-    /**
-     * Creates a context and makes it the calling thread's.
-     *
-     * @param context set to the context; to 0 on failure
-     * @param flags as the driver's
-     * @param device its number
-     * @return CUDA's code
-     */
     public static int cuCtxCreate(final MemorySegment context, final int flags, final int device) {
         clear(context);
         final CUcontext created = new CUcontext();
@@ -85,69 +60,22 @@ public final class ForeignDriver {
         return set(context, created, code);
     }
 
-    /**
-     * Destroys a context. All its memory is gone, and so is its pool.
-     *
-     * @param context the context
-     * @return CUDA's code
-     */
     public static int cuCtxDestroy(final long context) {
         return FACADE.cuCtxDestroy(DevicePointers.withHandle(new CUcontext(), context));
     }
 
-    /**
-     * Lets the calling thread use another context, and so another pool.
-     *
-     * @param context the context
-     * @return CUDA's code
-     */
     public static int cuCtxSetCurrent(final long context) {
         return FACADE.cuCtxSetCurrent(DevicePointers.withHandle(new CUcontext(), context));
     }
 
-    // Streams
-
-    /**
-     * Creates a stream that the pool knows of.
-     *
-     * @param stream set to the stream; to 0 on failure
-     * @param flags as the driver's
-     * @return CUDA's code
-     */
-    public static int cuStreamCreate(final MemorySegment stream, final int flags) {
-        clear(stream);
-        final CUstream created = new CUstream();
-        return set(stream, created, FACADE.cuStreamCreate(created, flags));
-    }
-
-    /**
-     * Destroys a stream. Memory that its unfinished work uses stays safe.
-     *
-     * @param stream the stream
-     * @return CUDA's code
-     */
     public static int cuStreamDestroy(final long stream) {
         return FACADE.cuStreamDestroy(streamOf(stream));
     }
 
-    /**
-     * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device, which would break them.
-     *
-     * @param stream the stream
-     * @param mode as the driver's
-     * @return CUDA's code
-     */
     public static int cuStreamBeginCapture(final long stream, final int mode) {
         return FACADE.cuStreamBeginCapture(streamOf(stream), mode);
     }
 
-    /**
-     * Ends the capture of a stream.
-     *
-     * @param stream the stream
-     * @param graph set to the graph; to 0 on failure
-     * @return CUDA's code
-     */
     public static int cuStreamEndCapture(final long stream, final MemorySegment graph) {
         clear(graph);
         final CUgraph captured = new CUgraph();

@@ -1,7 +1,9 @@
 package io.outboard.cuda.memory;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -10,66 +12,130 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * What {@link VirtualMemory} and {@link SharedMemory} have in common: how a function of the driver is found, and the struct that says what
- * memory is to be made, in bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
+ * Those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in bytes
+ * ({@code cuda.h} of CUDA 12, unchanged in 13):
  *
  * <pre>{@code
- *   CUmemAllocationProp, 32 bytes
- *    0  int   type: 1, pinned
- *    4  int   requestedHandleTypes: 0, none; 1, a POSIX file descriptor
- *    8  int   location.type: 1, device
+ *   CUmemAllocationProp, 32 bytes                              CUmemAccessDesc, 12 bytes
+ *    0  int   type: 1, pinned                                   0  int  location.type: 1, device
+ *    4  int   requestedHandleTypes: 0, none; 1, a descriptor    4  int  location.id: the device's number
+ *    8  int   location.type: 1, device                          8  int  flags: 0, none; 3, read and write
  *   12  int   location.id: the device's number
  *   16  void* win32HandleMetaData: null
- *   24  byte  allocFlags.compressionType: 0, none
- *   25  byte  allocFlags.gpuDirectRDMACapable: 0
- *   26  short allocFlags.usage: 0
- *   28  byte  allocFlags.reserved[4]: 0
+ *   24  byte  allocFlags: all 0
  * }</pre>
  *
- * <p>The device's number is the same to the runtime and to the driver. Has no state: what failed to load once would fail otherwise the
- * second time.
+ * <p>The device's number is the same to the runtime and to the driver. What failed to load once would fail otherwise the second time. Safe
+ * for any number of threads.
  */
-final class DriverLibrary {
-
-    /** For memory that stays in this process. */
-    static final int NO_HANDLE = 0;
-
-    /** For memory that others map. */
-    static final int DESCRIPTOR = 1;
-
-    static final int GRANULARITY_MINIMUM = 0;
+public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCalls {
 
     private static final String NAME = "libcuda.so.1";
 
-    private static final long PROPERTIES_BYTES = 32;
-    private static final long PROPERTIES_TYPE = 0;
-    private static final long PROPERTIES_HANDLE_TYPES = 4;
-    private static final long PROPERTIES_LOCATION = 8;
+    /** For memory that stays in this process. */
+    private static final int NO_HANDLE = 0;
+
+    /** For memory that others map: a POSIX file descriptor. */
+    private static final int DESCRIPTOR = 1;
+
+    private static final int GRANULARITY_MINIMUM = 0;
     private static final int PINNED = 1;
     private static final int LOCATION_DEVICE = 1;
+    private static final int READ_AND_WRITE = 3;
 
-    private DriverLibrary() {}
+    /** In constants, so that calls are compiled; apart, so that a driver that lacks one is found out by loading them. */
+    private static final class Memory {
 
-    @SuppressWarnings("restricted")
-    static SymbolLookup open() {
-        return SymbolLookup.libraryLookup(NAME, Arena.global());
+        static final MethodHandle INITIALIZE = function("cuInit", JAVA_INT);
+        static final MethodHandle DEVICE = function("cuDeviceGet", ADDRESS, JAVA_INT);
+        static final MethodHandle UUID = function("cuDeviceGetUuid_v2", ADDRESS, JAVA_INT);
+        static final MethodHandle TOTAL = function("cuDeviceTotalMem_v2", ADDRESS, JAVA_INT);
+        static final MethodHandle GRANULARITY = function("cuMemGetAllocationGranularity", ADDRESS, ADDRESS, JAVA_INT);
+        static final MethodHandle RESERVE =
+                function("cuMemAddressReserve", ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        static final MethodHandle FREE_ADDRESSES = function("cuMemAddressFree", JAVA_LONG, JAVA_LONG);
+        static final MethodHandle CREATE = function("cuMemCreate", ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG);
+        static final MethodHandle RELEASE = function("cuMemRelease", JAVA_LONG);
+        static final MethodHandle MAP = function("cuMemMap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        static final MethodHandle UNMAP = function("cuMemUnmap", JAVA_LONG, JAVA_LONG);
+        static final MethodHandle SET_ACCESS = function("cuMemSetAccess", JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG);
+        static final MethodHandle EXPORT =
+                function("cuMemExportToShareableHandle", ADDRESS, JAVA_LONG, JAVA_INT, JAVA_LONG);
+        static final MethodHandle IMPORT = function("cuMemImportFromShareableHandle", ADDRESS, ADDRESS, JAVA_INT);
+        static final MethodHandle CLOSE = downcall(Linker.nativeLinker().defaultLookup(), "close", JAVA_INT);
+
+        private Memory() {}
+    }
+
+    /** Of driver 12.5 and newer. */
+    private static final class Contexts {
+
+        static final MethodHandle RECORD = function("cuCtxRecordEvent", JAVA_LONG, JAVA_LONG);
+
+        private Contexts() {}
+    }
+
+    /** A downcall itself throws nothing, but its signature must allow for everything. */
+    private interface Call {
+        int call() throws Throwable;
+    }
+
+    /** One whose first parameter is where its result goes. */
+    private interface ResultCall {
+        int call(MemorySegment result, Arena arena) throws Throwable;
+    }
+
+    private static final Optional<DriverLibrary> OWN = load(() -> new DriverLibrary(NO_HANDLE, Memory.INITIALIZE));
+    private static final Optional<DriverLibrary> SHARED = load(() -> new DriverLibrary(DESCRIPTOR, Memory.INITIALIZE));
+    private static final boolean RECORDS_CONTEXTS =
+            load(() -> Objects.requireNonNull(Contexts.RECORD)).isPresent();
+
+    private final int handleTypes;
+
+    /** By device: read and write, and neither, made once. */
+    private final Map<Integer, MemorySegment> accesses = new ConcurrentHashMap<>();
+
+    private final Map<Integer, MemorySegment> refusals = new ConcurrentHashMap<>();
+
+    private DriverLibrary(final int handleTypes, final MethodHandle loaded) {
+        this.handleTypes = handleTypes;
+        Objects.requireNonNull(loaded, "the driver");
+    }
+
+    private static MethodHandle function(final String name, final MemoryLayout... parameters) {
+        return downcall(Driver.LIBRARY, name, parameters);
     }
 
     @SuppressWarnings("restricted")
-    static MethodHandle function(final SymbolLookup driver, final String name, final MemoryLayout... parameters) {
+    private static MethodHandle downcall(
+            final SymbolLookup library, final String name, final MemoryLayout... parameters) {
         return Linker.nativeLinker()
-                .downcallHandle(driver.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
+                .downcallHandle(library.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
+    }
+
+    private static final class Driver {
+
+        @SuppressWarnings("restricted")
+        static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
+
+        private Driver() {}
     }
 
     /** What is made where all functions are there; nothing if they aren't, or native access is forbidden. */
-    static <T> Optional<T> load(final Supplier<T> calls) {
+    private static <T> Optional<T> load(final Supplier<T> calls) {
         try {
             return Optional.of(calls.get());
+        } catch (final NoClassDefFoundError e) {
+            // The library's class failed before.
+            return Optional.empty();
         } catch (final ExceptionInInitializerError e) {
             final Throwable cause = e.getCause();
             if (cause instanceof IllegalArgumentException
@@ -82,22 +148,171 @@ final class DriverLibrary {
         }
     }
 
+    /** {@return the calls, or nothing where the driver isn't there or lacks them, or the program forbids native access; the same each time} */
+    public static Optional<VirtualMemoryCalls> virtualMemory() {
+        return OWN.map(found -> found);
+    }
+
+    /** {@return the calls, or nothing, as {@link #virtualMemory}} */
+    public static Optional<SharedMemoryCalls> sharedMemory() {
+        return SHARED.map(found -> found);
+    }
+
+    static boolean recordsContexts() {
+        return RECORDS_CONTEXTS;
+    }
+
+    /** Without garbage: a pool asks often. */
+    static int recordContext(final long event, final long context) {
+        try {
+            return (int) Contexts.RECORD.invokeExact(context, event);
+        } catch (final Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    @Override
+    public int initialize() {
+        return call(() -> (int) Memory.INITIALIZE.invokeExact(0));
+    }
+
+    @Override
+    public int uuid(final byte[] uuid, final int device) {
+        return call(new long[1], (unused, arena) -> {
+            final MemorySegment result = arena.allocate(UUID_BYTES);
+            final int[] handle = new int[1];
+            int code = handleOf(handle, device, arena);
+            if (code == CudaCalls.SUCCESS) {
+                code = (int) Memory.UUID.invokeExact(result, handle[0]);
+            }
+            if (code == CudaCalls.SUCCESS) {
+                MemorySegment.copy(result, JAVA_BYTE, 0, uuid, 0, UUID_BYTES);
+            }
+            return code;
+        });
+    }
+
+    @Override
+    public int totalBytes(final long[] bytes, final int device) {
+        return call(bytes, (result, arena) -> {
+            final int[] handle = new int[1];
+            final int code = handleOf(handle, device, arena);
+            return code == CudaCalls.SUCCESS ? (int) Memory.TOTAL.invokeExact(result, handle[0]) : code;
+        });
+    }
+
+    private static int handleOf(final int[] handle, final int device, final Arena arena) throws Throwable {
+        final MemorySegment result = arena.allocate(JAVA_INT);
+        final int code = (int) Memory.DEVICE.invokeExact(result, device);
+        handle[0] = result.get(JAVA_INT, 0);
+        return code;
+    }
+
+    @Override
+    public int granularity(final long[] bytes, final int device) {
+        return call(bytes, (result, arena) ->
+                (int) Memory.GRANULARITY.invokeExact(result, propertiesOf(device, arena), GRANULARITY_MINIMUM));
+    }
+
+    @Override
+    public int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
+        return call(address, (result, arena) ->
+                (int) Memory.RESERVE.invokeExact(result, sizeBytes, alignmentBytes, 0L, 0L));
+    }
+
+    @Override
+    public int freeAddresses(final long address, final long sizeBytes) {
+        return call(() -> (int) Memory.FREE_ADDRESSES.invokeExact(address, sizeBytes));
+    }
+
+    @Override
+    public int create(final long[] handle, final long sizeBytes, final int device) {
+        return call(handle, (result, arena) ->
+                (int) Memory.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L));
+    }
+
+    @Override
+    public int release(final long handle) {
+        return call(() -> (int) Memory.RELEASE.invokeExact(handle));
+    }
+
+    @Override
+    public int map(final long address, final long sizeBytes, final long handle) {
+        return call(() -> (int) Memory.MAP.invokeExact(address, sizeBytes, 0L, handle, 0L));
+    }
+
+    @Override
+    public int unmap(final long address, final long sizeBytes) {
+        return call(() -> (int) Memory.UNMAP.invokeExact(address, sizeBytes));
+    }
+
+    @Override
+    public int setAccess(final long address, final long sizeBytes, final int device, final boolean access) {
+        final MemorySegment wanted = (access ? accesses : refusals).computeIfAbsent(device, number -> {
+            final MemorySegment made = Arena.global().allocate(12, JAVA_INT.byteAlignment());
+            setLocation(made, 0, number);
+            made.set(JAVA_INT, 8, access ? READ_AND_WRITE : 0);
+            return made;
+        });
+        return call(() -> (int) Memory.SET_ACCESS.invokeExact(address, sizeBytes, wanted, 1L));
+    }
+
+    @Override
+    public int exportDescriptor(final int[] descriptor, final long handle) {
+        final long[] result = new long[1];
+        final int code =
+                call(result, (segment, arena) -> (int) Memory.EXPORT.invokeExact(segment, handle, DESCRIPTOR, 0L));
+        // The driver writes its low half, and little-endian is the only order that it knows.
+        descriptor[0] = code == CudaCalls.SUCCESS ? (int) result[0] : descriptor[0];
+        return code;
+    }
+
+    /** The driver takes the descriptor itself where it declares a pointer. */
+    @Override
+    public int importDescriptor(final long[] handle, final int descriptor) {
+        return call(handle, (result, arena) ->
+                (int) Memory.IMPORT.invokeExact(result, MemorySegment.ofAddress(descriptor), DESCRIPTOR));
+    }
+
+    @Override
+    public int closeDescriptor(final int descriptor) {
+        return call(() -> (int) Memory.CLOSE.invokeExact(descriptor));
+    }
+
     /** All other fields are 0, as an arena's memory is. */
-    static MemorySegment propertiesOf(final int device, final int handleTypes, final Arena arena) {
-        final MemorySegment properties = arena.allocate(PROPERTIES_BYTES, ADDRESS.byteAlignment());
-        properties.set(JAVA_INT, PROPERTIES_TYPE, PINNED);
-        properties.set(JAVA_INT, PROPERTIES_HANDLE_TYPES, handleTypes);
-        setLocation(properties, PROPERTIES_LOCATION, device);
+    private MemorySegment propertiesOf(final int device, final Arena arena) {
+        final MemorySegment properties = arena.allocate(32, ADDRESS.byteAlignment());
+        properties.set(JAVA_INT, 0, PINNED);
+        properties.set(JAVA_INT, 4, handleTypes);
+        setLocation(properties, 8, device);
         return properties;
     }
 
-    static void setLocation(final MemorySegment struct, final long offset, final int device) {
+    private static void setLocation(final MemorySegment struct, final long offset, final int device) {
         struct.set(JAVA_INT, offset, LOCATION_DEVICE);
         struct.set(JAVA_INT, offset + Integer.BYTES, device);
     }
 
-    /** A downcall itself throws nothing, but its signature must allow for everything. */
-    static RuntimeException unexpected(final Throwable thrown) {
+    private static int call(final Call call) {
+        try {
+            return call.call();
+        } catch (final Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    private static int call(final long[] to, final ResultCall call) {
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment result = arena.allocate(JAVA_LONG);
+            final int code = call.call(result, arena);
+            to[0] = code == CudaCalls.SUCCESS ? result.get(JAVA_LONG, 0) : to[0];
+            return code;
+        } catch (final Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    private static RuntimeException unexpected(final Throwable thrown) {
         if (thrown instanceof final Error e) {
             throw e;
         }

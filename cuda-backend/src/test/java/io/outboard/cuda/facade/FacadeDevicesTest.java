@@ -264,10 +264,12 @@ class FacadeDevicesTest {
                 () -> assertEquals(0, program.pool(1).statistics().liveBlocks()));
     }
 
+    /** Of a context that no facade has seen. */
     @Test
-    void shouldLeaveAStreamThatWasMadeElsewhereToTheDriver() {
+    void shouldLeaveAStreamToTheDriverWhoseContextHasNoPool() {
         program.malloc(1);
-        final long stream = program.cuda.streams().createStream(program.cuda.currentContextOrZero());
+        program.cuda.setContext(program.cuda.createContext(1));
+        final long stream = program.createStream();
 
         final long address = program.mallocAsync(1000, stream);
 
@@ -277,16 +279,68 @@ class FacadeDevicesTest {
                 () -> assertEquals(List.of("cuMemAllocAsync", "cuMemFreeAsync"), program.jcuda.calls()));
     }
 
-    /** Destroyed without a word, so that its handle comes again. */
-    @Test
-    void shouldFollowAStreamsHandleToAnotherDevice() {
-        final long stream = program.createStream();
-        program.cuda.streams().destroyStream(stream);
-        program.runtime.cudaSetDevice(1);
-        program.cuda.streams().useHandleAgain(stream);
-        assertEquals(stream, program.createStream());
+    // Early
 
-        assertTrue(program.pool(1).contains(program.mallocAsync(1000, stream)));
+    @Test
+    void shouldMakeThePoolWhenTheDeviceIsChosen() {
+        assertEquals(0, program.runtime.cudaSetDevice(1));
+
+        assertAll(
+                () -> assertNotNull(program.pools.ofDevice(1)),
+                () -> assertEquals(0, program.pool(1).statistics().allocations()));
+        final int events = program.cuda.streams().eventsCreated();
+        program.free(program.malloc(1000));
+        assertEquals(events, program.cuda.streams().eventsCreated());
+    }
+
+    /** The usual way to make a context. */
+    @Test
+    void shouldMakeThePoolWhenNullIsFreed() {
+        program.cuda.setDevice(0);
+        assertNull(program.pools.ofDevice(0));
+
+        assertEquals(0, program.free(0));
+
+        assertNotNull(program.pools.ofDevice(0));
+    }
+
+    @Test
+    void shouldMakeThePoolWithAContext() {
+        final CUcontext context = new CUcontext();
+        assertEquals(0, program.driver.cuCtxCreate(context, 0, DevicePointers.withHandle(new CUdevice(), 1)));
+        assertNotNull(program.pools.ofDevice(1));
+
+        program.cuda.setContext(program.cuda.createContext(0));
+        assertEquals(
+                0,
+                program.driver.cuCtxSetCurrent(
+                        DevicePointers.withHandle(new CUcontext(), program.cuda.currentContextOrZero())));
+
+        assertNotNull(program.pools.ofDevice(0));
+    }
+
+    /** The program didn't ask for one. */
+    @Test
+    void shouldNotFailWhereThePoolCannotBeMadeYet() {
+        program.cuda.streams().failCreate(cudaError.cudaErrorMemoryAllocation);
+
+        assertEquals(0, program.runtime.cudaSetDevice(0));
+
+        assertNull(program.pools.ofDevice(0));
+        final long address = program.malloc(1);
+        assertTrue(program.pool(0).contains(address));
+    }
+
+    @Test
+    void shouldTakeOptionsUntilMemoryIsAskedFor() {
+        assertEquals(0, program.runtime.cudaSetDevice(0));
+        final ContextPool early = program.pools.ofDevice(0);
+
+        program.pools.configure(OutboardOptions.ofProperties().withFirstRegionBytes(6 << 20));
+
+        assertNotEquals(early, program.pools.ofDevice(0));
+        program.malloc(1);
+        assertEquals(6 << 20, program.pool(0).statistics().heldBytes());
     }
 
     @Test

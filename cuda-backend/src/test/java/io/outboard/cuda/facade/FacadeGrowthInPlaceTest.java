@@ -116,7 +116,7 @@ class FacadeGrowthInPlaceTest {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch left = new CountDownLatch(1);
         final AtomicBoolean meanwhile = new AtomicBoolean();
-        program.cuda.streams().duringSynchronize(() -> {
+        program.cuda.streams().duringQuery(() -> {
             if (Thread.currentThread().getName().equals("outboard-idle")) {
                 entered.countDown();
                 LockSupport.parkNanos(100_000_000);
@@ -133,42 +133,6 @@ class FacadeGrowthInPlaceTest {
         assertTrue(program.jcuda.calls().contains(ends));
         assertTrue(left.await(10, TimeUnit.SECONDS));
         assertFalse(meanwhile.get());
-    }
-
-    /**
-     * A block of one context was freed after work in another, which couldn't be marked: a thread of the first one's waits for it,
-     * whichever comes first of those that synchronise ahead of need and those that give memory back.
-     */
-    @Test
-    void shouldNotEndAContextThatAThreadOfAnothersPoolWaitsFor() throws InterruptedException {
-        configure(options -> options.withKeep(Duration.ofMillis(5)));
-        final long block = program.malloc(160 * MIB);
-        final long captured = program.createStream();
-        final CUcontext other = contextOn(0);
-        final long handle = program.cuda.currentContextOrZero();
-        final CountDownLatch entered = new CountDownLatch(1);
-        final CountDownLatch left = new CountDownLatch(1);
-        final AtomicBoolean meanwhile = new AtomicBoolean();
-        program.cuda.streams().beforeSynchronize(() -> {
-            if (Thread.currentThread().getName().startsWith("outboard-")
-                    && program.cuda.currentContextOrZero() == handle
-                    && entered.getCount() > 0) {
-                entered.countDown();
-                LockSupport.parkNanos(100_000_000);
-                meanwhile.set(program.jcuda.calls().contains("cuCtxDestroy"));
-                left.countDown();
-            }
-        });
-        assertEquals(0, program.beginCapture(captured));
-        assertEquals(0, program.freeAsync(block, 0));
-        assertEquals(0, program.endCapture(captured));
-        assertTrue(entered.await(10, TimeUnit.SECONDS));
-
-        assertEquals(0, program.driver.cuCtxDestroy(other));
-
-        assertTrue(left.await(10, TimeUnit.SECONDS));
-        assertFalse(meanwhile.get());
-        awaitNothingUsed();
     }
 
     /** CUDA gives back what belongs to a context, which this memory doesn't. */

@@ -1,17 +1,15 @@
 package io.outboard.cuda.facade;
 
-import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
-import jcuda.driver.CUstream;
 import jcuda.runtime.cudaError;
-import jcuda.runtime.cudaStream_t;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,39 +46,39 @@ class FacadeReuseTest {
         program.fill();
     }
 
+    /** Of any kind, whoever made them; also if they are gone by then. */
     @ParameterizedTest
-    @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
+    @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldNotHandOutWhileAKernelRuns(final ReusePolicy policy) {
+        for (final boolean blocking : new boolean[] {true, false}) {
+            for (final boolean destroyed : new boolean[] {true, false}) {
+                kernelFinished.set(false);
+                final FakeProgram program = new FakeProgram(policy);
+                final long stream = program.createStream(blocking);
+                final long block = launchOn(program, stream);
+                if (destroyed) {
+                    // Behind the facade's back.
+                    program.cuda.streams().destroyStream(stream);
+                }
+                assertEquals(0, program.free(block));
+
+                assertNotHandedOut(program, block);
+
+                kernelFinished.set(true);
+                assertEquals(block, program.malloc(BLOCK_BYTES));
+                assertEquals(0, program.cuda.streams().synchronizations());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldCoverTheDefaultStream(final ReusePolicy policy) {
         final FakeProgram program = new FakeProgram(policy);
-        final long block = launchOn(program, program.createStream());
+        final long block = launchOn(program, NO_STREAM);
         assertEquals(0, program.free(block));
 
         assertNotHandedOut(program, block);
-
-        kernelFinished.set(true);
-        assertAll(
-                () -> assertEquals(block, program.malloc(BLOCK_BYTES)),
-                () -> assertEquals(0, program.cuda.streams().synchronizations()));
-    }
-
-    @Test
-    void shouldWaitForTheDeviceOnceForManyBlocksIfStrict() {
-        final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);
-        final long first = program.malloc(BLOCK_BYTES);
-        for (int i = 0; i < 100; i++) {
-            assertEquals(0, program.free(program.malloc(256)));
-        }
-        final int before = program.cuda.streams().synchronizations();
-        program.free(first);
-        program.free(program.fill());
-
-        program.malloc(4 * BLOCK_BYTES);
-
-        assertAll(
-                () -> assertEquals(0, before),
-                // For each of the large ones ahead of need, and when it comes.
-                () -> assertTrue(program.cuda.streams().synchronizations() <= 3),
-                () -> assertEquals(0, program.cuda.streams().eventsCreated()));
     }
 
     /** A program that copies to the host without waiting, frees, and reads: cudaFree waits for the device. */
@@ -88,17 +86,20 @@ class FacadeReuseTest {
     @EnumSource
     void shouldWaitForTheDeviceAtAFreeThatIsABarrier(final ReusePolicy policy) {
         final FakeProgram program = FakeProgram.withBarriers(policy);
-        final long first = program.malloc(SMALL_BYTES);
-        final long second = program.malloc(SMALL_BYTES);
-        program.cuda.streams().beforeSynchronize(() -> kernelFinished.set(true));
-        submit(program, program.createStream());
+        for (final boolean byDriver : new boolean[] {false, true}) {
+            final long block = program.malloc(SMALL_BYTES);
+            final AtomicInteger asked = new AtomicInteger();
+            program.cuda
+                    .streams()
+                    .submit(
+                            program.cuda.currentContextOrZero(),
+                            program.createStream(false),
+                            () -> asked.incrementAndGet() > 3);
 
-        assertEquals(0, program.free(first));
+            assertEquals(0, byDriver ? program.driver.cuMemFree(FakeProgram.pointerTo(block)) : program.free(block));
 
-        assertTrue(kernelFinished.get(), "the free has waited");
-        final int before = program.cuda.streams().synchronizations();
-        assertEquals(0, program.driver.cuMemFree(FakeProgram.pointerTo(second)));
-        assertEquals(1, program.cuda.streams().synchronizations() - before);
+            assertTrue(asked.get() > 3, "the free has waited");
+        }
     }
 
     @ParameterizedTest
@@ -142,21 +143,6 @@ class FacadeReuseTest {
         assertEquals(block, program.malloc(BLOCK_BYTES));
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
-    void shouldRememberTheWorkOfADestroyedStream(final ReusePolicy policy) {
-        final FakeProgram program = new FakeProgram(policy);
-        final long stream = program.createStream();
-        final long block = launchOn(program, stream);
-        assertEquals(0, program.destroyStream(stream));
-        assertEquals(0, program.free(block));
-
-        assertNotHandedOut(program, block);
-
-        kernelFinished.set(true);
-        assertEquals(block, program.malloc(BLOCK_BYTES));
-    }
-
     @Test
     void shouldRememberTheWorkOfAStreamThatIsDestroyedAfterTheFree() {
         final FakeProgram program = new FakeProgram(ReusePolicy.STREAM_ORDERED);
@@ -191,62 +177,6 @@ class FacadeReuseTest {
         assertNotEquals(block, program.mallocAsync(BLOCK_BYTES, program.createStream()));
     }
 
-    @Test
-    void shouldBeSafeOnAStreamThatItDoesNotKnow() {
-        final FakeProgram program = new FakeProgram(ReusePolicy.STREAM_ORDERED);
-        program.malloc(1);
-        final long stream = program.cuda.streams().createStream(program.cuda.currentContextOrZero());
-        final long block = launchOn(program, stream);
-        assertEquals(0, program.freeAsync(block, stream));
-        // Behind the facade's back.
-        program.cuda.streams().destroyStream(stream);
-
-        assertNotHandedOut(program, block);
-
-        kernelFinished.set(true);
-        assertEquals(block, program.malloc(BLOCK_BYTES));
-    }
-
-    @Test
-    void shouldUseEventsAgain() {
-        final FakeProgram program = new FakeProgram(ReusePolicy.TRACKED);
-        program.createStream();
-        for (int i = 0; i < 10_000; i++) {
-            assertEquals(0, program.free(program.malloc(256)));
-        }
-
-        assertTrue(
-                program.cuda.streams().eventsCreated() <= 4,
-                "events: " + program.cuda.streams().eventsCreated());
-    }
-
-    @Test
-    void shouldMarkTheDefaultStream() {
-        final FakeProgram program = new FakeProgram(ReusePolicy.TRACKED);
-        final long block = launchOn(program, NO_STREAM);
-        assertEquals(0, program.free(block));
-
-        assertNotHandedOut(program, block);
-    }
-
-    /** Neither a Java null nor an empty object names a stream that can be destroyed; CUDA refuses. */
-    @ParameterizedTest
-    @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
-    @SuppressWarnings("NullAway")
-    void shouldGoOnMarkingTheDefaultStreamWhenNoStreamIsDestroyed(final ReusePolicy policy) {
-        final FakeProgram program = new FakeProgram(policy);
-        program.createStream();
-        final int invalid = cudaError.cudaErrorInvalidResourceHandle;
-        assertEquals(invalid, program.runtime.cudaStreamDestroy(null));
-        assertEquals(invalid, program.runtime.cudaStreamDestroy(new cudaStream_t()));
-        assertEquals(invalid, program.driver.cuStreamDestroy(null));
-        assertEquals(invalid, program.driver.cuStreamDestroy(new CUstream()));
-        final long block = launchOn(program, NO_STREAM);
-        assertEquals(0, program.free(block));
-
-        assertNotHandedOut(program, block);
-    }
-
     /** Work on device 1 that uses memory of device 0, which a stream of device 1 frees. */
     @ParameterizedTest
     @CsvSource({
@@ -262,27 +192,57 @@ class FacadeReuseTest {
         final long block = program.malloc(BLOCK_BYTES);
         program.fill();
         program.runtime.cudaSetDevice(1);
-        program.malloc(1);
-        final long stream = isDefault ? NO_STREAM : program.createStream();
+        final long stream = isDefault ? NO_STREAM : program.createStream(false);
         submit(program, stream);
-        program.cuda.streams().beforeSynchronize(() -> kernelFinished.set(true));
         assertEquals(0, program.freeAsync(block, stream));
-        final int events = program.cuda.streams().eventsOut();
         program.runtime.cudaSetDevice(0);
 
-        final long next = program.mallocAsync(BLOCK_BYTES, NO_STREAM);
+        assertNotHandedOut(program, block);
 
-        assertAll(
-                () -> assertTrue(kernelFinished.get() || block != next, "handed out while in use"),
-                () -> assertTrue(
-                        policy == ReusePolicy.STRICT || !kernelFinished.get(), "only this policy synchronises"),
-                () -> assertTrue(events <= 1, "events of other contexts aren't kept"));
-        program.fill();
         kernelFinished.set(true);
-        assertEquals(block, block == next ? next : program.malloc(BLOCK_BYTES), "the block isn't lost");
+        assertEquals(block, program.malloc(BLOCK_BYTES), "the block isn't lost");
     }
 
-    /** Neither marks nor waits are allowed then, so both come later. */
+    /** Work on device 1 that was given access, whoever frees the block and how. */
+    @ParameterizedTest
+    @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldWaitForTheWorkOfAPeer(final ReusePolicy policy) {
+        final FakeProgram program = new FakeProgram(policy);
+        final long block = program.malloc(BLOCK_BYTES);
+        program.fill();
+        program.runtime.cudaSetDevice(1);
+        assertEquals(0, program.runtime.cudaDeviceEnablePeerAccess(0, 0));
+        submit(program, program.createStream(false));
+        program.runtime.cudaSetDevice(0);
+        assertEquals(0, program.free(block));
+
+        assertNotHandedOut(program, block);
+
+        kernelFinished.set(true);
+        assertEquals(block, program.malloc(BLOCK_BYTES));
+    }
+
+    /** What grows in place is no context's own, so each of the device may use it. */
+    @Test
+    void shouldWaitForAnotherContextOfTheDevice() {
+        final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);
+        final long block = program.malloc(BLOCK_BYTES);
+        program.fill();
+        final CUcontext other = new CUcontext();
+        assertEquals(0, program.driver.cuCtxCreate(other, 0, new CUdevice()));
+        submit(program, program.createStream(false));
+        assertEquals(0, program.driver.cuCtxPopCurrent(other));
+        program.runtime.cudaSetDevice(0);
+        assertEquals(0, program.free(block));
+
+        assertNotHandedOut(program, block);
+
+        assertEquals(0, program.driver.cuCtxDestroy(other));
+        program.runtime.cudaSetDevice(0);
+        assertEquals(block, program.malloc(BLOCK_BYTES), "its work has finished");
+    }
+
+    /** Neither marks nor questions are allowed then, so both come later. */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitForAStreamOfAnotherContextAfterACapture(final ReusePolicy policy) {
@@ -296,52 +256,38 @@ class FacadeReuseTest {
         assertEquals(0, program.freeAsync(block, NO_STREAM));
         assertEquals(0, program.endCapture(captured), "the capture is whole");
         program.runtime.cudaSetDevice(0);
-        program.cuda.streams().beforeSynchronize(() -> kernelFinished.set(true));
 
+        assertNotHandedOut(program, block);
+
+        kernelFinished.set(true);
         assertEquals(block, program.malloc(BLOCK_BYTES));
-
-        assertTrue(kernelFinished.get(), "handed out while in use");
     }
 
+    /** Its events can't be made: nothing has changed, and the program may try again. */
     @Test
-    void shouldForgetWhatAContextOwesWhenItIsGone() {
+    void shouldNotFreeAfterWorkThatCannotBeMarked() {
         final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);
-        final long block = program.malloc(FakeProgram.FIRST_REGION_BYTES);
-        final long captured = program.createStream();
-        final CUcontext other = new CUcontext();
-        program.driver.cuCtxCreate(other, 0, new CUdevice());
-        assertEquals(0, program.beginCapture(captured));
+        final long block = program.malloc(BLOCK_BYTES);
+        program.runtime.cudaSetDevice(1);
+        program.cuda.streams().failCreate(cudaError.cudaErrorMemoryAllocation);
+
+        assertEquals(cudaError.cudaErrorMemoryAllocation, program.freeAsync(block, NO_STREAM));
+
         assertEquals(0, program.freeAsync(block, NO_STREAM));
-        assertEquals(0, program.endCapture(captured));
-        assertEquals(0, program.driver.cuCtxDestroy(other));
-
-        assertEquals(block, program.malloc(FakeProgram.FIRST_REGION_BYTES));
+        assertEquals(cudaError.cudaErrorInvalidValue, program.freeAsync(block, NO_STREAM));
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
-    void shouldNotLoseWhatIsFreedAfterWorkThatCannotBeMarked(final ReusePolicy policy) {
-        final FakeProgram program = new FakeProgram(policy);
-        final long block = program.malloc(FakeProgram.FIRST_REGION_BYTES);
-        final long stream = program.cuda.streams().createStream(program.cuda.currentContextOrZero());
-        program.cuda.streams().failRecord(cudaError.cudaErrorMemoryAllocation);
-
-        assertEquals(cudaError.cudaErrorMemoryAllocation, program.freeAsync(block, stream));
-
-        assertEquals(block, program.malloc(FakeProgram.FIRST_REGION_BYTES));
-    }
-
-    /** Its handle may come again. */
+    /** The driver hands handles out again. */
     @Test
-    void shouldNotReuseOnAStreamWhoseWorkCouldNotBeMarkedAtItsEnd() {
+    void shouldNotReuseOnAnotherStreamOfTheSameHandle() {
         final FakeProgram program = new FakeProgram(ReusePolicy.STREAM_ORDERED);
-        final long stream = program.createStream();
+        program.malloc(1);
+        final long stream = program.createStream(false);
         final long block = launchOn(program, stream);
         assertEquals(0, program.freeAsync(block, stream));
-        program.cuda.streams().failRecord(cudaError.cudaErrorMemoryAllocation);
         assertEquals(0, program.destroyStream(stream));
         program.cuda.streams().useHandleAgain(stream);
-        assertEquals(stream, program.createStream());
+        assertEquals(stream, program.createStream(false));
 
         assertNotEquals(block, program.mallocAsync(BLOCK_BYTES, stream));
     }

@@ -11,8 +11,8 @@ import io.outboard.cuda.FakeSharedMemory;
 import io.outboard.cuda.FakeVirtualMemory;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.SharedMemory;
 import io.outboard.pool.ReusePolicy;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -168,7 +168,7 @@ class FacadeServiceTest {
     /** As it is on a JDK that is too old, or without a driver. */
     @Test
     void shouldSayWhatLeasesNeed() {
-        Assumptions.assumeTrue(SharedMemory.find().isEmpty(), "skipped, leases are possible here");
+        Assumptions.assumeTrue(DriverLibrary.sharedMemory().isEmpty(), "skipped, leases are possible here");
         final FakeProgram real = new FakeProgram(LeasedMemory::connect);
         real.pools.configure(options);
 

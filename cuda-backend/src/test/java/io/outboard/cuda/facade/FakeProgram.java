@@ -51,13 +51,18 @@ final class FakeProgram {
         pools = new ContextPools(null, () -> cuda, () -> memory, lender, OutboardOptions::ofProperties);
         runtime = jcuda.runtime(pools);
         driver = jcuda.driver(pools);
-        pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));
+        pools.configure(options(reuse));
+    }
+
+    /** Without slack, so that what was freed is asked for before a pool takes more. */
+    private static OutboardOptions options(final ReusePolicy reuse) {
+        return new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES).withSlackBytes(0L);
     }
 
     /** One whose frees are barriers. */
     static FakeProgram withBarriers(final ReusePolicy reuse) {
         final FakeProgram program = new FakeProgram(reuse);
-        program.pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES).withFreeIsBarrier(true));
+        program.pools.configure(options(reuse).withFreeIsBarrier(true));
         return program;
     }
 
@@ -82,10 +87,17 @@ final class FakeProgram {
         return driver.cuMemFreeAsync(pointerTo(address), streamOf(stream));
     }
 
+    /** By JCuda's own function, in the current context; blocking. */
     long createStream() {
-        final cudaStream_t stream = new cudaStream_t();
-        assertEquals(0, runtime.cudaStreamCreate(stream));
-        return DevicePointers.handle(stream);
+        return createStream(true);
+    }
+
+    long createStream(final boolean blocking) {
+        if (cuda.currentContextOrZero() == 0) {
+            // As the runtime.
+            cuda.setDevice(cuda.current());
+        }
+        return cuda.streams().createStream(cuda.currentContextOrZero(), blocking);
     }
 
     int destroyStream(final long stream) {

@@ -68,7 +68,7 @@ final class FakeRuntime {
         return exceptionsEnabled;
     }
 
-    private int allocate(final String call, final Pointer pointer, final long size, final int zero) {
+    private int fakeAllocate(final String call, final Pointer pointer, final long size, final int zero) {
         calls.add(call);
         requireNonNull(pointer, call);
         if (size == 0) {
@@ -93,27 +93,13 @@ final class FakeRuntime {
         return check(cuda.memoryInfo(free, total));
     }
 
-    private int createStream(final String call, final NativePointerObject stream, final int flags) {
-        calls.add(call);
-        DevicePointers.withHandle(stream, cuda.streams().createStream(contextOf(), flags == 0));
-        return CudaCalls.SUCCESS;
-    }
-
-    private int destroyStream(final String call, final @Nullable NativePointerObject stream) {
+    private int fakeDestroyStream(final String call, final @Nullable NativePointerObject stream) {
         calls.add(call);
         if (stream == null || DevicePointers.handle(stream) == 0) {
             return check(cudaError.cudaErrorInvalidResourceHandle);
         }
         cuda.streams().destroyStream(DevicePointers.handle(stream));
         return CudaCalls.SUCCESS;
-    }
-
-    /** As the runtime, which makes the primary context current where there is none. */
-    private long contextOf() {
-        if (cuda.currentContextOrZero() == 0) {
-            cuda.setDevice(cuda.current());
-        }
-        return cuda.currentContextOrZero();
     }
 
     private int note(final String call) {
@@ -155,21 +141,21 @@ final class FakeRuntime {
 
         @Override
         int originalCudaMalloc(final Pointer devPtr, final long size) {
-            return allocate("cudaMalloc", devPtr, size, CudaCalls.SUCCESS);
+            return fakeAllocate("cudaMalloc", devPtr, size, CudaCalls.SUCCESS);
         }
 
         @Override
         int originalCudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
             requireNonNull(pitch, "cudaMallocPitch");
             pitch[0] = (width + FakeCuda.PITCH_BYTES - 1) & -FakeCuda.PITCH_BYTES;
-            return allocate("cudaMallocPitch", devPtr, pitch[0] * height, CudaCalls.SUCCESS);
+            return fakeAllocate("cudaMallocPitch", devPtr, pitch[0] * height, CudaCalls.SUCCESS);
         }
 
         @Override
         int originalCudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
             requireNonNull(pitchDevPtr, "cudaMalloc3D");
             pitchDevPtr.ptr = new Pointer();
-            return allocate(
+            return fakeAllocate(
                     "cudaMalloc3D", pitchDevPtr.ptr, extent.width * extent.height * extent.depth, CudaCalls.SUCCESS);
         }
 
@@ -206,38 +192,13 @@ final class FakeRuntime {
         }
 
         @Override
-        int originalCudaStreamCreate(final cudaStream_t stream) {
-            return createStream("cudaStreamCreate", stream, 0);
-        }
-
-        @Override
-        int originalCudaStreamCreateWithFlags(final cudaStream_t stream, final int flags) {
-            return createStream("cudaStreamCreateWithFlags", stream, flags);
-        }
-
-        @Override
-        int originalCudaStreamCreateWithPriority(final cudaStream_t stream, final int flags, final int priority) {
-            return createStream("cudaStreamCreateWithPriority", stream, flags);
-        }
-
-        @Override
         int originalCudaStreamDestroy(final cudaStream_t stream) {
-            return destroyStream("cudaStreamDestroy", stream);
+            return fakeDestroyStream("cudaStreamDestroy", stream);
         }
 
         @Override
         int originalCudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
             return note("cudaIpcGetMemHandle");
-        }
-
-        @Override
-        int originalCudaIpcOpenMemHandle(final Pointer devPtr, final cudaIpcMemHandle handle, final int flags) {
-            return note("cudaIpcOpenMemHandle");
-        }
-
-        @Override
-        int originalCudaIpcCloseMemHandle(final Pointer devPtr) {
-            return note("cudaIpcCloseMemHandle");
         }
 
         @Override
@@ -258,7 +219,7 @@ final class FakeRuntime {
                 calls.add("cuMemAlloc");
                 return checkDriver(CUresult.CUDA_ERROR_INVALID_CONTEXT);
             }
-            return translate(() -> allocate("cuMemAlloc", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
+            return translate(() -> fakeAllocate("cuMemAlloc", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
         }
 
         @Override
@@ -268,13 +229,13 @@ final class FakeRuntime {
                 final long widthInBytes,
                 final long height,
                 final int elementSizeBytes) {
-            return translate(() -> allocate("cuMemAllocPitch", dptr, 0, CUresult.CUDA_ERROR_INVALID_VALUE));
+            return translate(() -> fakeAllocate("cuMemAllocPitch", dptr, 0, CUresult.CUDA_ERROR_INVALID_VALUE));
         }
 
         @Override
         int originalCuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
             requireNonNull(hStream, "cuMemAllocAsync");
-            return translate(() -> allocate("cuMemAllocAsync", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
+            return translate(() -> fakeAllocate("cuMemAllocAsync", dptr, bytesize, CUresult.CUDA_ERROR_INVALID_VALUE));
         }
 
         @Override
@@ -304,18 +265,8 @@ final class FakeRuntime {
         }
 
         @Override
-        int originalCuStreamCreate(final CUstream phStream, final int flags) {
-            return createStream("cuStreamCreate", phStream, flags);
-        }
-
-        @Override
-        int originalCuStreamCreateWithPriority(final CUstream phStream, final int flags, final int priority) {
-            return createStream("cuStreamCreateWithPriority", phStream, flags);
-        }
-
-        @Override
         int originalCuStreamDestroy(final CUstream hStream) {
-            return destroyStream("cuStreamDestroy", hStream);
+            return fakeDestroyStream("cuStreamDestroy", hStream);
         }
 
         @Override

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.kernels.TextResource;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.NativeLibrary;
-import io.outboard.cuda.memory.VirtualMemory;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
 import java.util.Objects;
@@ -31,7 +31,7 @@ public final class GpuProgram implements AutoCloseable {
     private static final int BLOCKS = 16;
 
     final ContextPools pools =
-            new ContextPools(NativeLibrary::load, VirtualMemory::find, OutboardOptions::ofProperties);
+            new ContextPools(NativeLibrary::load, DriverLibrary::virtualMemory, OutboardOptions::ofProperties);
     final RuntimeFacade runtime = new RuntimeFacade(pools);
     final DriverFacade driver = new DriverFacade(pools);
     private final CUmodule module = new CUmodule();
@@ -39,7 +39,7 @@ public final class GpuProgram implements AutoCloseable {
     private boolean reset;
 
     public GpuProgram(final ReusePolicy reuse) {
-        pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES));
+        pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES).withSlackBytes(0L));
         succeed(runtime.cudaSetDevice(0));
         succeed(JCudaDriver.cuModuleLoadData(module, text("write-after.ptx.gz")));
         succeed(JCudaDriver.cuModuleGetFunction(kernel, module, "writeAfter"));
@@ -70,7 +70,7 @@ public final class GpuProgram implements AutoCloseable {
 
     CUstream createStream(final int flags) {
         final CUstream stream = new CUstream();
-        succeed(driver.cuStreamCreate(stream, flags));
+        succeed(JCudaDriver.cuStreamCreate(stream, flags));
         return stream;
     }
 

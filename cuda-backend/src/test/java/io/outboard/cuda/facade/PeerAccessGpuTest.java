@@ -11,7 +11,7 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.Gpu;
 import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.VirtualMemory;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.pool.ReusePolicy;
 import java.util.Objects;
 import jcuda.Pointer;
@@ -47,7 +47,9 @@ class PeerAccessGpuTest {
     @BeforeEach
     void requireTwoGpus() {
         Gpu.require();
-        assumeTrue(VirtualMemory.find().isPresent(), "skipped, needs JDK 22 or newer, and the classes in their jar");
+        assumeTrue(
+                DriverLibrary.virtualMemory().isPresent(),
+                "skipped, needs JDK 22 or newer, and the classes in their jar");
         final int[] count = new int[1];
         JCuda.cudaGetDeviceCount(count);
         assumeTrue(count[0] >= 2, "skipped, needs two GPUs");

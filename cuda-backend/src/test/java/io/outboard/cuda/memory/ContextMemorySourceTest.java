@@ -17,7 +17,7 @@ class ContextMemorySourceTest {
     private final FakeCuda cuda = new FakeCuda(2);
     private final StreamCaptures captures = new StreamCaptures();
     private final long context = cuda.createContext(1);
-    private final ContextMemorySource source = new ContextMemorySource(cuda, context, captures);
+    private final ContextMemorySource source = new ContextMemorySource(new CudaContext(cuda, context, 0, captures));
 
     @Test
     void shouldTakeFromItsContextWhicheverIsCurrent() {

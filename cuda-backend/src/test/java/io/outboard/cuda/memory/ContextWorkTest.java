@@ -3,268 +3,291 @@ package io.outboard.cuda.memory;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.pool.DeviceWork;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** With marks of contexts; {@link SynchronizerTest} is without. On a real device: {@code CudaWorkGpuTest}. */
 class ContextWorkTest {
 
-    private final FakeCuda cuda = new FakeCuda(1);
+    private static final int MARKS = 32;
+
+    private final FakeCuda cuda = new FakeCuda(2);
     private final StreamCaptures captures = new StreamCaptures();
-    private ContextWork work = new ContextWork(cuda, 0, captures, true);
+    private final AtomicBoolean finished = new AtomicBoolean();
+    private long context;
+    private ContextWork work = work();
 
     @BeforeEach
     void makeContextCurrent() {
-        cuda.setDevice(0);
-        work = new ContextWork(cuda, cuda.currentContextOrZero(), captures, true);
+        context = cuda.currentContextOrZero();
     }
 
-    private long createStream() {
-        final long stream = cuda.streams().createStream(cuda.currentContextOrZero());
-        work.add(stream);
-        return stream;
+    private ContextWork work() {
+        cuda.setDevice(0);
+        return new ContextWork(new CudaContext(cuda, cuda.currentContextOrZero(), 0, captures));
+    }
+
+    private long createStream(final boolean blocking) {
+        return cuda.streams().createStream(context, blocking);
+    }
+
+    private void submit(final long where, final long stream, final BooleanSupplier end) {
+        cuda.streams().submit(where, stream, end);
     }
 
     private void beginCapture(final long stream) {
-        assertTrue(captures.begin(stream, cuda.currentContextOrZero()));
+        assertTrue(captures.begin(stream, context));
         assertEquals(0, cuda.streams().beginCapture(stream));
     }
 
     @Test
-    void shouldCallNothingThatACaptureDoesNotBear() {
-        final long captured = createStream();
-        final long stream = createStream();
+    void shouldCoverStreamsOfAnyKindAndWhatDestroyedOnesHadBegun() {
+        for (final boolean blocking : new boolean[] {true, false}) {
+            for (final boolean destroyed : new boolean[] {true, false}) {
+                finished.set(false);
+                final long stream = createStream(blocking);
+                submit(context, stream, finished::get);
+                if (destroyed) {
+                    cuda.streams().destroyStream(stream);
+                }
+                final long mark = work.mark();
+
+                assertFalse(work.isFinished(mark));
+                finished.set(true);
+                assertTrue(work.isFinished(mark));
+                work.release(mark);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotWaitForWhatCameLater() {
         final long mark = work.mark();
+        submit(context, 0, () -> false);
+
         assertTrue(work.isFinished(mark));
+    }
+
+    @Test
+    void shouldMarkAStreamByItself() {
+        final long busy = createStream(true);
+        final long other = createStream(true);
+        submit(context, busy, finished::get);
+
+        final long ofOther = work.mark(other);
+        final long ofBusy = work.mark(busy);
+
+        assertAll(() -> assertTrue(work.isFinished(ofOther)), () -> assertFalse(work.isFinished(ofBusy)));
+        finished.set(true);
+        assertTrue(work.isFinished(ofBusy));
+    }
+
+    /** They starve beside threads that launch. */
+    @Test
+    void shouldMakeNoEventLater() {
+        final int made = cuda.streams().eventsCreated();
+        for (int i = 0; i < 1000; i++) {
+            work.release(work.mark());
+            work.release(work.mark(0));
+        }
+
+        assertEquals(made, cuda.streams().eventsCreated());
+    }
+
+    @Test
+    void shouldHaveNoMarkLeftWhenAllAreInUse() {
+        final long first = work.mark();
+        for (int i = 1; i < MARKS; i++) {
+            assertNotEquals(DeviceWork.NO_MARK, work.mark());
+        }
+        assertEquals(DeviceWork.NO_MARK, work.mark());
+        assertNotEquals(DeviceWork.NO_MARK, work.mark(0), "those of streams are apart");
+
+        work.release(first);
+
+        assertEquals(first, work.mark());
+    }
+
+    @Test
+    void shouldNotLoseAMarkThatFails() {
+        cuda.streams().failRecord(cudaError.cudaErrorMemoryAllocation);
+        assertThrows(CudaFailureException.class, work::mark);
+        cuda.streams().failRecord(cudaError.cudaErrorMemoryAllocation);
+        assertThrows(CudaFailureException.class, () -> work.mark(0));
+
+        shouldHaveNoMarkLeftWhenAllAreInUse();
+    }
+
+    @Test
+    void shouldWaitAndKeepAnInterrupt() {
+        final AtomicInteger asked = new AtomicInteger();
+        submit(context, createStream(false), () -> asked.incrementAndGet() > 5);
+        Thread.currentThread().interrupt();
+
+        work.await(work.mark());
+
+        assertAll(() -> assertEquals(6, asked.get()), () -> assertTrue(Thread.interrupted()));
+    }
+
+    /** Else a capture could only begin once the device is done. */
+    @Test
+    void shouldBeInsideTheGuardOnlyWhileItAsks() throws InterruptedException {
+        submit(context, createStream(false), finished::get);
+        final long mark = work.mark();
+        final Thread waiter = new Thread(() -> work.await(mark));
+        waiter.start();
+        for (int i = 0; i < 5; i++) {
+            final long start = System.nanoTime();
+            assertTrue(captures.begin(1, context));
+            assertTrue(System.nanoTime() - start < 90_000_000, "it waits for a question at most");
+            captures.ended(1);
+        }
+        finished.set(true);
+        waiter.join();
+    }
+
+    // Captures
+
+    @Test
+    void shouldCallNothingThatACaptureDoesNotBear() {
+        final long captured = createStream(false);
+        final long mark = work.mark();
         beginCapture(captured);
 
-        work.cover(stream);
         work.await(mark);
 
         assertAll(
+                () -> assertTrue(work.isCapturing()),
                 () -> assertFalse(work.isFinished(mark)),
-                () -> assertEquals(ContextWork.NO_MARK, work.mark()),
-                () -> assertEquals(ContextWork.NO_MARK, work.mark(stream)),
-                () -> assertFalse(work.synchronize()),
+                () -> assertEquals(DeviceWork.NO_MARK, work.mark()),
+                () -> assertEquals(DeviceWork.NO_MARK, work.mark(0)),
                 () -> assertFalse(cuda.streams().isCaptureBroken()));
         captures.ended(captured);
         assertTrue(cuda.streams().endCapture(captured));
         assertTrue(work.isFinished(work.mark()));
-        assertTrue(work.synchronize());
         assertFalse(captures.isEntered());
     }
 
+    /** Nobody told of it, but it shows on the default stream. */
     @Test
-    void shouldWaitForAStreamThatCouldNotBeCovered() {
-        final long stream = createStream();
-        cuda.streams().failRecord(cudaError.cudaErrorMemoryAllocation);
-        assertThrows(CudaFailureException.class, () -> work.streamEnds(stream));
+    void shouldSeeACaptureOfABlockingStreamByItself() throws InterruptedException, ExecutionException {
+        final long mark = work.mark();
+        final long captured = createStream(true);
+        assertEquals(0, cuda.streams().beginCapture(captured));
+        // Not the context that is current.
+        cuda.setDevice(1);
 
-        work.mark();
-        work.mark();
+        assertAll(
+                () -> assertTrue(work.isCapturing()),
+                () -> assertFalse(work.isFinished(mark)),
+                () -> assertEquals(DeviceWork.NO_MARK, work.mark()),
+                () -> assertEquals(DeviceWork.NO_MARK, work.mark(captured)),
+                () -> assertTrue(cuda.streams().endCapture(captured)));
+    }
 
-        assertEquals(1, cuda.streams().synchronizations(), "once");
+    // Other contexts
+
+    @Test
+    void shouldCoverOtherContextsOnceTheyAreAdded() {
+        final long other = cuda.createContext(1);
+        submit(other, 0, finished::get);
+        assertTrue(work.isFinished(work.mark()), "it can't touch this one's memory");
+
+        work.add(other);
+        work.add(other);
+        final long mark = work.mark();
+
+        assertFalse(work.isFinished(mark));
+        finished.set(true);
+        assertTrue(work.isFinished(mark));
+    }
+
+    @Test
+    void shouldForgetAContextThatEnded() {
+        final long other = cuda.createContext(1);
+        work.add(other);
+        submit(other, 0, () -> false);
+        final long mark = work.mark();
+
+        cuda.endContext(other);
+        work.contextEnded(other);
+
+        assertAll(
+                () -> assertTrue(work.isFinished(mark)),
+                () -> assertTrue(work.isFinished(work.mark())),
+                () -> assertFalse(work.covers(other)));
     }
 
     /** One that is broken does no more work; it kept every block of this context in limbo for good. */
     @Test
     void shouldGoOnWithoutAnotherContextThatIsBroken() {
-        final long other = cuda.createContext(0);
-        cuda.streams().failRecord(cudaError.cudaErrorIllegalAddress);
-        assertThrows(CudaFailureException.class, () -> work.cover(ContextWork.DEFAULT_STREAM, other));
+        final long other = cuda.createContext(1);
+        work.add(other);
+        submit(other, 0, () -> false);
+        final long before = work.mark();
         cuda.streams().breakContext(other);
 
-        assertTrue(work.isFinished(work.mark()));
-        assertTrue(work.synchronize());
+        assertAll(
+                () -> assertTrue(work.isFinished(before)),
+                () -> assertTrue(work.isFinished(work.mark())),
+                () -> assertFalse(work.covers(other)));
     }
 
-    /** The driver hands handles out again; every mark of such a stream was one of all. */
     @Test
-    void shouldMarkAStreamByItselfThatHasTheHandleOfOneThatEnded() {
-        final long busy = createStream();
-        final long stream = createStream();
-        work.streamEnds(stream);
+    void shouldTellWhenItsOwnContextIsBroken() {
+        final long mark = work.mark();
+        cuda.streams().breakContext(context);
+
+        assertThrows(CudaFailureException.class, () -> work.isFinished(mark));
+        assertThrows(CudaFailureException.class, () -> work.await(mark));
+        assertThrows(CudaFailureException.class, work::mark);
+    }
+
+    // Names of streams
+
+    @Test
+    void shouldKnowAStreamFromALaterOneOfTheSameHandle() {
+        final long stream = createStream(true);
+        final long first = work.idOf(stream);
         cuda.streams().destroyStream(stream);
         cuda.streams().useHandleAgain(stream);
-        assertEquals(stream, createStream());
-        submit(busy, () -> false);
-
-        assertTrue(work.isFinished(work.mark(stream)));
-    }
-
-    @Test
-    void shouldRecordNothingOnStreamsWhoseWorkHasFinished() {
-        createStream();
-        createStream();
-        final int before = cuda.streams().records();
-
-        assertTrue(work.isFinished(work.mark()));
-
-        assertEquals(1, cuda.streams().records() - before, "the mark itself");
-    }
-
-    @Test
-    void shouldCoverBlockingStreamsThatItDoesNotKnow() {
-        submit(cuda.streams().createStream(cuda.currentContextOrZero()), () -> false);
-
-        assertFalse(work.isFinished(work.mark()));
-    }
-
-    @Test
-    void shouldCoverKnownStreamsOfEitherKind() {
-        for (final boolean blocking : new boolean[] {true, false}) {
-            final AtomicBoolean finished = new AtomicBoolean();
-            final long stream = cuda.streams().createStream(cuda.currentContextOrZero(), blocking);
-            work.add(stream);
-            submit(stream, finished::get);
-
-            final long mark = work.mark();
-
-            assertFalse(work.isFinished(mark));
-            finished.set(true);
-            assertTrue(work.isFinished(mark));
-        }
-    }
-
-    /** A record on stream 0 makes each blocking stream wait for all. */
-    @Test
-    void shouldNotJoinStreamsIfTheDefaultOneIsUnused() {
-        final long slow = createStream();
-        final long fast = createStream();
-        work.defaultStreamIsUnused();
-        submit(slow, () -> false);
-
-        final long mark = work.mark();
-        submit(fast, () -> true);
+        assertEquals(stream, createStream(true));
 
         assertAll(
-                () -> assertFalse(work.isFinished(mark)),
-                () -> assertEquals(0, cuda.queryStream(fast), "it waits for nobody"));
+                () -> assertNotEquals(first, work.idOf(stream)),
+                () -> assertEquals(work.idOf(0), work.idOf(0)),
+                () -> assertNotEquals(work.idOf(0), work.idOf(stream)));
+    }
+
+    // Its end
+
+    @Test
+    void shouldDestroyItsEvents() {
+        work.add(cuda.createContext(1));
+        work.release(work.mark());
+
+        work.close();
+
+        assertAll(
+                () -> assertEquals(0, cuda.streams().eventsOut()), () -> assertEquals(DeviceWork.NO_MARK, work.mark()));
     }
 
     @Test
-    void shouldLookForACaptureAgainBeforeItMarks() {
-        final long captured = owe();
+    void shouldKeepTheEventsOfAMarkInUse() {
+        final long mark = work.mark();
 
-        assertEquals(ContextWork.NO_MARK, work.mark());
+        work.close();
 
-        assertTrue(cuda.streams().endCapture(captured), "the capture is whole");
-        assertFalse(captures.isEntered());
-    }
-
-    @Test
-    void shouldLookForACaptureAgainBeforeItSynchronises() {
-        final long captured = owe();
-
-        assertFalse(work.synchronize());
-
-        assertTrue(cuda.streams().endCapture(captured), "the capture is whole");
-        assertFalse(captures.isEntered());
-    }
-
-    /** Work that must be waited for first, and a capture that begins meanwhile. */
-    private long owe() {
-        final long stream = createStream();
-        final long captured = createStream();
-        cuda.streams().failRecord(cudaError.cudaErrorMemoryAllocation);
-        assertThrows(CudaFailureException.class, () -> work.streamEnds(stream));
-        cuda.streams().duringSynchronize(() -> {
-            cuda.streams().duringSynchronize(() -> {});
-            beginCapture(captured);
-        });
-        return captured;
-    }
-
-    @Test
-    void shouldBeIdleOnceAllStreamsAre() {
-        createStream();
-        work.add(cuda.streams().createStream(cuda.currentContextOrZero(), false));
-
-        assertTrue(work.isIdle());
-    }
-
-    @Test
-    void shouldNotBeIdleWhileAnyStreamWorks() {
-        for (final boolean known : new boolean[] {true, false}) {
-            for (final boolean blocking : new boolean[] {true, false}) {
-                final AtomicBoolean finished = new AtomicBoolean();
-                final long stream = cuda.streams().createStream(cuda.currentContextOrZero(), blocking);
-                if (known) {
-                    work.add(stream);
-                }
-                submit(stream, finished::get);
-
-                // Who doesn't tell of a stream that doesn't block has been warned.
-                assertEquals(!known && !blocking, work.isIdle());
-                finished.set(true);
-                assertTrue(work.isIdle());
-            }
-        }
-        assertEquals(0, cuda.streams().records());
-    }
-
-    @Test
-    void shouldNotBeIdleWhileTheWorkOfADestroyedStreamGoesOn() {
-        final AtomicBoolean finished = new AtomicBoolean();
-        final long stream = cuda.streams().createStream(cuda.currentContextOrZero(), false);
-        work.add(stream);
-        submit(stream, finished::get);
-        work.streamEnds(stream);
-        cuda.streams().destroyStream(stream);
-
-        assertFalse(work.isIdle());
-        finished.set(true);
-        assertTrue(work.isIdle());
-    }
-
-    /** One that was destroyed elsewhere crashes the driver when it is asked. */
-    @Test
-    void shouldAskNoKnownStreamIfThatIsNotSafe() {
-        work = new ContextWork(cuda, cuda.currentContextOrZero(), captures, false);
-        final long stream = createStream();
-        cuda.streams().destroyStream(stream);
-        assertTrue(work.isIdle());
-
-        work.add(cuda.streams().createStream(cuda.currentContextOrZero(), false));
-
-        assertFalse(work.isIdle(), "it can't be found out");
-    }
-
-    @Test
-    void shouldNotAskWhetherItIsIdleDuringACapture() {
-        final long stream = createStream();
-        beginCapture(stream);
-
-        assertFalse(work.isIdle());
-
-        assertEquals(0, cuda.streams().queries());
-        assertTrue(cuda.streams().endCapture(stream));
-    }
-
-    /** Nobody told of the capture. */
-    @Test
-    void shouldNotBreakACaptureWhenItIsAskedWhetherItIsIdle() {
-        final long stream = createStream();
-        assertEquals(0, cuda.streams().beginCapture(stream));
-
-        assertFalse(work.isIdle());
-
-        assertTrue(cuda.streams().endCapture(stream));
-    }
-
-    @Test
-    void shouldNotCallAFailureIdle() {
-        cuda.streams().breakContext(cuda.currentContextOrZero());
-
-        assertFalse(work.isIdle());
-    }
-
-    private void submit(final long stream, final BooleanSupplier finished) {
-        cuda.streams().submit(cuda.currentContextOrZero(), stream, finished);
+        assertTrue(work.isFinished(mark));
     }
 }

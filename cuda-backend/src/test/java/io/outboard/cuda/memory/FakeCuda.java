@@ -2,6 +2,7 @@ package io.outboard.cuda.memory;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -12,7 +13,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUstreamCaptureMode;
-import jcuda.driver.CUstream_flags;
 import jcuda.runtime.cudaError;
 
 /** CUDA without a GPU: some devices of a given size, a current device for each thread, and a call that fails on demand. */
@@ -40,6 +40,7 @@ public class FakeCuda implements CudaCalls {
 
     private final FakeStreams streams = new FakeStreams();
     private final Map<Long, Allocation> allocations = new TreeMap<>();
+    private boolean recordsContexts = true;
     private long nextAddress = 0x7f00_0000_0000L;
     private long created;
     private int lastError;
@@ -322,14 +323,8 @@ public class FakeCuda implements CudaCalls {
     }
 
     @Override
-    public int createStream(final long[] stream) {
-        stream[0] = streams.createStream(currentContextOrZero(), false);
-        return SUCCESS;
-    }
-
-    @Override
-    public int streamFlags(final int[] flags, final long stream) {
-        flags[0] = streams.isBlocking(currentContextOrZero(), stream) ? 0 : CUstream_flags.CU_STREAM_NON_BLOCKING;
+    public int streamId(final long[] id, final long stream) {
+        id[0] = streams.idOf(currentContextOrZero(), stream);
         return SUCCESS;
     }
 
@@ -340,6 +335,10 @@ public class FakeCuda implements CudaCalls {
 
     @Override
     public int createEvent(final long[] event) {
+        final int failure = streams.takeCreateFailure();
+        if (failure != SUCCESS) {
+            return failure;
+        }
         event[0] = streams.createEvent(currentContextOrZero());
         return SUCCESS;
     }
@@ -350,22 +349,31 @@ public class FakeCuda implements CudaCalls {
     }
 
     @Override
-    public int waitEvent(final long stream, final long event) {
-        return streams.await(currentContextOrZero(), stream, event);
+    public boolean recordsContexts() {
+        return recordsContexts;
+    }
+
+    /** A driver or JDK that can't record events of contexts. */
+    public void recordNoContexts() {
+        recordsContexts = false;
+    }
+
+    @Override
+    public int recordContext(final long event, final long context) {
+        assertTrue(recordsContexts, "there is such a call");
+        assertFalse(dead.contains(context), "the context is gone");
+        return streams.recordContext(context, event);
     }
 
     @Override
     public int queryEvent(final long event) {
+        streams.beforeQuery();
         return streams.query(event);
     }
 
     @Override
-    public int awaitEvent(final long event) {
-        return streams.synchronizeEvent(event);
-    }
-
-    @Override
     public int captureStatus(final int[] status, final long stream) {
+        streams.beforeQuery();
         return streams.captureStatus(currentContextOrZero(), status, stream);
     }
 

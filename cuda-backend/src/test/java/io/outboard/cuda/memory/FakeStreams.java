@@ -19,6 +19,9 @@ import jcuda.runtime.cudaError;
 public final class FakeStreams {
 
     private static final class Stream {
+        private static long ids;
+
+        final long id = ++ids;
         final long context;
         final boolean blocking;
         final List<BooleanSupplier> work = new ArrayList<>();
@@ -56,18 +59,20 @@ public final class FakeStreams {
     private int synchronizations;
     private int eventsCreated;
     private int recordFailure;
+    private int createFailure;
     private int records;
     private int queries;
     private Runnable duringSynchronize = () -> {};
     private Runnable afterCaptureStatus = () -> {};
     private long askedStream;
     private Runnable beforeSynchronize = () -> {};
+    private volatile Runnable duringQuery = () -> {};
 
     public long createStream(final long context) {
         return createStream(context, true);
     }
 
-    public long createStream(final long context, final boolean blocking) {
+    public synchronized long createStream(final long context, final boolean blocking) {
         assertTrue(context != 0, "a context is current");
         final long handle = handleToUse == 0 ? ++nextHandle : handleToUse;
         handleToUse = 0;
@@ -86,12 +91,12 @@ public final class FakeStreams {
         return stream;
     }
 
-    public void destroyStream(final long stream) {
+    public synchronized void destroyStream(final long stream) {
         assertTrue(streams.remove(stream) != null, "the stream exists");
     }
 
     /** Work that has finished once {@code finished} says so. */
-    public void submit(final long context, final long stream, final BooleanSupplier finished) {
+    public synchronized void submit(final long context, final long stream, final BooleanSupplier finished) {
         streamAt(context, stream).work.add(finished);
     }
 
@@ -104,12 +109,12 @@ public final class FakeStreams {
         return found == null ? add(context, true) : found;
     }
 
-    public int beginCapture(final long stream) {
+    public synchronized int beginCapture(final long stream) {
         return capturing.add(stream) ? cudaError.cudaSuccess : cudaError.cudaErrorIllegalState;
     }
 
     /** Whether nothing broke it. */
-    public boolean endCapture(final long stream) {
+    public synchronized boolean endCapture(final long stream) {
         capturing.remove(stream);
         final boolean whole = !captureBroken;
         captureBroken = false;
@@ -139,6 +144,15 @@ public final class FakeStreams {
         duringSynchronize = action;
     }
 
+    /** Does something whenever somebody queries an event or asks for a capture, before that. */
+    public void duringQuery(final Runnable action) {
+        duringQuery = action;
+    }
+
+    void beforeQuery() {
+        duringQuery.run();
+    }
+
     /** Does something whenever somebody synchronises a context, before that. */
     public void beforeSynchronize(final Runnable action) {
         beforeSynchronize = action;
@@ -162,14 +176,14 @@ public final class FakeStreams {
         return cudaError.cudaSuccess;
     }
 
-    long createEvent(final long context) {
+    synchronized long createEvent(final long context) {
         assertTrue(context != 0, "a context is current");
         eventsCreated++;
         events.put(++nextHandle, new Event(context));
         return nextHandle;
     }
 
-    void destroyEvent(final long event) {
+    synchronized void destroyEvent(final long event) {
         eventAt(event);
         events.remove(event);
     }
@@ -183,6 +197,17 @@ public final class FakeStreams {
         brokenContext = context;
     }
 
+    /** Lets the next event that is to be made fail. */
+    public void failCreate(final int code) {
+        createFailure = code;
+    }
+
+    int takeCreateFailure() {
+        final int failure = createFailure;
+        createFailure = 0;
+        return failure;
+    }
+
     /** Lets the next record fail. */
     public void failRecord(final int code) {
         recordFailure = code;
@@ -194,7 +219,7 @@ public final class FakeStreams {
         askedStream = stream;
     }
 
-    int record(final long context, final long event, final long stream) {
+    synchronized int record(final long context, final long event, final long stream) {
         final Stream found = streamAt(context, stream);
         if (found.context != eventAt(event).context) {
             return cudaError.cudaErrorInvalidResourceHandle;
@@ -212,6 +237,40 @@ public final class FakeStreams {
         records++;
         eventAt(event).finished = stream == 0 ? join(context) : found.end();
         return cudaError.cudaSuccess;
+    }
+
+    /** As the driver: all streams, also destroyed ones, and a capture on any of them doesn't bear it. */
+    synchronized int recordContext(final long context, final long event) {
+        if (context == brokenContext) {
+            return cudaError.cudaErrorIllegalAddress;
+        }
+        if (eventAt(event).context != context) {
+            return cudaError.cudaErrorInvalidResourceHandle;
+        }
+        if (isCapturing(context)) {
+            captureBroken = true;
+            return cudaError.cudaErrorStreamCaptureUnsupported;
+        }
+        if (recordFailure != 0) {
+            final int failure = recordFailure;
+            recordFailure = 0;
+            return failure;
+        }
+        records++;
+        final List<BooleanSupplier> ends = everyStream.stream()
+                .filter(each -> each.context == context)
+                .map(Stream::end)
+                .toList();
+        eventAt(event).finished = () -> ends.stream().allMatch(BooleanSupplier::getAsBoolean);
+        return cudaError.cudaSuccess;
+    }
+
+    private boolean isCapturing(final long context) {
+        return capturing.stream().map(streams::get).anyMatch(each -> each != null && each.context == context);
+    }
+
+    synchronized long idOf(final long context, final long stream) {
+        return streamAt(context, stream).id;
     }
 
     /** What a command on stream 0 is: every blocking stream goes on when all have got there. */
@@ -234,7 +293,7 @@ public final class FakeStreams {
     }
 
     /** As the driver: one of stream 0 is of all blocking streams. During a capture it breaks that. */
-    public int queryStream(final long context, final long stream) {
+    public synchronized int queryStream(final long context, final long stream) {
         queries++;
         final Stream found = streamAt(context, stream);
         if (context == brokenContext) {
@@ -248,10 +307,6 @@ public final class FakeStreams {
         return end.getAsBoolean() ? cudaError.cudaSuccess : cudaError.cudaErrorNotReady;
     }
 
-    public boolean isBlocking(final long context, final long stream) {
-        return streamAt(context, stream).blocking;
-    }
-
     /** Of streams so far. */
     public int queries() {
         return queries;
@@ -262,28 +317,15 @@ public final class FakeStreams {
         return records;
     }
 
-    int await(final long context, final long stream, final long event) {
-        final Stream waiting = streamAt(context, stream);
-        assertTrue(waiting.context == context, "the stream is the current context's");
-        waiting.work.add(eventAt(event).finished);
-        return cudaError.cudaSuccess;
-    }
-
-    int query(final long event) {
+    synchronized int query(final long event) {
+        if (eventAt(event).context == brokenContext) {
+            return cudaError.cudaErrorIllegalAddress;
+        }
         if (!capturing.isEmpty()) {
             captureBroken = true;
             return cudaError.cudaErrorStreamCaptureUnsupported;
         }
         return eventAt(event).finished.getAsBoolean() ? cudaError.cudaSuccess : cudaError.cudaErrorNotReady;
-    }
-
-    int synchronizeEvent(final long event) {
-        if (!capturing.isEmpty()) {
-            captureBroken = true;
-            return cudaError.cudaErrorStreamCaptureUnsupported;
-        }
-        assertTrue(eventAt(event).finished.getAsBoolean(), "a test must not wait for ever");
-        return cudaError.cudaSuccess;
     }
 
     private Event eventAt(final long event) {
@@ -292,12 +334,14 @@ public final class FakeStreams {
         return found == null ? new Event(0) : found;
     }
 
-    /** As the driver: a captured stream shows on stream 0, too, if it blocks, which all of these do. */
-    int captureStatus(final long context, final int[] status, final long stream) {
+    /** As the driver: a captured stream shows on stream 0, too, if it blocks. */
+    synchronized int captureStatus(final long context, final int[] status, final long stream) {
         final boolean captured = capturing.contains(stream);
         final Stream found = streamAt(context, stream);
         final boolean implicit = stream == 0
-                && capturing.stream().map(streams::get).anyMatch(each -> each != null && each.context == context);
+                && capturing.stream()
+                        .map(streams::get)
+                        .anyMatch(each -> each != null && each.context == context && each.blocking);
         if (stream == askedStream) {
             final Runnable next = afterCaptureStatus;
             afterCaptureStatus = () -> {};
@@ -321,7 +365,7 @@ public final class FakeStreams {
     }
 
     /** The context is gone: its streams, events and captures, too. */
-    void contextEnded(final long context) {
+    synchronized void contextEnded(final long context) {
         streams.values().removeIf(stream -> stream.context == context);
         everyStream.removeIf(stream -> stream.context == context);
         events.values().removeIf(event -> event.context == context);

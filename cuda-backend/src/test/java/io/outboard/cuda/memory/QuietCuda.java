@@ -1,7 +1,7 @@
 package io.outboard.cuda.memory;
 
 /** A device on which everything has finished, or nothing has; its answers make no garbage. */
-final class QuietCuda extends FakeCuda {
+class QuietCuda extends FakeCuda {
 
     private static final long CONTEXT = 0xC0_0000;
 
@@ -27,12 +27,6 @@ final class QuietCuda extends FakeCuda {
     }
 
     @Override
-    public int streamFlags(final int[] flags, final long stream) {
-        flags[0] = 1;
-        return SUCCESS;
-    }
-
-    @Override
     public int queryStream(final long stream) {
         return answer;
     }
@@ -43,23 +37,18 @@ final class QuietCuda extends FakeCuda {
     }
 
     @Override
-    public int awaitEvent(final long event) {
-        return SUCCESS;
-    }
-
-    @Override
     public int recordEvent(final long event, final long stream) {
         return SUCCESS;
     }
 
     @Override
-    public int waitEvent(final long stream, final long event) {
+    public int recordContext(final long event, final long context) {
         return SUCCESS;
     }
 
     @Override
-    public int createStream(final long[] stream) {
-        stream[0] = 7;
+    public int streamId(final long[] id, final long stream) {
+        id[0] = stream;
         return SUCCESS;
     }
 

@@ -69,6 +69,28 @@ class StreamCapturesTest {
         assertFalse(captures.any());
     }
 
+    /** What they ask might be gone. */
+    @Test
+    void shouldLetNobodyInWhileAContextEnds() throws InterruptedException, ExecutionException {
+        assertTrue(captures.enter());
+        final Future<Long> left = other.submit(() -> {
+            Thread.sleep(20);
+            final long now = System.nanoTime();
+            captures.leave();
+            return now;
+        });
+        final long[] ended = new long[1];
+
+        captures.whileEnding(() -> {
+            ended[0] = System.nanoTime();
+            assertTrue(captures.any());
+            assertFalse(captures.enter());
+        });
+
+        assertTrue(ended[0] - left.get() >= 0, "it waits for those inside");
+        assertTrue(captures.enter());
+    }
+
     /** What those inside wait for may depend on the thread that begins the capture. */
     @Test
     void shouldNotWaitForEver() {

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 
 /**
- * The threads of a workload, the same ones in each round, and others that never stop. Confined to one thread; that of the
+ * The threads of a workload, the same ones in each round, others that never stop, and such as launch kernels. Confined to one thread; that of the
  * command, which only waits.
  */
 final class Crew implements AutoCloseable {
@@ -28,24 +28,32 @@ final class Crew implements AutoCloseable {
     private final ExecutorService executor;
     private final Blocks[] blocks;
     private final Thread[] others;
+    private final Launchers launchers;
     private volatile boolean closed;
 
     /**
      * What a round gave.
      *
-     * @param opsPerSecond of all workers together
+     * @param operations of all workers together
+     * @param opsPerSecond likewise
      * @param gcBytesPerOp garbage an operation
      * @param cpuNsPerOp time on a core an operation
      */
-    record Outcome(double opsPerSecond, double gcBytesPerOp, double cpuNsPerOp) {}
+    record Outcome(long operations, double opsPerSecond, double gcBytesPerOp, double cpuNsPerOp) {}
 
     private record Work(Workload.Tally tally, double seconds) {}
 
-    /** {@code wrapper} is put around each worker's blocks; {@code otherThreads} run till the crew is closed. */
-    Crew(final Supply supply, final Workload workload, final int otherThreads, final UnaryOperator<Blocks> wrapper) {
+    /** {@code wrapper} is put around each worker's blocks; {@code otherThreads} and {@code launchers} run till the crew is closed. */
+    Crew(
+            final Supply supply,
+            final Workload workload,
+            final int otherThreads,
+            final Launchers launchers,
+            final UnaryOperator<Blocks> wrapper) {
         this.supply = supply;
         this.workload = workload;
         this.wrapper = wrapper;
+        this.launchers = launchers;
         executor = Executors.newFixedThreadPool(workload.workers());
         blocks = new Blocks[workload.workers()];
         others = new Thread[otherThreads];
@@ -120,7 +128,7 @@ final class Crew implements AutoCloseable {
             }
         }
         final double count = Math.max(1, operations);
-        return new Outcome(opsPerSecond, garbageBytes / count, cpuNs / count);
+        return new Outcome(operations, opsPerSecond, garbageBytes / count, cpuNs / count);
     }
 
     private Work work(final int worker, final Round round) throws InterruptedException {
@@ -163,5 +171,6 @@ final class Crew implements AutoCloseable {
     public void close() {
         closed = true;
         executor.shutdownNow();
+        launchers.close();
     }
 }

@@ -14,6 +14,7 @@ import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
 import jcuda.runtime.cudaError;
 
 /**
@@ -36,7 +37,7 @@ final class FacadeSupply implements Supply {
         // Of nothing, since that is enough for a context to be there.
         check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
         if (ordered) {
-            check("cuStreamCreate", OutboardDriver.cuStreamCreate(stream, 0));
+            check("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, 0));
         }
     }
 
@@ -75,7 +76,7 @@ final class FacadeSupply implements Supply {
     @Override
     public void close() {
         if (ordered) {
-            OutboardDriver.cuStreamDestroy(stream);
+            JCudaDriver.cuStreamDestroy(stream);
         }
         // What is measured next needs the memory.
         Outboard.poolOf(device).ifPresent(pool -> pool.trimTo(0));

@@ -6,6 +6,7 @@ import io.outboard.bench.threads.ThreadSettings;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** Where calls arrive among the classes that a pass has for itself. Confined to one thread. */
 public final class IsolatedThreadBench implements ThreadBench {
@@ -37,15 +38,22 @@ public final class IsolatedThreadBench implements ThreadBench {
         this.supply = supply;
     }
 
+    private Crew crew(final UnaryOperator<Blocks> wrapper) {
+        final Launchers launchers = new Launchers(settings.device(), settings.launchers());
+        return new Crew(supply, Workload.of(settings), settings.others(), launchers, wrapper);
+    }
+
     @Override
     public Speed speed() throws InterruptedException {
         try (supply;
-                Crew crew = new Crew(supply, Workload.of(settings), settings.others(), blocks -> blocks)) {
+                Crew crew = crew(blocks -> blocks)) {
             crew.run(WARM_ROUNDS * settings.roundMillis(), () -> {});
             final double[] rates = new double[ROUNDS];
             final long[] peaks = new long[2];
             final double[] cpuNs = new double[ROUNDS];
             double garbage = 0;
+            long operations = 0;
+            final long marks = supply.synchronizations();
             for (int i = 0; i < ROUNDS; i++) {
                 final Crew.Outcome outcome = crew.run(settings.roundMillis(), () -> {
                     peaks[0] = Math.max(peaks[0], supply.heldBytes());
@@ -54,6 +62,7 @@ public final class IsolatedThreadBench implements ThreadBench {
                 rates[i] = outcome.opsPerSecond();
                 cpuNs[i] = outcome.cpuNsPerOp();
                 garbage += outcome.gcBytesPerOp() / ROUNDS;
+                operations += outcome.operations();
             }
             Arrays.sort(rates);
             Arrays.sort(cpuNs);
@@ -64,7 +73,7 @@ public final class IsolatedThreadBench implements ThreadBench {
                     supply.heldBytes(),
                     peaks[0],
                     peaks[1],
-                    supply.synchronizations());
+                    (double) (supply.synchronizations() - marks) / operations);
             crew.freeAll();
             return speed;
         }
@@ -76,7 +85,7 @@ public final class IsolatedThreadBench implements ThreadBench {
         final List<Latencies> allocations = new ArrayList<>();
         final List<Latencies> frees = new ArrayList<>();
         try (supply;
-                Crew crew = new Crew(supply, Workload.of(settings), settings.others(), blocks -> {
+                Crew crew = crew(blocks -> {
                     final Latencies allocate = new Latencies(clockNs);
                     final Latencies free = new Latencies(clockNs);
                     synchronized (allocations) {
@@ -103,11 +112,7 @@ public final class IsolatedThreadBench implements ThreadBench {
     public Checked checked() throws InterruptedException {
         final Shadow shadow = new Shadow();
         try (supply;
-                Crew crew = new Crew(
-                        supply,
-                        Workload.of(settings),
-                        settings.others(),
-                        blocks -> new CheckedBlocks(blocks, shadow))) {
+                Crew crew = crew(blocks -> new CheckedBlocks(blocks, shadow))) {
             for (int i = 0; i < MOST_CHECKING_ROUNDS && shadow.blocks() < CHECKED_BLOCKS; i++) {
                 crew.run(settings.roundMillis(), () -> {});
             }

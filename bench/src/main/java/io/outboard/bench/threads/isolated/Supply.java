@@ -27,7 +27,7 @@ interface Supply extends AutoCloseable {
     /** Blocks in use; 0 if that isn't known. */
     long liveBlocks();
 
-    /** Waits for the device so far; 0 if that isn't known. */
+    /** Questions to the device so far; 0 if that isn't known. */
     long synchronizations();
 
     /** All blocks have been freed. */

@@ -21,6 +21,7 @@ class BatchWorkloadTest {
             0,
             1,
             1,
+            0,
             256,
             1 << 20,
             20,

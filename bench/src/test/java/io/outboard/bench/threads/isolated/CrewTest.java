@@ -37,7 +37,7 @@ class CrewTest {
     @Test
     void shouldRepeatARoundInWhichNobodyDidAnything() throws Exception {
         final LateWorkload workload = new LateWorkload();
-        try (Crew crew = new Crew(new BareSupply(), workload, 0, blocks -> blocks)) {
+        try (Crew crew = new Crew(new BareSupply(), workload, 0, new Launchers(0, 0), blocks -> blocks)) {
             final Crew.Outcome outcome = crew.run(1, () -> {});
 
             assertTrue(outcome.opsPerSecond() > 0, outcome.toString());

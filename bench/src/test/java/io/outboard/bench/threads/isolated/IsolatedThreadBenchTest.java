@@ -27,6 +27,7 @@ class IsolatedThreadBenchTest {
                 0,
                 2,
                 1,
+                0,
                 256,
                 MIB,
                 20,

@@ -26,6 +26,7 @@ record AgentOptions(Map<String, String> values, boolean report) {
             "growInPlace",
             "keep",
             "leave",
+            "slack",
             "dumpFolder",
             "service",
             "serviceName",

@@ -20,12 +20,13 @@ import org.jspecify.annotations.Nullable;
  *
  *   strategy=NAME       the strategy that divides regions, tlsf by default
  *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.9 by default
- *   reuse=POLICY        strict (the default), tracked, stream-ordered or immediate
+ *   reuse=POLICY        strict (the default; tracked is the same), stream-ordered or immediate
  *   free=KIND           limbo (the default): cudaFree doesn't wait; barrier: it waits for the device, as CUDA's own
  *   firstRegion=SIZE    size of a pool's first region, such as 64MiB, 64M or 67108864
  *   growInPlace=BOOLEAN true (the default): memory grows in place and moves when it is scattered, on JDK 22 and newer; or false
  *   keep=SECONDS        how long memory is kept that no block needs, 0 (the default) for ever
  *   leave=SIZE          what is left to others: while the device has less, free memory goes back to it; 0 by default
+ *   slack=SIZE          most that a pool holds beyond what is in use; by default what suits the device
  *   dumpFolder=FOLDER   where JMX clients may write dumps of pools, nowhere by default
  *   record=FILE         write allocations and frees to this file, for ./outboard replay, advise and plan; not by default
  *   report              print at exit, to standard error, what was redirected and what the pools did
@@ -38,8 +39,7 @@ import org.jspecify.annotations.Nullable;
  * (method references, lambdas), is exchanged, if the facade has a function of that name and descriptor. Those loaded
  * before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages whose names start with {@code io.outboard.} are
  * left alone; those of samples, tools and libraries in other packages {@code jcuda.}something are not. What stays with JCuda: calls by reflection, by method handles that are looked up,
- * and by native code. Memory from the pool must not be freed that way, nor devices reset or contexts ended; streams that the
- * program creates may be destroyed that way only if the policy is {@code strict} or {@code immediate}. Memory from the pool can't be shared with another process, either: {@link
+ * and by native code. Memory from the pool must not be freed that way, nor devices reset or contexts ended. Memory from the pool can't be shared with another process, either: {@link
  * OutboardRuntime#cudaIpcGetMemHandle} says why.
  *
  * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, from inside a web

@@ -49,8 +49,8 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, service, serviceName, record, report",
-                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, dumpFolder, service, serviceName, record, report",
+                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, slack, dumpFolder, service, serviceName, record, report",
+                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, slack, dumpFolder, service, serviceName, record, report",
                 "share | option=share must have a value: share=...",
                 "dumpFolder=/nowhere/at/all | dumpFolder=/nowhere/at/all must be a folder that exists",
                 "service=lender | service=lender must be an absolute path of at most 107 bytes",

@@ -8,6 +8,7 @@ import examples.Alternate;
 import examples.BufferLoop;
 import examples.Churn;
 import examples.KernelsInFlight;
+import examples.LaunchesBeside;
 import examples.ManyThreads;
 import examples.Scatter;
 import examples.VectorAdd;
@@ -104,6 +105,19 @@ class ExamplesGpuTest {
                     with.out().stream().allMatch(line -> line.equals("done") || line.endsWith(" ms, wrong: 0")),
                     () -> String.join("\n", with.out()));
         }
+    }
+
+    /** Beside so many the driver's own calls take seconds. */
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    @Test
+    void shouldAllocateBesideThreadsThatLaunch(final TestReporter reporter) throws Exception {
+        final Outcome outcome = jvm().agent("report").run(LaunchesBeside.class.getName(), "8", "0", "0", "10000", "20");
+
+        outcome.out().forEach(reporter::publishEntry);
+        assertEquals(0, outcome.exitCode(), () -> String.join("\n", outcome.err()));
+        assertTrue(
+                outcome.out().get(0).contains("; 10000 allocations in "),
+                outcome.out().get(0));
     }
 
     /** What one of them doesn't need goes back after a second, so that both have 70 % of the device in turn. */

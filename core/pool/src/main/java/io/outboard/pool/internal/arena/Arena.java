@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * at the whole pool. None is held while the device or a memory source works.
  *
  * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. A {@link StackOverflowError} under the lock
- * leaves the arena {@linkplain SpinLock#broken broken}, since a change may have been half done.
+ * leaves the pool {@linkplain SpinLock.Breakage broken}, since a change may have been half done.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
@@ -127,6 +127,9 @@ public final class Arena extends SpinLock {
 
     // Contention
 
+    /** There are other arenas, whose threads may free blocks of this one. Written by Arenas; seen late it does no harm. */
+    boolean hasNeighbours;
+
     /** Slots of threads whose home it is, by Arenas' monitor. */
     int homes;
 
@@ -137,6 +140,7 @@ public final class Arena extends SpinLock {
     private @Nullable BlockTableFullException tableFull;
 
     Arena(final int number, final int mostArenas, final Arenas arenas, final boolean immediate) {
+        super(arenas.breakage);
         this.number = number;
         this.arenas = arenas;
         this.immediate = immediate;
@@ -156,8 +160,7 @@ public final class Arena extends SpinLock {
             }
             keepUp();
             final Segment first = current;
-            long address =
-                    first == null || first.crowded ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
+            long address = first == null || first.full ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
             if (address < 0 && segments.length > 1) {
                 address = placeInOthers(first, sizeBytes, alignmentBytes);
             }
@@ -165,7 +168,7 @@ public final class Arena extends SpinLock {
             held = false;
             return address;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             if (held) {
@@ -189,7 +192,7 @@ public final class Arena extends SpinLock {
             held = false;
             return sizeBytes;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             if (held) {
@@ -214,7 +217,7 @@ public final class Arena extends SpinLock {
             held = false;
             return sizeBytes != 0;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             if (held) {
@@ -250,7 +253,7 @@ public final class Arena extends SpinLock {
                     return Strategy.NO_SPACE;
                 }
             } catch (final StackOverflowError e) {
-                broken = e;
+                breakage.cause = e;
                 throw e;
             } finally {
                 taken = false;
@@ -264,7 +267,7 @@ public final class Arena extends SpinLock {
         try {
             return place(sizeBytes, alignmentBytes);
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -283,15 +286,15 @@ public final class Arena extends SpinLock {
         return wantsAsking;
     }
 
-    /** Somebody asks; the last number that is closed here, 0 for none. */
+    /** Somebody asks, or has asked; the oldest number that hasn't finished, 0 for none. */
     public long asking() {
         lock();
         try {
             wantsAsking = false;
             lookForFinished();
-            return firstBatch == null ? 0 : firstBatch.number;
+            return firstBatch == null || isReady ? 0 : firstBatch.number;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -307,7 +310,7 @@ public final class Arena extends SpinLock {
             closeBatch();
             return lastBatch == null ? 0 : lastBatch.number;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -323,7 +326,7 @@ public final class Arena extends SpinLock {
                 lookForFinished();
                 more = unpack(RELEASED_IN_A_HOLD) + release(RELEASED_IN_A_HOLD) > 0;
             } catch (final StackOverflowError e) {
-                broken = e;
+                breakage.cause = e;
                 throw e;
             } finally {
                 taken = false;
@@ -337,7 +340,7 @@ public final class Arena extends SpinLock {
         try {
             remoteFrees.send();
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -351,7 +354,7 @@ public final class Arena extends SpinLock {
                 remoteFrees.send();
                 unpack(Integer.MAX_VALUE);
             } catch (final StackOverflowError e) {
-                broken = e;
+                breakage.cause = e;
                 throw e;
             } finally {
                 taken = false;
@@ -376,7 +379,7 @@ public final class Arena extends SpinLock {
             }
             return address;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -390,7 +393,7 @@ public final class Arena extends SpinLock {
             arenas.checkOpen();
             return WrongAddress.in(segment, address);
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -401,7 +404,7 @@ public final class Arena extends SpinLock {
 
     /** Retires a block that doesn't go to this arena's limbo. */
     void retireInto(final StreamLimbo.Block block, final long address) {
-        final Segment segment = block.segment;
+        final Segment segment = block.segment();
         lock();
         try {
             endStart(segment, address);
@@ -409,7 +412,7 @@ public final class Arena extends SpinLock {
             block.bytes = segment.strategy.retiredBytes(block.retired);
             freed(block.bytes);
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -429,7 +432,7 @@ public final class Arena extends SpinLock {
             allocated(sizeBytes);
             return address;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -443,7 +446,7 @@ public final class Arena extends SpinLock {
             left(segment.strategy.release(block));
             segment.gained();
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -456,13 +459,13 @@ public final class Arena extends SpinLock {
     private long place(final long sizeBytes, final long alignmentBytes) {
         final Segment first = current;
         final long address =
-                first == null || first.crowded ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
+                first == null || first.full ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
         return address < 0 ? placeInOthers(first, sizeBytes, alignmentBytes) : address;
     }
 
     private long placeInOthers(final @Nullable Segment but, final long sizeBytes, final long alignmentBytes) {
         for (final Segment segment : segments) {
-            if (segment != but && !segment.crowded) {
+            if (segment != but && !segment.full) {
                 final long address = placeIn(segment, sizeBytes, alignmentBytes);
                 if (address >= 0) {
                     current = segment;
@@ -591,7 +594,7 @@ public final class Arena extends SpinLock {
         openBytes += sizeBytes;
         if (openBytes > closedAbove || batch.count == LimboBatch.BLOCKS) {
             closeBatch();
-            wantsAsking = limboBytes > askedAbove;
+            wantsAsking = !isReady && limboBytes > askedAbove;
         }
     }
 
@@ -626,7 +629,7 @@ public final class Arena extends SpinLock {
         if (isReady && !arenas.isAwaited()) {
             release(RELEASED_AT_ONCE);
         }
-        if (remoteFrees.hasArrived()) {
+        if (hasNeighbours && remoteFrees.hasArrived()) {
             unpack(UNPACKED_AT_ONCE);
         }
         if (waits != waitsBefore) {
@@ -751,7 +754,7 @@ public final class Arena extends SpinLock {
                 }
             }
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -764,7 +767,7 @@ public final class Arena extends SpinLock {
         try {
             return extendHeld(segment, address, newSizeBytes);
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -798,7 +801,7 @@ public final class Arena extends SpinLock {
             final long sizeBytes = segment.strategy.sizeOf(address);
             return sizeBytes;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;
@@ -889,8 +892,7 @@ public final class Arena extends SpinLock {
     /** Looks whether tables have many blocks to hold. */
     void sampleTables() {
         for (final Segment segment : segments) {
-            final int blocks = segment.strategy.liveBlocks() - segment.holes.count();
-            segment.crowded = blocks > (segment.crowded ? segment.mostBlocks / 2 : segment.mostBlocks);
+            segment.sample();
         }
     }
 
@@ -900,15 +902,11 @@ public final class Arena extends SpinLock {
         try {
             boolean any = false;
             for (final Segment segment : segments) {
-                if (segment.crowded) {
-                    segment.crowded = false;
-                    segment.mostBlocks = Integer.MAX_VALUE;
-                    any = true;
-                }
+                any |= segment.makeDo();
             }
             return any;
         } catch (final StackOverflowError e) {
-            broken = e;
+            breakage.cause = e;
             throw e;
         } finally {
             taken = false;

@@ -1,5 +1,6 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.pool.internal.guard.SpinLock;
 import java.util.Arrays;
 import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
@@ -35,18 +36,21 @@ public final class Arenas {
     private static final int MOST_ARENAS = 64;
 
     /** An open batch has no more than such a part of an arena's slack, so that what it keeps back is little beside that... */
-    private static final long CLOSED_SHARE = 8;
+    private static final long CLOSED_SHARE = 16;
 
     /** ... and at least so much, so that batches are few: each takes 1.6 KiB of the host. */
     private static final long LEAST_CLOSED_BYTES = 4L << 20;
 
-    /** With such a part of an arena's slack in limbo the device is asked ahead of need. */
-    private static final long ASKED_SHARE = 2;
+    /** With all but such a part of an arena's slack in limbo the device is asked ahead of need. */
+    private static final long KEPT_SHARE = 4;
 
     final Progress progress = new Progress();
 
+    /** One half done change breaks all: blocks of one arena wait in others. */
+    public final SpinLock.Breakage breakage = new SpinLock.Breakage();
+
     /** Blocks that were freed on one stream. */
-    public final StreamLimbo streams = new StreamLimbo(progress);
+    public final StreamLimbo streams = new StreamLimbo(progress, breakage);
 
     final RemoteFreeBatches batches = new RemoteFreeBatches();
 
@@ -228,6 +232,9 @@ public final class Arenas {
         final Arena arena = new Arena(all.length, mostArenas, this, immediate);
         more[all.length] = arena;
         all = more;
+        for (final Arena each : more) {
+            each.hasNeighbours = true;
+        }
         divideSlack();
         return arena;
     }
@@ -240,7 +247,8 @@ public final class Arenas {
             final long limit = limboLimitBytes / arenas.length;
             arena.closedAbove = Math.min(limit, Math.max(LEAST_CLOSED_BYTES, share / CLOSED_SHARE));
             // With hardly any slack a request asks when it needs to: it would each time anyway.
-            arena.askedAbove = Math.min(limit, share < LEAST_CLOSED_BYTES ? Long.MAX_VALUE : share / ASKED_SHARE);
+            arena.askedAbove =
+                    Math.min(limit, share < LEAST_CLOSED_BYTES ? Long.MAX_VALUE : share - share / KEPT_SHARE);
         }
     }
 

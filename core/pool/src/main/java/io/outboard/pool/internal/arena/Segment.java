@@ -45,11 +45,14 @@ public final class Segment {
     /** Names it among the segments of its arena; blocks in limbo are known by it. */
     int id;
 
-    /** Its tables had better grow no more: blocks are placed elsewhere, until it has fewer. */
-    boolean crowded;
+    /** Its tables have much to hold: memory is put elsewhere, until they have less. */
+    private boolean crowded;
+
+    /** They had better grow no more: blocks are placed elsewhere. */
+    boolean full;
 
     /** So many blocks in use make it crowded. */
-    int mostBlocks;
+    private int mostBlocks;
 
     /** Memory behind it, in bytes. */
     public long heldBytes;
@@ -172,6 +175,22 @@ public final class Segment {
 
     public boolean isCrowded() {
         return crowded;
+    }
+
+    /** Looks how much its tables have to hold. */
+    void sample() {
+        final int blocks = strategy.liveBlocks() - holes.count();
+        crowded = blocks > (crowded ? mostBlocks / 2 : mostBlocks);
+        full = crowded && blocks - mostBlocks > mostBlocks / 2;
+    }
+
+    /** There is no other memory: tables may grow after all. False if that makes no difference. */
+    boolean makeDo() {
+        final boolean was = crowded;
+        mostBlocks = was ? Integer.MAX_VALUE : mostBlocks;
+        crowded = false;
+        full = false;
+        return was;
     }
 
     /** Of what nothing backs, nothing is shown. */

@@ -2,11 +2,10 @@ package io.outboard.pool.internal.arena;
 
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.guard.SpinLock;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.LongConsumer;
+import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +37,16 @@ public final class StreamLimbo {
     /** A stream's open batch with so many blocks is closed, and its work marked. */
     private static final int MOST_OPEN = 64;
 
+    /** Marks of a stream that haven't finished: with so many, the next blocks wait for a later one, or for one of all work. */
+    public static final int MOST_MARKS = 4;
+
+    /** So many are kept in which nothing waits: they will be used again. */
+    private static final int MOST_IDLE = 16;
+
     static final class Block {
 
-        final Segment segment;
+        @Nullable
+        Segment segment;
 
         /** Names it to its strategy. */
         long retired;
@@ -64,8 +70,8 @@ public final class StreamLimbo {
         @Nullable
         Block newer;
 
-        Block(final Segment segment) {
-            this.segment = segment;
+        Segment segment() {
+            return Objects.requireNonNull(segment);
         }
     }
 
@@ -75,12 +81,16 @@ public final class StreamLimbo {
         /** The last number whose work on this stream has finished. Written by who asks the device. */
         public volatile long finished;
 
-        /** Marks of this stream that haven't finished, the oldest first: a number, and the mark. Guarded by who asks the device. */
-        public final List<long[]> marks = new ArrayList<>();
+        /** Marks of this stream that haven't finished, the oldest first. Written by who asks the device, as the others. */
+        public final long[] marks = new long[MOST_MARKS];
 
-        /** How many these are. Written by who asks the device. */
+        /** What each covers. */
+        public final long[] covers = new long[MOST_MARKS];
+
+        /** How many they are. */
         public volatile int marked;
 
+        private final long id;
         private final @Nullable Block[] newest = new Block[CLASSES];
         private @Nullable Block first;
         private @Nullable Block last;
@@ -89,14 +99,31 @@ public final class StreamLimbo {
 
         /** Threads that are about to add a block. */
         private int adding;
+
+        Stream(final long id) {
+            this.id = id;
+        }
+
+        boolean isIdle() {
+            return first == null && adding == 0 && marked == 0;
+        }
     }
 
     private final Progress progress;
-    private final SpinLock lock = new SpinLock();
-    private final Map<Long, Stream> streams = new HashMap<>();
+    private final SpinLock.Breakage breakage;
+    private final SpinLock lock;
+    private final Long2ObjectHashMap<Stream> byId = new Long2ObjectHashMap<>();
 
-    StreamLimbo(final Progress progress) {
+    /** All of them. Replaced under the lock, never changed. */
+    private volatile Stream[] streams = {};
+
+    /** For later. */
+    private @Nullable Block unused;
+
+    StreamLimbo(final Progress progress, final SpinLock.Breakage breakage) {
         this.progress = progress;
+        this.breakage = breakage;
+        lock = new SpinLock(breakage);
     }
 
     // Of arenas
@@ -108,17 +135,25 @@ public final class StreamLimbo {
      * @return the stream, if its batch was closed, and its work had better be marked; else null
      */
     public @Nullable Stream free(final Segment segment, final long address, final long id, final long mostBytes) {
-        final Block block = new Block(segment);
         final Stream stream = stream(id);
+        final Block block = block();
+        block.segment = segment;
         boolean retired = false;
         boolean closed = false;
         try {
             segment.owner.retireInto(block, address);
             retired = true;
+        } catch (final StackOverflowError e) {
+            // It may be in neither.
+            breakage.cause = e;
+            throw e;
         } finally {
-            lock.lock();
+            lock.lockAnyway();
             stream.adding--;
             closed = retired && add(stream, block, mostBytes);
+            if (!retired) {
+                forget(block);
+            }
             lock.taken = false;
         }
         return closed ? stream : null;
@@ -128,7 +163,14 @@ public final class StreamLimbo {
     private Stream stream(final long id) {
         lock.lock();
         try {
-            final Stream stream = streams.computeIfAbsent(id, key -> new Stream());
+            final Stream known = byId.get(id);
+            final Stream stream = known == null ? new Stream(id) : known;
+            if (known == null) {
+                final Stream[] more = Arrays.copyOf(streams, streams.length + 1);
+                more[streams.length] = stream;
+                byId.put(id, stream);
+                streams = more;
+            }
             stream.adding++;
             return stream;
         } finally {
@@ -136,16 +178,43 @@ public final class StreamLimbo {
         }
     }
 
+    private Block block() {
+        lock.lock();
+        try {
+            final Block block = unused;
+            if (block != null) {
+                unused = block.later;
+                block.later = null;
+                return block;
+            }
+        } finally {
+            lock.taken = false;
+        }
+        return new Block();
+    }
+
     /** A block that was freed on this stream, is large enough and not much larger, in use again. Its address, or {@code NO_SPACE}. */
     public long allocate(final long sizeBytes, final long id) {
         final Block block = take(sizeBytes, id);
-        return block == null ? Strategy.NO_SPACE : block.segment.owner.restore(block.segment, block.retired);
+        if (block == null) {
+            return Strategy.NO_SPACE;
+        }
+        final Segment segment = block.segment();
+        final long address = segment.owner.restore(segment, block.retired);
+        giveBack(block);
+        return address;
+    }
+
+    private void giveBack(final Block block) {
+        lock.lock();
+        forget(block);
+        lock.taken = false;
     }
 
     private @Nullable Block take(final long sizeBytes, final long id) {
         lock.lock();
         try {
-            final Stream stream = streams.get(id);
+            final Stream stream = byId.get(id);
             if (stream == null || stream.first == null) {
                 return null;
             }
@@ -167,13 +236,13 @@ public final class StreamLimbo {
 
     /** Closes every open batch; the last number that any block waits for, 0 if none waits. */
     public long closeAll() {
-        if (streams.isEmpty()) {
+        if (streams.length == 0) {
             return 0;
         }
         lock.lock();
         try {
             long number = 0;
-            for (final Stream stream : streams.values()) {
+            for (final Stream stream : streams) {
                 close(stream);
                 number = stream.last == null ? number : Math.max(number, stream.last.number);
             }
@@ -185,12 +254,13 @@ public final class StreamLimbo {
 
     /** Releases what no work uses any more. */
     public void releaseFinished() {
-        while (!streams.isEmpty()) {
+        while (streams.length > 0) {
             final Block block = takeFinished();
             if (block == null) {
                 return;
             }
-            block.segment.owner.release(block.segment, block.retired);
+            block.segment().owner.release(block.segment(), block.retired);
+            giveBack(block);
         }
     }
 
@@ -198,29 +268,42 @@ public final class StreamLimbo {
         final long finishedOnAll = progress.finished();
         lock.lock();
         try {
-            for (final Stream stream : streams.values()) {
+            for (final Stream stream : streams) {
                 final Block block = stream.first;
                 if (block != null && block.number != 0 && block.number <= Math.max(finishedOnAll, stream.finished)) {
                     remove(stream, block);
                     return block;
                 }
             }
-            // A stream that may be destroyed by now leaves nothing behind.
-            streams.values().removeIf(stream -> stream.first == null && stream.adding == 0 && stream.marked == 0);
+            forgetIdle();
             return null;
         } finally {
             lock.taken = false;
         }
     }
 
-    /** Those on which something waits, or whose work is marked. */
-    public List<Stream> streams() {
-        lock.lock();
-        try {
-            return new ArrayList<>(streams.values());
-        } finally {
-            lock.taken = false;
+    /** A stream that may be destroyed by now leaves nothing behind. */
+    private void forgetIdle() {
+        int kept = 0;
+        for (final Stream stream : streams) {
+            kept += stream.isIdle() ? 0 : 1;
         }
+        if (kept + MOST_IDLE < streams.length) {
+            final Stream[] fewer = new Stream[kept];
+            for (final Stream stream : streams) {
+                if (stream.isIdle()) {
+                    byId.remove(stream.id);
+                } else {
+                    fewer[--kept] = stream;
+                }
+            }
+            streams = fewer;
+        }
+    }
+
+    /** Those on which something waits, or whose work is marked, and a few others. */
+    public Stream[] streams() {
+        return streams;
     }
 
     // The lock is held
@@ -260,6 +343,16 @@ public final class StreamLimbo {
         }
     }
 
+    private void forget(final Block block) {
+        block.segment = null;
+        block.number = 0;
+        block.earlier = null;
+        block.older = null;
+        block.newer = null;
+        block.later = unused;
+        unused = block;
+    }
+
     private static void remove(final Stream stream, final Block block) {
         if (block.earlier == null) {
             stream.first = block.later;
@@ -290,7 +383,8 @@ public final class StreamLimbo {
     void clear() {
         lock.lock();
         try {
-            streams.clear();
+            byId.clear();
+            streams = new Stream[0];
         } finally {
             lock.taken = false;
         }
@@ -300,10 +394,10 @@ public final class StreamLimbo {
     void forEach(final @Nullable Segment segment, final LongConsumer visitor) {
         lock.lock();
         try {
-            for (final Stream stream : streams.values()) {
+            for (final Stream stream : streams) {
                 for (Block block = stream.first; block != null; block = block.later) {
                     if (segment == null || block.segment == segment) {
-                        visitor.accept(block.segment.strategy.retiredAddress(block.retired));
+                        visitor.accept(block.segment().strategy.retiredAddress(block.retired));
                     }
                 }
             }

@@ -93,8 +93,7 @@ public final class Growth {
             final long alignmentBytes,
             final long mostHeldBytes,
             final boolean busy) {
-        final long mostBytes =
-                mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
+        final long mostBytes = mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
         final long busyBytes = busy ? totals.heldBytes() / BUSY_SHARE : 0;
         long address = Strategy.NO_SPACE;
         if (inPlace != null) {
@@ -111,6 +110,9 @@ public final class Growth {
 
     /** What an arena begins with, and grows by in place at least. */
     private long firstBytes(final Arena arena) {
+        if (arena.segments().length > 1) {
+            return 0;
+        }
         return arena.number == 0
                 ? firstRegionBytes
                 : Math.min(firstRegionBytes, arenas.slackBytes() / arenas.count() / FIRST_SHARE);
@@ -130,7 +132,10 @@ public final class Growth {
             }
             long address =
                     inPlace == null ? Strategy.NO_SPACE : inPlace.compactAndPlace(arena, sizeBytes, alignmentBytes);
-            if (address < 0 && !isCapturing.getAsBoolean() && giveBackAllBut(arena)) {
+            if (address < 0
+                    && lacksMemory(sizeBytes, alignmentBytes)
+                    && !isCapturing.getAsBoolean()
+                    && giveBackAllBut(arena)) {
                 address = grow(arena, sizeBytes, alignmentBytes, limitBytes, false);
                 if (address < 0 && inPlace != null) {
                     address = inPlace.compactAndPlace(arena, sizeBytes, alignmentBytes);
@@ -140,6 +145,12 @@ public final class Growth {
         } finally {
             regionLock.unlock();
         }
+    }
+
+    /** Else it doesn't help to give any back. */
+    private boolean lacksMemory(final long sizeBytes, final long alignmentBytes) {
+        return maker.leastBytesFor(sizeBytes, alignmentBytes)
+                > Math.min(limitBytes - totals.heldBytes(), maker.availableBytes());
     }
 
     /** All that is free in whole regions, and in those of other arenas that grow in place. True if that was something. */

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *       lock.unlock();
  *       held = false;
  *   } catch (StackOverflowError e) {
- *       lock.broken = e;
+ *       breakage.cause = e;
  *       throw e;
  *   } finally {
  *       if (held) {
@@ -73,20 +73,35 @@ public class SpinLock {
     /** Threads that spin or sleep until it is free. By {@link #WAITING}, but for reads. */
     private volatile int waiting;
 
-    /** What came in the middle of a change that this lock guards, null if nothing did. Guarded by the lock, and never null again. */
-    public @Nullable Throwable broken;
+    /** What came in the middle of a change that this lock guards, or one of those that share this with it. */
+    protected final Breakage breakage;
 
     /** How often somebody had to wait. Guarded by the lock. */
     protected int waits;
 
+    /** Tells whether something may have been left half changed. Safe for any number of threads. */
+    public static final class Breakage {
+
+        /** Null if nothing came, and never null again. */
+        public volatile @Nullable Throwable cause;
+    }
+
+    public SpinLock() {
+        this(new Breakage());
+    }
+
+    public SpinLock(final Breakage breakage) {
+        this.breakage = breakage;
+    }
+
     /**
      * Takes the lock.
      *
-     * @throws IllegalStateException if what it guards is {@link #broken}; the lock isn't held then
+     * @throws IllegalStateException if what it guards may be half changed; the lock isn't held then
      */
     public final void lock() {
         lockAnyway();
-        if (broken != null) {
+        if (breakage.cause != null) {
             refuse();
         }
     }
@@ -103,7 +118,7 @@ public class SpinLock {
     }
 
     private void refuse() {
-        final Throwable cause = broken;
+        final Throwable cause = breakage.cause;
         taken = false;
         throw new IllegalStateException(
                 "the pool is broken: " + cause + " came while it changed its tables; close it", cause);
@@ -111,7 +126,7 @@ public class SpinLock {
 
     /** False, at once, if somebody has it, or what it guards is broken. */
     public final boolean tryLock() {
-        return broken == null && TAKEN.compareAndSet(this, false, true);
+        return breakage.cause == null && TAKEN.compareAndSet(this, false, true);
     }
 
     public final void unlock() {

@@ -6,7 +6,7 @@ import io.outboard.cuda.Gpu;
 import org.junit.jupiter.api.Test;
 
 /** Which class of that name is found: on JDK 22 and newer, the build runs this once from classes and once from the jar. */
-class VirtualMemoryTest {
+class DriverLibraryTest {
 
     private static final int FIRST_RELEASE = 22;
 
@@ -22,13 +22,15 @@ class VirtualMemoryTest {
 
         assertEquals(
                 jar && Runtime.version().feature() >= FIRST_RELEASE,
-                VirtualMemoryCalls.class.isAssignableFrom(VirtualMemory.class));
+                VirtualMemoryCalls.class.isAssignableFrom(DriverLibrary.class));
     }
 
     @Test
     void shouldFindNothingWhereThereIsNoDriver() {
         Gpu.requireNone();
 
-        assertEquals(false, VirtualMemory.find().isPresent());
+        assertEquals(false, DriverLibrary.virtualMemory().isPresent());
+        assertEquals(false, DriverLibrary.sharedMemory().isPresent());
+        assertEquals(false, DriverLibrary.recordsContexts());
     }
 }

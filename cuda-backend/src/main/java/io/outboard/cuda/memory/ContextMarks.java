@@ -1,0 +1,125 @@
+package io.outboard.cuda.memory;
+
+import jcuda.runtime.cudaError;
+
+/**
+ * The events by which the work of one context is marked. All are made at once, early: beside threads that launch without pause to make one
+ * takes milliseconds, or never returns, while to record and to query takes microseconds (H100, driver 580, 2026-11-22).
+ *
+ * <p>Whoever asks is inside {@link StreamCaptures}' guard. Captures that nobody announced are seen where they show on the default stream.
+ * Answers are codes, or {@link #CAPTURED}. Safe for any number of threads, as long as each event is one mark's. Makes no garbage.
+ */
+// A scope is used by being open.
+@SuppressWarnings("try")
+final class ContextMarks {
+
+    /** A stream is being captured, so nothing was done. None of CUDA's codes. */
+    static final int CAPTURED = -1;
+
+    /** What a question is answered with while there is work. */
+    static final int RUNNING = cudaError.cudaErrorNotReady;
+
+    private enum Call {
+        RECORD,
+        RECORD_STREAM,
+        QUERY,
+        QUERY_DEFAULT_STREAM,
+        SYNCHRONIZE
+    }
+
+    private final CudaContext context;
+    private final long[] events;
+
+    /** Its work has finished, and its events are gone. */
+    private volatile boolean ended;
+
+    /**
+     * Makes the events.
+     *
+     * @throws CudaFailureException if that fails
+     */
+    ContextMarks(final CudaContext context, final int count) {
+        this.context = context;
+        events = new long[count];
+        final CudaCalls calls = context.calls();
+        final long[] created = new long[1];
+        try (ContextScope scope = new ContextScope(calls, context.handle())) {
+            for (int i = 0; i < count; i++) {
+                CudaFailureException.check(
+                        "cuEventCreate", StreamCaptures.relaxed(calls, () -> calls.createEvent(created)));
+                events[i] = created[0];
+            }
+        }
+    }
+
+    long context() {
+        return context.handle();
+    }
+
+    void end() {
+        ended = true;
+    }
+
+    /** Marks all work of the context so far. */
+    int record(final int mark) {
+        return ask(Call.RECORD, mark, 0);
+    }
+
+    /** Marks the work of one stream so far. */
+    int record(final int mark, final long stream) {
+        return ask(Call.RECORD_STREAM, mark, stream);
+    }
+
+    int query(final int mark) {
+        return ask(Call.QUERY, mark, 0);
+    }
+
+    /** Whether all that blocks has finished; of other streams that tells nothing. */
+    int queryDefaultStream() {
+        return ask(Call.QUERY_DEFAULT_STREAM, 0, 0);
+    }
+
+    int synchronize() {
+        return ask(Call.SYNCHRONIZE, 0, 0);
+    }
+
+    private int ask(final Call call, final int mark, final long stream) {
+        if (ended) {
+            return CudaCalls.SUCCESS;
+        }
+        try {
+            final boolean entered = context.enter();
+            try {
+                if (context.isCapturing(0) || (stream != 0 && context.isCapturing(stream))) {
+                    return CAPTURED;
+                }
+                final int code = made(call, mark, stream);
+                return CudaContext.isOfCapture(code) ? CAPTURED : code;
+            } finally {
+                context.leave(entered);
+            }
+        } catch (final CudaFailureException e) {
+            return e.code();
+        }
+    }
+
+    private int made(final Call call, final int mark, final long stream) {
+        final CudaCalls calls = context.calls();
+        return switch (call) {
+            case RECORD -> calls.recordContext(events[mark], context.handle());
+            case RECORD_STREAM -> calls.recordEvent(events[mark], stream);
+            case QUERY -> calls.queryEvent(events[mark]);
+            case QUERY_DEFAULT_STREAM -> calls.queryStream(0);
+            case SYNCHRONIZE -> calls.synchronize();
+        };
+    }
+
+    /** What still runs keeps its resources: the driver waits with that. */
+    void destroyEvents() {
+        try (ContextScope scope = new ContextScope(context.calls(), context.handle())) {
+            for (final long event : events) {
+                context.calls().destroyEvent(event);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package io.outboard.cuda.memory;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstreamCaptureStatus;
+import jcuda.runtime.cudaError;
+
+/**
+ * A CUDA context, and what it takes to work in it. Safe for any number of threads.
+ *
+ * <p>Not for applications.
+ *
+ * @param calls CUDA
+ * @param handle the context's
+ * @param device number of its device
+ * @param captures what must not be disturbed by work of ours
+ */
+public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptures captures) {
+
+    /** What a device reports, in bytes. */
+    public record Memory(long freeBytes, long totalBytes) {}
+
+    /** What the context's device reports. */
+    public Memory memory() {
+        final long[] freeBytes = new long[1];
+        final long[] totalBytes = new long[1];
+        final boolean entered = enter();
+        try {
+            CudaFailureException.check("cuMemGetInfo", calls.contextMemoryInfo(freeBytes, totalBytes));
+        } finally {
+            leave(entered);
+        }
+        return new Memory(freeBytes[0], totalBytes[0]);
+    }
+
+    /** What to throw when the device has no more. */
+    DeviceOutOfMemoryException outOfMemory(final String call, final int code, final long wantedBytes) {
+        final Memory memory = memory();
+        return DeviceOutOfMemoryException.ofDevice(
+                wantedBytes,
+                memory.freeBytes(),
+                memory.totalBytes(),
+                call + ": " + CUresult.stringFor(code) + " (" + code + ")");
+    }
+
+    /** Another one, to mark its work; its device doesn't matter for that. */
+    CudaContext other(final long otherHandle) {
+        return new CudaContext(calls, otherHandle, device, captures);
+    }
+
+    boolean enter() {
+        return ContextScope.enter(calls, handle);
+    }
+
+    void leave(final boolean entered) {
+        ContextScope.leave(calls, entered);
+    }
+
+    /**
+     * Whether a stream is captured, as the driver says, which any call to stream 0 asks of all that block. The context is current.
+     *
+     * @param stream handle of a stream of this context that exists
+     */
+    boolean isCapturing(final long stream) {
+        final int[] status = CallScratch.get().status;
+        final int code = calls.captureStatus(status, stream);
+        if (isOfCapture(code)) {
+            return true;
+        }
+        CudaFailureException.check("cuStreamIsCapturing", code);
+        return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
+    }
+
+    /** Whether a call was refused since a stream is captured. */
+    static boolean isOfCapture(final int code) {
+        return code >= cudaError.cudaErrorStreamCaptureUnsupported
+                && code <= cudaError.cudaErrorStreamCaptureWrongThread;
+    }
+}
