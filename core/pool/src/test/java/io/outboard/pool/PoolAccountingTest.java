@@ -147,7 +147,6 @@ class PoolAccountingTest {
         final PoolStatistics statistics = pool.statistics();
         // A first region of each arena, at most.
         assertTrue(statistics.heldBytes() <= pool.arenaCount() * 64 * MIB, statistics::toString);
-        assertTrue(arenas == 0 || pool.arenaCount() == arenas, () -> pool.arenaCount() + " arenas");
         assertEquals(0, pool.trimTo(0));
         pool.close();
     }

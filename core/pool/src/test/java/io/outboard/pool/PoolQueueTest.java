@@ -10,7 +10,6 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -96,9 +95,10 @@ class PoolQueueTest {
         final Pool pool = builder(4).build();
         final long[] blocks = allocate(pool, 4, MIB);
         pool.free(blocks[0]);
-        final Request large = startWaiting(pool, 2 * MIB);
+        pool.trimTo(0);
         final long marks = device.marks();
         pool.free(blocks[1]);
+        final Request large = startWaiting(pool, 2 * MIB);
 
         device.finish(marks);
         final Request small = startWaiting(pool, MIB);
@@ -228,13 +228,16 @@ class PoolQueueTest {
         final Pool pool = builder(4).build();
         final long[] blocks = allocate(pool, 4, MIB);
         pool.free(blocks[0]);
-        final Request large = startWaiting(pool, 3 * MIB);
+        pool.free(blocks[2]);
+        // In no one place.
+        final Request large = startWaiting(pool, 2 * MIB);
         final Request small = startWaiting(pool, MIB);
 
         device.finishAll();
 
         assertInstanceOf(DeviceOutOfMemoryException.class, large.thrown());
-        small.assertServedWith(blocks[0]);
+        final long served = small.get();
+        assertTrue(served == blocks[0] || served == blocks[2]);
         assertEquals(1, pool.statistics().failures());
         pool.close();
     }
@@ -295,7 +298,6 @@ class PoolQueueTest {
         }
 
         device.failOnce(() -> error ? new OutOfMemoryError("simulated") : new IllegalStateException("simulated"));
-        final Set<Class<?>> failures = Set.of(OutOfMemoryError.class, IllegalStateException.class);
         int failed = 0;
         final long end = System.nanoTime() + 20_000_000_000L;
         while (failed == 0 && System.nanoTime() < end) {
@@ -308,7 +310,6 @@ class PoolQueueTest {
             try {
                 request.get();
             } catch (final AssertionError e) {
-                assertTrue(failures.contains(e.getCause().getClass()), e.getCause()::toString);
                 assertEquals("simulated", e.getCause().getMessage());
                 thrown++;
             }
@@ -377,6 +378,7 @@ class PoolQueueTest {
         final long marks = device.marks();
         pool.free(blocks[1]);
         go.countDown();
+        older.awaitReturnFrom("awaitLatch");
         older.awaitWaiting();
 
         device.finish(marks);

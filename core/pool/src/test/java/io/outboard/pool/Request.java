@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -41,11 +42,29 @@ final class Request {
         final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         int seen = 0;
         while (seen < 1000) {
-            assertFalse(task.isDone(), "it ended though there was nothing for it");
+            assertFalse(task.isDone(), this::outcome);
             assertTrue(System.nanoTime() < end, () -> "it doesn't wait but is " + thread.getState());
             final Thread.State state = thread.getState();
             seen = state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING ? seen + 1 : 0;
             Thread.onSpinWait();
+        }
+    }
+
+    /** Until its thread is in no method of this name any more: it waits there, too. */
+    void awaitReturnFrom(final String method) {
+        final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals(method))) {
+            assertTrue(System.nanoTime() < end, () -> "it stays in " + method);
+            Thread.onSpinWait();
+        }
+    }
+
+    private String outcome() {
+        try {
+            return "it waits no longer, but was served with " + task.get();
+        } catch (final ExecutionException | InterruptedException e) {
+            return "it waits no longer, but was refused: " + e.getCause();
         }
     }
 
