@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AllocationSlowPath {
 
+    /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
+    private static final int MOST_ASKED = 16;
+
     /** A thread that waits where the device can't be marked looks so often. */
     private static final long PAUSE_NS = 50_000;
 
@@ -163,8 +166,13 @@ final class AllocationSlowPath {
         if (address >= 0) {
             return address;
         }
-        final boolean finished = ask(home.close());
-        address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
+        boolean finished;
+        int asked = 0;
+        do {
+            finished = ask(home.close());
+            address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
+            // What came back may have been taken and freed again by another thread of the arena, many times.
+        } while (address < 0 && finished && home.limboBytes() > 0 && ++asked < MOST_ASKED);
         if (address < 0) {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), !finished);
         }
@@ -199,7 +207,14 @@ final class AllocationSlowPath {
     }
 
     private long growOrCompact(final Arena home, final long sizeBytes, final long alignmentBytes) {
-        final long address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, false);
+        long address = Strategy.NO_SPACE;
+        if (arenas.count() > 1) {
+            address = growth.growInsteadOfOthers(
+                    home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), marks::isCapturing);
+        }
+        if (address < 0) {
+            address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, false);
+        }
         return address < 0 ? growth.compactAndPlace(home, sizeBytes, alignmentBytes, marks::isCapturing) : address;
     }
 

@@ -20,6 +20,9 @@ final class DeviceMarks {
     /** Unfinished marks of all work: with so many, the next one waits for the oldest, and memory for a 32nd of the device's backlog. */
     static final int MOST_MARKS = 32;
 
+    /** Some twenty microseconds: an answer takes a few, and the thread that waits for it may not be the one that is to run. */
+    private static final int MOST_SPINS = 500;
+
     private final DeviceWork work;
     private final Progress progress;
     private final StreamLimbo streams;
@@ -68,18 +71,38 @@ final class DeviceMarks {
         return unmarkable || work.isCapturing();
     }
 
-    /** Finds out whether the work has finished that what has this number waits for. Doesn't wait for it. */
+    /** Finds out whether the work has finished that what has this number waits for. Doesn't wait for that, but for others who ask. */
     boolean ask(final long number) {
+        boolean waited = false;
+        for (int spins = 0; progress.finished() < number; spins++) {
+            if (waited && covered >= number && !asking.taken) {
+                // Another's answer, which is for this one, too.
+                return progress.finished() >= number;
+            }
+            if (asking.tryLock()) {
+                try {
+                    return askAlone(number);
+                } finally {
+                    asking.taken = false;
+                }
+            }
+            waited = true;
+            if (spins < MOST_SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        }
+        return true;
+    }
+
+    /** As {@link #ask}, unless another thread asks: for who needs no memory now. */
+    boolean askAhead(final long number) {
         if (progress.finished() >= number) {
             return true;
         }
         if (!asking.tryLock()) {
-            asking.lock();
-            if (covered >= number) {
-                // The other's answer is for this one, too.
-                asking.taken = false;
-                return progress.finished() >= number;
-            }
+            return false;
         }
         try {
             return askAlone(number);

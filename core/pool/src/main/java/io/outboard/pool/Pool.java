@@ -169,7 +169,7 @@ public final class Pool implements AutoCloseable {
         if (observers.watchAllocations()) {
             return observers.allocated(sizeBytes, 1, ALL_STREAMS);
         }
-        final Arena home = arenas.home();
+        final Arena home = arenas.home(sizeBytes);
         final long address = home.allocate(sizeBytes, 1);
         return address >= 0 ? address : slowPath.allocate(home, sizeBytes, 1);
     }
@@ -194,7 +194,7 @@ public final class Pool implements AutoCloseable {
 
     /** Of any stream, or for one; nobody is told. */
     long allocateUnwatched(final long sizeBytes, final long alignmentBytes, final long stream) {
-        final Arena home = arenas.home();
+        final Arena home = arenas.home(sizeBytes);
         if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
             Arguments.checkSize(sizeBytes);
             // Limbo outlives its regions.
@@ -275,7 +275,7 @@ public final class Pool implements AutoCloseable {
         if (observers.watchFrees()) {
             observers.freed(address, ALL_STREAMS);
         } else {
-            freeUnwatched(address, ALL_STREAMS, false);
+            askFor(freeUnwatched(address, ALL_STREAMS));
         }
     }
 
@@ -292,38 +292,42 @@ public final class Pool implements AutoCloseable {
         if (observers.watchFrees()) {
             observers.freed(address, stream);
         } else {
-            freeUnwatched(address, stream, false);
+            askFor(freeUnwatched(address, stream));
         }
     }
 
-    /**
-     * As {@link #freeAsync}; nobody is told.
-     *
-     * @param sized whether the size is wanted, which only the block's arena knows
-     * @return it, in bytes, if it is wanted
-     */
-    long freeUnwatched(final long address, final long stream, final boolean sized) {
+    /** As {@link #freeAsync}; nobody is told. An arena for which the device had better be asked now, or null. */
+    @Nullable
+    Arena freeUnwatched(final long address, final long stream) {
         final Arena home = arenas.home();
         final Segment guess = home.current();
         final Segment segment = guess != null && guess.holds(address) ? guess : segmentAt(address);
         final Arena owner = segment.owner;
-        long sizeBytes = 0;
         if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
-            sizeBytes = sized ? owner.sizeOf(segment, address) : 0;
             freeOrdered(segment, address, stream);
+            return null;
+        }
+        final BlockStarts starts = owner == home ? null : segment.starts();
+        if (starts == null || Arenas.isLarge(starts, address)) {
+            owner.free(segment, address);
         } else {
-            final BlockStarts starts = owner == home || sized ? null : segment.starts();
-            if (starts == null) {
-                sizeBytes = owner.free(segment, address);
-            } else if (!home.freeRemotely(segment, starts, address)) {
+            final int done = home.freeRemotely(segment, starts, address);
+            if (done == Arena.NOT_FREED) {
                 throw owner.refusal(segment, address);
             }
+            if (done == Arena.FREED) {
+                return null;
+            }
         }
-        if (owner.wantsAsking() && marks.ask(owner.asking())) {
+        return owner.wantsAsking() ? owner : null;
+    }
+
+    /** Asks the device for an arena, if it isn't null. The block is freed whatever comes of it. */
+    void askFor(final @Nullable Arena wanting) {
+        if (wanting != null && marks.askAhead(wanting.asking())) {
             // Now its blocks are released little by little.
-            owner.asking();
+            wanting.asking();
         }
-        return sizeBytes;
     }
 
     private Segment segmentAt(final long address) {

@@ -1,5 +1,6 @@
 package io.outboard.pool;
 
+import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.record.Recorder;
 import java.io.Closeable;
@@ -55,15 +56,19 @@ final class PoolObservers {
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
         final long nanos = to == null ? 0 : System.nanoTime();
+        final Arena wanting;
         if (PoolEvents.wantsFrees()) {
             final PoolEvents.FreeEvent event = events.beginFree();
-            event.commit(address, pool.freeUnwatched(address, stream, true), stream);
+            final long sizeBytes = pool.sizeOf(address);
+            wanting = pool.freeUnwatched(address, stream);
+            event.commit(address, sizeBytes, stream);
         } else {
-            pool.freeUnwatched(address, stream, false);
+            wanting = pool.freeUnwatched(address, stream);
         }
         if (to != null) {
             to.freed(nanos, address, stream);
         }
+        pool.askFor(wanting);
     }
 
     void resized(final long address, final long newSizeBytes) {

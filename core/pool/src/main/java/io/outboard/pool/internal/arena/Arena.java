@@ -47,6 +47,12 @@ public final class Arena extends SpinLock {
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASED_BETWEEN = 16;
 
+    /** What {@link #freeRemotely} answers. */
+    public static final int NOT_FREED = 0;
+
+    public static final int FREED = 1;
+    public static final int SENT = 2;
+
     private static final Segment[] NO_SEGMENTS = {};
 
     private static final VarHandle USED = handle("usedBytes");
@@ -201,21 +207,28 @@ public final class Arena extends SpinLock {
         }
     }
 
-    /** Frees a block of another arena, by a thread that this one is the home of. False if no block in use starts there. */
-    public boolean freeRemotely(final Segment segment, final BlockStarts starts, final long address) {
+    /**
+     * Frees a block of another arena, by a thread that this one is the home of.
+     *
+     * @return {@link #NOT_FREED} if no block in use starts there, {@link #FREED}, or, once in a while, {@link #SENT}: the other arena may
+     *     have something to do
+     */
+    public int freeRemotely(final Segment segment, final BlockStarts starts, final long address) {
         lock();
         boolean held = true;
         try {
             remoteFrees.reserve(segment.owner);
             final long sizeBytes = starts.clear(address);
+            int done = NOT_FREED;
             if (sizeBytes != 0) {
                 FREES.setOpaque(this, frees + 1);
-                remoteFrees.add(segment.owner, segment, address, sizeBytes);
+                final boolean sent = remoteFrees.add(segment.owner, segment, address, sizeBytes);
+                done = sent || frees % RemoteFreeBatch.BLOCKS == 0 ? SENT : FREED;
             }
             keepUpIfItCan();
             unlock();
             held = false;
-            return sizeBytes != 0;
+            return done;
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -961,7 +974,7 @@ public final class Arena extends SpinLock {
         return (long) USED.getOpaque(this);
     }
 
-    long limboBytes() {
+    public long limboBytes() {
         return (long) LIMBO.getOpaque(this);
     }
 

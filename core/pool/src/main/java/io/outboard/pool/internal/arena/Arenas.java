@@ -30,6 +30,12 @@ public final class Arenas {
     /** Allocations of an arena after which all arenas are added up for the peak, and its tables are looked at. */
     static final int SAMPLED_EVERY = 1024;
 
+    /**
+     * Larger blocks are placed two arenas' threads in one of them: few large blocks leave so much between them that with arenas for each
+     * thread a pool would hold three times what is in use.
+     */
+    private static final long LARGE_BYTES = 8L << 20;
+
     /** A power of two. */
     private static final int SLOTS = 256;
 
@@ -125,6 +131,17 @@ public final class Arenas {
     /** The calling thread's. */
     public Arena home() {
         return homes[slot()];
+    }
+
+    /** The calling thread's for a block of that size. */
+    public Arena home(final long sizeBytes) {
+        final Arena home = homes[slot()];
+        return sizeBytes < LARGE_BYTES || (home.number & 1) == 0 ? home : all[home.number - 1];
+    }
+
+    /** Whether a block in use is so large that it is freed in its arena at once. */
+    public static boolean isLarge(final BlockStarts starts, final long address) {
+        return starts.sizeAt(address) >= LARGE_BYTES;
     }
 
     // Its number doesn't change, and nothing is concluded from it: a class that overrides it shares some other's home.

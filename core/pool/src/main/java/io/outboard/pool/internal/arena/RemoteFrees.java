@@ -52,14 +52,16 @@ final class RemoteFrees {
         }
     }
 
-    /** A block is on its way; a batch that is full, or has many bytes, is sent. */
-    void add(final Arena owner, final Segment segment, final long address, final long sizeBytes) {
+    /** A block is on its way; a batch that is full, or has many bytes, is sent, and that is the answer. */
+    boolean add(final Arena owner, final Segment segment, final long address, final long sizeBytes) {
         final RemoteFreeBatch batch = Objects.requireNonNull(outbox[owner.number]);
         batch.add(segment, address, sizeBytes);
         if (batch.count == RemoteFreeBatch.BLOCKS || batch.bytes > SENT_ABOVE_BYTES) {
             owner.remoteFrees.receive(batch);
             outbox[owner.number] = null;
+            return true;
         }
+        return false;
     }
 
     /** Sends all that there is. */

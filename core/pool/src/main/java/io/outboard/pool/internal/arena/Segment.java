@@ -132,7 +132,10 @@ public final class Segment {
 
     /** Something became free, or may. */
     public void gained() {
-        refusedBytes = Long.MAX_VALUE;
+        // Seldom written: threads of other arenas read what lies beside it.
+        if (refusedBytes != Long.MAX_VALUE) {
+            refusedBytes = Long.MAX_VALUE;
+        }
     }
 
     /** Whether so much was refused, and nothing became free since. */

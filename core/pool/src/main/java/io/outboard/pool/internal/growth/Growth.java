@@ -119,6 +119,45 @@ public final class Growth {
     }
 
     /**
+     * As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it, no more than is missing. While a stream is
+     * captured nothing goes back.
+     */
+    public long growInsteadOfOthers(
+            final Arena arena,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long mostHeldBytes,
+            final BooleanSupplier isCapturing) {
+        regionLock.lock();
+        try {
+            final long mostBytes = Math.min(limitBytes, mostHeldBytes);
+            final long missingBytes =
+                    totals.heldBytes() + maker.leastBytesFor(sizeBytes, alignmentBytes) + RegionMaker.UNIT_BYTES - mostBytes;
+            if (ended || isCapturing.getAsBoolean()) {
+                return Strategy.NO_SPACE;
+            }
+            if (missingBytes > 0) {
+                giveBackOthers(arena, missingBytes);
+            }
+            return grow(arena, sizeBytes, alignmentBytes, mostBytes, false);
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    private void giveBackOthers(final Arena arena, final long bytes) {
+        final long keptBytes = totals.heldBytes() - bytes;
+        for (Segment empty = removeEmpty(arena);
+                empty != null;
+                empty = totals.heldBytes() > keptBytes ? removeEmpty(arena) : null) {
+            giveBack(empty);
+        }
+        if (inPlace != null && totals.heldBytes() > keptBytes) {
+            inPlace.giveBack(totals.heldBytes() - keptBytes, arena);
+        }
+    }
+
+    /**
      * Places a request for which there is no more memory to be had, in what is free in others' segments, or lies scattered: whole regions
      * that are empty go back, and pieces of memory that are free move to where the request needs them, if the source can, and no
      * stream is captured.
@@ -156,7 +195,7 @@ public final class Growth {
     /** All that is free in whole regions, and in those of other arenas that grow in place. True if that was something. */
     private boolean giveBackAllBut(final Arena arena) {
         final long before = totals.heldBytes();
-        for (Segment empty = removeEmpty(); empty != null; empty = removeEmpty()) {
+        for (Segment empty = removeEmpty(null); empty != null; empty = removeEmpty(null)) {
             giveBack(empty);
         }
         if (inPlace != null) {
@@ -194,7 +233,7 @@ public final class Growth {
         try {
             // Asked now: to get the lock may have taken long.
             while (totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
-                final Segment empty = removeEmpty();
+                final Segment empty = removeEmpty(null);
                 if (empty == null) {
                     break;
                 }
@@ -301,15 +340,15 @@ public final class Growth {
         totals.held(segment.heldBytes);
     }
 
-    /** The whole one taken last, since it is the largest as a rule; null if something is in use in each. */
-    private @Nullable Segment removeEmpty() {
+    /** The whole one taken last, since it is the largest as a rule, of no arena but one; null if something is in use in each. */
+    private @Nullable Segment removeEmpty(final @Nullable Arena but) {
         final List<Segment> all = new ArrayList<>();
         for (final Arena arena : arenas.all()) {
             all.addAll(0, Arrays.asList(arena.segments()));
         }
         for (int i = all.size() - 1; i >= 0; i--) {
             final Segment segment = all.get(i);
-            if (segment.growable == null && removeIfEmpty(segment)) {
+            if (segment.growable == null && segment.owner != but && removeIfEmpty(segment)) {
                 return segment;
             }
         }

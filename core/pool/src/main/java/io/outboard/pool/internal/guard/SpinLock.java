@@ -126,7 +126,8 @@ public class SpinLock {
 
     /** False, at once, if somebody has it, or what it guards is broken. */
     public final boolean tryLock() {
-        return breakage.cause == null && TAKEN.compareAndSet(this, false, true);
+        // Reading first leaves the cache line with its owner.
+        return !taken && breakage.cause == null && TAKEN.compareAndSet(this, false, true);
     }
 
     public final void unlock() {
