@@ -9,6 +9,7 @@ import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,9 +67,27 @@ class PoolStarvationTest {
         for (int round = 0; round < ROUNDS; round++) {
             final Pool pool = Pool.over(new VirtualMemorySource(100L << 30))
                     .reuse(ReusePolicy.STRICT, new IdleDevice() {
+                        private final AtomicLong marks = new AtomicLong();
+                        private final AtomicLong questions = new AtomicLong();
+                        private final AtomicLong finished = new AtomicLong(-1);
+
+                        @Override
+                        public long mark() {
+                            return marks.getAndIncrement();
+                        }
+
+                        /** Seldom, or whoever waits would wait for ever. */
                         @Override
                         public boolean isFinished(final long mark) {
-                            return false;
+                            if (questions.incrementAndGet() % 16 == 0) {
+                                await(mark);
+                            }
+                            return mark <= finished.get();
+                        }
+
+                        @Override
+                        public void await(final long mark) {
+                            finished.accumulateAndGet(mark, Math::max);
                         }
                     })
                     .growInPlace(false)
