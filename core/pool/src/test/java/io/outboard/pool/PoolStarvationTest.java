@@ -9,6 +9,7 @@ import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,32 @@ class PoolStarvationTest {
     private static final long MIB = 1L << 20;
     private static final long NANOSECONDS = Effort.nanoseconds(1500);
     private static final int ROUNDS = 10;
+
+    /** Says seldom that it has finished, but never never: who waits for it would wait for ever. */
+    private static final class SlowDevice extends IdleDevice {
+
+        private final AtomicLong marks = new AtomicLong();
+        private final AtomicLong questions = new AtomicLong();
+        private final AtomicLong finished = new AtomicLong(-1);
+
+        @Override
+        public long mark() {
+            return marks.getAndIncrement();
+        }
+
+        @Override
+        public boolean isFinished(final long mark) {
+            if (questions.incrementAndGet() % 16 == 0) {
+                await(mark);
+            }
+            return mark <= finished.get();
+        }
+
+        @Override
+        public void await(final long mark) {
+            finished.accumulateAndGet(mark, Math::max);
+        }
+    }
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
@@ -64,13 +91,9 @@ class PoolStarvationTest {
     @Test
     void shouldStayWithinItsBoundWhileTheDeviceIsBusy() throws InterruptedException {
         for (int round = 0; round < ROUNDS; round++) {
+            final SlowDevice device = new SlowDevice();
             final Pool pool = Pool.over(new VirtualMemorySource(100L << 30))
-                    .reuse(ReusePolicy.STRICT, new IdleDevice() {
-                        @Override
-                        public boolean isFinished(final long mark) {
-                            return false;
-                        }
-                    })
+                    .reuse(ReusePolicy.STRICT, device)
                     .growInPlace(false)
                     .firstRegionBytes(16 * MIB)
                     .limitBytes(512 * MIB)
@@ -83,6 +106,7 @@ class PoolStarvationTest {
             final PoolStatistics statistics = pool.statistics();
             final long boundBytes = Math.max(2 * statistics.peakUsedBytes() + 16 * MIB, 64 * MIB);
             assertTrue(statistics.heldBytes() <= boundBytes + 16 * MIB, statistics::toString);
+            device.await(Long.MAX_VALUE);
             end(pool);
         }
     }
