@@ -9,6 +9,7 @@ import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
+import java.util.Arrays;
 import java.util.function.ToLongFunction;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
@@ -19,7 +20,7 @@ import jcuda.runtime.cudaError;
 
 /**
  * The facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on one stream for all threads, since
- * blocks go from thread to thread. A thread has one pointer, into which it writes the address.
+ * blocks go from thread to thread. A thread has some pointers, into which it writes addresses in turn.
  */
 final class FacadeSupply implements Supply {
 
@@ -109,15 +110,27 @@ final class FacadeSupply implements Supply {
 
     private static final class RuntimeBlocks extends OfDevice {
 
-        private final Pointer pointer = new Pointer();
+        private static final int POINTERS = 64;
+
+        /** As a program has one for each block; and so that no two threads write to one cache line. */
+        private final Pointer[] pointers = new Pointer[POINTERS];
+
+        private int next;
 
         RuntimeBlocks(final int device) {
             super(device);
+            Arrays.setAll(pointers, i -> new Pointer());
+        }
+
+        private Pointer pointer() {
+            next = (next + 1) % POINTERS;
+            return pointers[next];
         }
 
         @Override
         long allocate(final long sizeBytes) {
             enter();
+            final Pointer pointer = pointer();
             check("cudaMalloc", OutboardRuntime.cudaMalloc(pointer, sizeBytes));
             return DevicePointers.address(pointer);
         }
@@ -125,6 +138,7 @@ final class FacadeSupply implements Supply {
         @Override
         void free(final long address) {
             enter();
+            final Pointer pointer = pointer();
             DevicePointers.set(pointer, address);
             check("cudaFree", OutboardRuntime.cudaFree(pointer));
         }

@@ -299,11 +299,15 @@ public final class Arena extends SpinLock {
         return wantsAsking;
     }
 
-    /** Somebody asks, or has asked; the oldest number that hasn't finished, 0 for none. */
+    /** Somebody asks, or has asked; the oldest number that hasn't finished, 0 for none. Closes the open batch if no other waits. */
     public long asking() {
         lock();
         try {
             wantsAsking = false;
+            if (firstBatch == null) {
+                reserve();
+                closeBatch();
+            }
             lookForFinished();
             return firstBatch == null || isReady ? 0 : firstBatch.number;
         } catch (final StackOverflowError e) {
@@ -608,6 +612,8 @@ public final class Arena extends SpinLock {
         if (openBytes > closedAbove || batch.count == LimboBatch.BLOCKS) {
             closeBatch();
             wantsAsking = !isReady && limboBytes > askedAbove;
+        } else if (askedAbove == 0) {
+            wantsAsking = !isReady;
         }
     }
 

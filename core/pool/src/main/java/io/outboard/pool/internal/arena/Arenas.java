@@ -34,7 +34,7 @@ public final class Arenas {
      * Larger blocks are placed two arenas' threads in one of them: few large blocks leave so much between them that with arenas for each
      * thread a pool would hold three times what is in use.
      */
-    private static final long LARGE_BYTES = 8L << 20;
+    private static final long LARGE_BYTES = 16L << 20;
 
     /** A power of two. */
     private static final int SLOTS = 256;
@@ -221,12 +221,13 @@ public final class Arenas {
 
     private synchronized void tryMoveApart(final Arena from) {
         final int slot = slot();
-        if (homes[slot] != from || closed) {
+        final Arena home = homes[slot];
+        if ((home != from && home(LARGE_BYTES) != from) || closed) {
             return;
         }
         Arena best = null;
         for (final Arena arena : all) {
-            if (arena != from && (best == null || arena.homes < best.homes)) {
+            if (arena != home && (best == null || arena.homes < best.homes)) {
                 best = arena;
             }
         }
@@ -237,8 +238,8 @@ public final class Arenas {
             }
             best = newArena();
         }
-        if (best != null && (from == first || best.homes + 1 < from.homes)) {
-            from.homes--;
+        if (best != null && (home == first || best.homes + 1 < home.homes)) {
+            home.homes--;
             best.homes++;
             homes[slot] = best;
         }
@@ -263,9 +264,9 @@ public final class Arenas {
         for (final Arena arena : arenas) {
             final long limit = limboLimitBytes / arenas.length;
             arena.closedAbove = Math.min(limit, Math.max(LEAST_CLOSED_BYTES, share / CLOSED_SHARE));
-            // With hardly any slack a request asks when it needs to: it would each time anyway.
-            arena.askedAbove =
-                    Math.min(limit, share < LEAST_CLOSED_BYTES ? Long.MAX_VALUE : share - share / KEPT_SHARE);
+            // Without slack each free asks: what is in limbo is missing at once, and what is placed beside it leaves
+            // gaps.
+            arena.askedAbove = Math.min(limit, share - share / KEPT_SHARE);
         }
     }
 

@@ -131,8 +131,10 @@ public final class Growth {
         regionLock.lock();
         try {
             final long mostBytes = Math.min(limitBytes, mostHeldBytes);
-            final long missingBytes =
-                    totals.heldBytes() + maker.leastBytesFor(sizeBytes, alignmentBytes) + RegionMaker.UNIT_BYTES - mostBytes;
+            final long missingBytes = totals.heldBytes()
+                    + maker.leastBytesFor(sizeBytes, alignmentBytes)
+                    + RegionMaker.UNIT_BYTES
+                    - mostBytes;
             if (ended || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }

@@ -46,9 +46,10 @@ public class SpinLock {
 
     /**
      * Spins before the first sleep, 2 microseconds or so: many critical sections, and little of a time slice, which the holder
-     * may be waiting for. None where the holder can't run meanwhile.
+     * may be waiting for. Where there are cores for many threads, 10: the kernel adds some 50 to a sleep. None where the holder can't run
+     * meanwhile.
      */
-    private static final int MOST_SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1 << 6 : 1;
+    private static final int MOST_SPINS = mostSpins(Runtime.getRuntime().availableProcessors());
 
     /** Half a microsecond or so: a thread that spins gets the lock in that time, one that sleeps doesn't hold others up. */
     private static final int PAUSES = 16;
@@ -122,6 +123,10 @@ public class SpinLock {
         taken = false;
         throw new IllegalStateException(
                 "the pool is broken: " + cause + " came while it changed its tables; close it", cause);
+    }
+
+    private static int mostSpins(final int processors) {
+        return processors == 1 ? 1 : processors <= 4 ? 1 << 6 : 1 << 8;
     }
 
     /** False, at once, if somebody has it, or what it guards is broken. */
