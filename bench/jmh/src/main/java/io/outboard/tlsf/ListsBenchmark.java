@@ -1,5 +1,6 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.StrategyOptions;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -26,11 +27,12 @@ public class ListsBenchmark {
     /** A power of two, so that a mask takes an index into it; few enough blocks for the first-level cache. */
     private static final int COUNT = 512;
 
+    private static final StrategyOptions OPTIONS = StrategyOptions.DEFAULTS.withMaxBlocks(COUNT + 1);
+
     @Param({"two-level", "power-of-two"})
     private String kind = "two-level";
 
-    private FreeLists lists = new TwoLevelLists();
-    private BlockTable table = new BlockTable(COUNT + 1, COUNT + 1, lists.count());
+    private FreeLists lists = new TwoLevelLists(OPTIONS);
     private final long[] sizes = new long[COUNT];
     private final int[] blocks = new int[COUNT];
     private int next;
@@ -38,16 +40,15 @@ public class ListsBenchmark {
     /** Sizes of 1 to 65,536 granules, each power of two as often as any other; a free block of each. */
     @Setup
     public void fill() {
-        lists = kind.equals("two-level") ? new TwoLevelLists() : new PowerOfTwoLists();
-        table = new BlockTable(COUNT + 1, COUNT + 1, lists.count());
+        lists = kind.equals("two-level") ? new TwoLevelLists(OPTIONS) : new PowerOfTwoLists(OPTIONS);
         final SplittableRandom random = new SplittableRandom(1);
         int start = 0;
         for (int i = 0; i < COUNT; i++) {
             final long powerOfTwo = 1L << random.nextInt(16);
             sizes[i] = powerOfTwo + random.nextLong(powerOfTwo);
-            blocks[i] = table.create(start, (int) sizes[i]);
-            table.insertAfter(blocks[i], i == 0 ? BlockTable.NONE : blocks[i - 1]);
-            lists.insert(table, blocks[i]);
+            blocks[i] = lists.create(start, (int) sizes[i]);
+            lists.insertAfter(blocks[i], i == 0 ? BlockTable.NONE : blocks[i - 1]);
+            lists.insertFree(blocks[i]);
             start += (int) sizes[i];
         }
     }
@@ -74,8 +75,8 @@ public class ListsBenchmark {
     @Benchmark
     public int takeAndPut() {
         final int block = blocks[next++ & (COUNT - 1)];
-        lists.remove(table, block);
-        lists.insert(table, block);
+        lists.removeFree(block);
+        lists.insertFree(block);
         return block;
     }
 }
