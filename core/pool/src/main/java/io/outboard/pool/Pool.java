@@ -76,6 +76,7 @@ public final class Pool implements AutoCloseable {
     private final Growth growth;
     private final DeviceMarks marks;
     private final AllocationSlowPath slowPath;
+    private final PoolEvents events;
     private final PoolObservers observers;
     final Diagnosis diagnosis;
     private final @Nullable LeakTracker tracker;
@@ -97,7 +98,7 @@ public final class Pool implements AutoCloseable {
         dumpFolder = builder.dumpFolder;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
         final boolean immediate = policy == ReusePolicy.IMMEDIATE;
-        final PoolEvents events = new PoolEvents(name);
+        events = new PoolEvents(name);
         final StrategyProvider provider = Strategies.named(builder.strategy);
         final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
         arenas = new Arenas(
@@ -143,7 +144,7 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * BlockStarts to describe a pool.
+     * Starts to describe a pool.
      *
      * @param source where regions come from; the pool doesn't close it
      * @return a builder with defaults: {@code tlsf}, {@link ReusePolicy#STRICT} over a {@link DeviceMemorySource} and
@@ -505,12 +506,23 @@ public final class Pool implements AutoCloseable {
         final Failures failures = new Failures();
         failures.attempt(slowPath::end);
         failures.attempt(diagnosis::reportLeft);
-        failures.attempt(marks::await);
+        failures.attempt(this::awaitWork);
         failures.attempt(marks::end);
         failures.attempt(growth::end);
         failures.attempt(this::hide);
         failures.attempt(observers::stopRecording);
         failures.rethrow();
+    }
+
+    private void awaitWork() {
+        final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
+        try {
+            marks.await();
+        } finally {
+            if (event != null) {
+                event.commit();
+            }
+        }
     }
 
     /**
