@@ -143,7 +143,7 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * BlockStarts to describe a pool.
+     * Starts to describe a pool.
      *
      * @param source where regions come from; the pool doesn't close it
      * @return a builder with defaults: {@code tlsf}, {@link ReusePolicy#STRICT} over a {@link DeviceMemorySource} and
