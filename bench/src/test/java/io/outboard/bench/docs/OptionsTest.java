@@ -70,12 +70,18 @@ class OptionsTest {
         final OutboardOptions unset = OutboardOptions.ofProperties();
 
         assertEquals(
-                List.of("outboard.dumpFolder", "outboard.record", "outboard.service", "outboard.serviceName"),
+                List.of(
+                        "outboard.dumpFolder",
+                        "outboard.record",
+                        "outboard.service",
+                        "outboard.serviceName",
+                        "outboard.slack"),
                 unsetOnes());
         assertNull(unset.dumpFolder());
         assertNull(unset.service());
         assertNull(unset.serviceName());
         assertNull(unset.record());
+        assertNull(unset.slackBytes());
         defaults.keySet().stream().filter(name -> !unsetOnes().contains(name)).forEach(name -> {
             final String value = String.valueOf(defaults.get(name));
             assertEquals(unset, with(name, value, OutboardOptions::ofProperties), () -> name + "=" + value);

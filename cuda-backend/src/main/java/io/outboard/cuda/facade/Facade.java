@@ -106,8 +106,9 @@ public final class Facade {
             final CUdeviceptr pointer, final long sizeBytes, final CUstream stream, final AsyncAllocation original) {
         final long handle = handleOf(stream);
         final ContextPool pool = handle == 0 ? current() : pools.inContext(pools.contextOf(handle));
-        final boolean ordinary = pool != null && pointer != null && stream != null && sizeBytes > 0;
-        final long address = ordinary ? pool.allocateAsync(sizeBytes, handle) : 0;
+        final long address = pool == null || pointer == null || stream == null || sizeBytes <= 0
+                ? 0
+                : pool.allocateAsync(sizeBytes, handle);
         if (address > ContextPool.NOT_SERVED) {
             DevicePointers.set(pointer, address);
             return CudaCalls.SUCCESS;
@@ -118,10 +119,7 @@ public final class Facade {
 
     /** What a caller is answered, with the pointer set: {@code address} is what the pool has answered, and the call does the same by JCuda. */
     private int allocated(
-            final long address,
-            final @Nullable ContextPool pool,
-            final @Nullable Pointer pointer,
-            final IntSupplier call) {
+            final long address, final @Nullable ContextPool pool, final Pointer pointer, final IntSupplier call) {
         int code = cudaError.cudaErrorMemoryAllocation;
         if (address == ContextPool.NOT_SERVED) {
             code = pool == null ? ask(call) : pool.allocateByDriver(ofRuntime, () -> ask(call));
@@ -144,7 +142,10 @@ public final class Facade {
             final long rows,
             final IntSupplier original) {
         final ContextPool pool = current();
-        final long pitchBytes = pool == null || pointer == null || pitch == null ? 0 : pool.pitchOf(widthBytes, rows);
+        if (pool == null || pointer == null || pitch == null) {
+            return allocated(ContextPool.NOT_SERVED, pool, pointer, original);
+        }
+        final long pitchBytes = pool.pitchOf(widthBytes, rows);
         final long address = pitchBytes == 0 ? ContextPool.NOT_SERVED : pool.allocate(pitchBytes * rows);
         if (address > ContextPool.NOT_SERVED) {
             pitch[0] = pitchBytes;

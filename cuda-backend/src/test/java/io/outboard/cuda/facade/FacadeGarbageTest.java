@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.outboard.cuda.memory.QuietCuda;
 import io.outboard.pool.ReusePolicy;
 import java.lang.management.ManagementFactory;
 import jcuda.driver.CUdeviceptr;
@@ -11,7 +12,7 @@ import jcuda.driver.CUstream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A caller that uses its pointers again makes no garbage: less than a byte an operation, synchronising included. */
+/** A caller that uses its pointers again makes no garbage: less than a byte an operation, questions to the device included. */
 class FacadeGarbageTest {
 
     private static final int OPERATIONS = 20_000;
@@ -25,14 +26,14 @@ class FacadeGarbageTest {
     @ParameterizedTest
     @EnumSource(names = {"STRICT", "IMMEDIATE"})
     void shouldMakeNone(final ReusePolicy policy) {
-        final FakeProgram program = new FakeProgram(policy);
+        final FakeProgram program = new FakeProgram(new QuietCuda(), policy);
+        program.cuda.setDevice(0);
         for (int i = 0; i < BLOCKS; i++) {
             pointers[i] = new CUdeviceptr();
         }
         final ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
         // Until limbo has been as large as it gets, the first region, and the compiler is done, which takes its time
-        // where
-        // other programs run.
+        // where other programs run.
         long bytes = Long.MAX_VALUE;
         for (int i = 0; i < MOST_RUNS && (i < LEAST_RUNS || bytes >= OPERATIONS); i++) {
             final long before = threads.getCurrentThreadAllocatedBytes();

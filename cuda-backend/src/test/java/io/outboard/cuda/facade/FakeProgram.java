@@ -22,8 +22,8 @@ final class FakeProgram {
 
     static final long FIRST_REGION_BYTES = 64L << 20;
 
-    final FakeCuda cuda = new FakeCuda(2);
-    final FakeRuntime jcuda = new FakeRuntime(cuda);
+    final FakeCuda cuda;
+    final FakeRuntime jcuda;
     final ContextPools pools;
     final RuntimeFacade runtime;
     final DriverFacade driver;
@@ -39,15 +39,25 @@ final class FakeProgram {
 
     /** Whose memory may be leased. */
     FakeProgram(final LeasedMemory.Door lender) {
-        this(ReusePolicy.STRICT, Optional.empty(), lender);
+        this(new FakeCuda(2), ReusePolicy.STRICT, Optional.empty(), lender);
+    }
+
+    /** On other devices. */
+    FakeProgram(final FakeCuda cuda, final ReusePolicy reuse) {
+        this(cuda, reuse, Optional.empty(), LeasedMemory::connect);
     }
 
     private FakeProgram(final ReusePolicy reuse, final Optional<VirtualMemoryCalls> memory) {
-        this(reuse, memory, LeasedMemory::connect);
+        this(new FakeCuda(2), reuse, memory, LeasedMemory::connect);
     }
 
     private FakeProgram(
-            final ReusePolicy reuse, final Optional<VirtualMemoryCalls> memory, final LeasedMemory.Door lender) {
+            final FakeCuda cuda,
+            final ReusePolicy reuse,
+            final Optional<VirtualMemoryCalls> memory,
+            final LeasedMemory.Door lender) {
+        this.cuda = cuda;
+        jcuda = new FakeRuntime(cuda);
         pools = new ContextPools(null, () -> cuda, () -> memory, lender, OutboardOptions::ofProperties);
         runtime = jcuda.runtime(pools);
         driver = jcuda.driver(pools);

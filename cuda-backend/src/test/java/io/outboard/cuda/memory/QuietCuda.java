@@ -1,17 +1,17 @@
 package io.outboard.cuda.memory;
 
 /** A device on which everything has finished, or nothing has; its answers make no garbage. */
-class QuietCuda extends FakeCuda {
+public class QuietCuda extends FakeCuda {
 
     private static final long CONTEXT = 0xC0_0000;
 
     private int answer;
 
-    QuietCuda() {
+    public QuietCuda() {
         super(1);
     }
 
-    void answer(final int code) {
+    public void answer(final int code) {
         answer = code;
     }
 
