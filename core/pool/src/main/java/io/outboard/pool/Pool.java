@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add a few more. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 12 bytes for each block in limbo. A {@link StackOverflowError} in the
- * middle of a change leaves the pool broken: what needs the arena that it was in throws {@link IllegalStateException} from then on.
+ * middle of a change leaves the pool broken: from then on it throws {@link IllegalStateException}, but for {@link #close}.
  */
 public final class Pool implements AutoCloseable {
 
@@ -265,8 +265,7 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Gives a block back. When it may be handed out again is up to the {@link ReusePolicy}. This call asks the device now and
-     * then what it has finished, with {@link ReusePolicy#STRICT} when limbo passes a limit that was set, and doesn't wait for
-     * its work. What the device fails with then is thrown, and the block is freed all the same.
+     * then what it has finished, and doesn't wait for its work. What the device fails with then is thrown, and the block is freed all the same.
      *
      * @param address what an allocation returned, not freed since
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
