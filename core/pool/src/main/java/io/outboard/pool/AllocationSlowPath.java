@@ -291,7 +291,7 @@ final class AllocationSlowPath {
             }
         } finally {
             if (event != null) {
-                event.commit(true);
+                event.commit();
             }
             if (interrupted) {
                 Thread.currentThread().interrupt();

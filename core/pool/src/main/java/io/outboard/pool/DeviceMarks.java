@@ -207,6 +207,14 @@ final class DeviceMarks {
 
     /** Marks a stream's work, for what was freed on it by now. It exists. */
     void mark(final StreamLimbo.Stream stream, final long handle) {
+        try {
+            markAlone(stream, handle);
+        } finally {
+            streams.wasMarked(stream);
+        }
+    }
+
+    private void markAlone(final StreamLimbo.Stream stream, final long handle) {
         asking.lock();
         try {
             final int marked = stream.marked;
@@ -231,6 +239,7 @@ final class DeviceMarks {
                 asking.lock();
                 try {
                     while (stream.marked > 0 && work.isFinished(stream.marks[0])) {
+                        stream.finished = stream.covers[0];
                         removeFirst(stream);
                     }
                 } finally {
@@ -242,7 +251,6 @@ final class DeviceMarks {
 
     private void removeFirst(final StreamLimbo.Stream stream) {
         final long mark = stream.marks[0];
-        stream.finished = stream.covers[0];
         final int left = stream.marked - 1;
         System.arraycopy(stream.marks, 1, stream.marks, 0, left);
         System.arraycopy(stream.covers, 1, stream.covers, 0, left);
@@ -273,7 +281,7 @@ final class DeviceMarks {
         forgetAll();
     }
 
-    /** Nothing waits for any mark. */
+    /** Nothing waits for any mark; what does all the same waits for the next one of all work. */
     void forgetAll() {
         asking.lock();
         try {

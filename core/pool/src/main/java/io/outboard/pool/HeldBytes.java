@@ -14,8 +14,8 @@ import io.outboard.pool.internal.growth.Growth;
  *   <li>Above that it grows only when nothing is left to come back: to the limit, for what is really in use.
  * </ol>
  *
- * <p>The default slack is the larger of 64 MiB and a 128th of the device, and at most an eighth of the limit. While others who share the
- * memory wait for some it is nothing.
+ * <p>The default slack is a 128th of what limit and device allow, at least 64 MiB and at most 2 GiB, but never more than an eighth of what
+ * they allow. While others who share the memory wait for some it is nothing.
  *
  * <p>Safe for any number of threads.
  */

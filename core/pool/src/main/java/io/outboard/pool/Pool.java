@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add a few more. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 12 bytes for each block in limbo. A {@link StackOverflowError} in the
- * middle of a change leaves the pool broken: what needs the arena that it was in throws {@link IllegalStateException} from then on.
+ * middle of a change leaves the pool broken: from then on it throws {@link IllegalStateException}, but for {@link #close}.
  */
 public final class Pool implements AutoCloseable {
 
@@ -76,6 +76,7 @@ public final class Pool implements AutoCloseable {
     private final Growth growth;
     private final DeviceMarks marks;
     private final AllocationSlowPath slowPath;
+    private final PoolEvents events;
     private final PoolObservers observers;
     final Diagnosis diagnosis;
     private final @Nullable LeakTracker tracker;
@@ -97,7 +98,7 @@ public final class Pool implements AutoCloseable {
         dumpFolder = builder.dumpFolder;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
         final boolean immediate = policy == ReusePolicy.IMMEDIATE;
-        final PoolEvents events = new PoolEvents(name);
+        events = new PoolEvents(name);
         final StrategyProvider provider = Strategies.named(builder.strategy);
         final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
         arenas = new Arenas(
@@ -143,7 +144,7 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * BlockStarts to describe a pool.
+     * Starts to describe a pool.
      *
      * @param source where regions come from; the pool doesn't close it
      * @return a builder with defaults: {@code tlsf}, {@link ReusePolicy#STRICT} over a {@link DeviceMemorySource} and
@@ -264,8 +265,7 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Gives a block back. When it may be handed out again is up to the {@link ReusePolicy}. This call asks the device now and
-     * then what it has finished, with {@link ReusePolicy#STRICT} when limbo passes a limit that was set, and doesn't wait for
-     * its work. What the device fails with then is thrown, and the block is freed all the same.
+     * then what it has finished, and doesn't wait for its work. What the device fails with then is thrown, and the block is freed all the same.
      *
      * @param address what an allocation returned, not freed since
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
@@ -505,12 +505,23 @@ public final class Pool implements AutoCloseable {
         final Failures failures = new Failures();
         failures.attempt(slowPath::end);
         failures.attempt(diagnosis::reportLeft);
-        failures.attempt(marks::await);
+        failures.attempt(this::awaitWork);
         failures.attempt(marks::end);
         failures.attempt(growth::end);
         failures.attempt(this::hide);
         failures.attempt(observers::stopRecording);
         failures.rethrow();
+    }
+
+    private void awaitWork() {
+        final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
+        try {
+            marks.await();
+        } finally {
+            if (event != null) {
+                event.commit();
+            }
+        }
     }
 
     /**

@@ -194,8 +194,8 @@ public final class PoolBuilder {
     /**
      * What the pool may hold beyond what is in use, over all its threads, before it asks the device whether freed blocks can be used
      * again: less slack is less memory, and more questions, of a microsecond each. Above it the pool asks first, and grows while the
-     * device is busy, see {@link Pool}. By default it is the larger of 64 MiB and a 128th of the device, and at most an eighth of the
-     * limit.
+     * device is busy, see {@link Pool}. By default it is a 128th of what limit and device allow, at least 64 MiB and at most 2 GiB, but never more
+     * than an eighth of what they allow.
      *
      * @param bytes {@code 0 <= bytes <= 2^62}
      * @return this builder
@@ -210,7 +210,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed. By default that is half of the slack.
+     * Most that may be in limbo before the device is asked though memory isn't needed. By default that is three quarters of the slack.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder

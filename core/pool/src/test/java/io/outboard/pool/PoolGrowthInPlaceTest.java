@@ -124,8 +124,10 @@ class PoolGrowthInPlaceTest {
 
     @Test
     void shouldGiveLimboBackBeforeItGrows() {
-        final Pool pool =
-                builder().reuse(ReusePolicy.STRICT, new SteadyDevice()).build();
+        final Pool pool = builder()
+                .slackBytes(0)
+                .reuse(ReusePolicy.STRICT, new SteadyDevice())
+                .build();
         final long first = pool.allocate(4 * MIB);
         pool.trim(first, 4 * MIB);
         pool.free(first);
@@ -141,12 +143,13 @@ class PoolGrowthInPlaceTest {
         final Pool pool = builder()
                 .firstRegionBytes(2 * MIB)
                 .limitBytes(8 * MIB)
-                .reuse(ReusePolicy.TRACKED, new SteadyDevice(true))
+                .slackBytes(0)
+                .reuse(ReusePolicy.STRICT, new SteadyDevice(true))
                 .build();
         final long hole = pool.allocate(2 * MIB);
         final long wall = pool.allocate(256);
         final long last = pool.allocate(MIB / 2);
-        assertEquals(6, heldMiB(pool));
+        assertEquals(4, heldMiB(pool));
         pool.free(hole);
         pool.free(last);
 

@@ -5,7 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.Region;
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
+import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.arena.Segment;
+import io.outboard.pool.internal.arena.StreamLimbo;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,6 +26,13 @@ class PoolMarksTest {
 
     private final FailingMemorySource source = new FailingMemorySource(1L << 40);
     private final SimulatedDevice device = new SimulatedDevice();
+
+    private final Region region = new Region(0, MIB);
+    private final Strategy strategy = Strategies.named("tlsf").create(region, new StrategyOptions(256, 1024));
+    private final Arenas arenas = new Arenas(false, 0, Long.MAX_VALUE, 0);
+    private final Arena arena = arenas.home();
+    private final Segment segment = new Segment(arena, region, region, strategy, null, 1024, 1024);
+    private final DeviceMarks marks = new DeviceMarks(device, arenas.progress(), arenas.streams);
 
     private PoolBuilder builder(final ReusePolicy policy) {
         return Pool.over(source)
@@ -78,6 +93,56 @@ class PoolMarksTest {
 
         device.finishAll();
         assertEquals(2 * MIB, pool.sizeOf(pool.allocate(2 * MIB)));
+    }
+
+    /** A thread may free into limbo just when another finds that empty, and forgets all marks. */
+    @Test
+    void shouldNotTakeWorkForFinishedWhoseMarkItForgets() {
+        final long block = place(1)[0];
+        device.submit(STREAM);
+        marks.mark(Objects.requireNonNull(arenas.streams.free(segment, block, STREAM, 0)), STREAM);
+
+        marks.forgetAll();
+        arenas.streams.releaseFinished();
+        assertEquals(256, arena.limboBytes());
+        assertEquals(0, device.marksOut());
+
+        device.finishAll();
+        assertTrue(marks.ask(arenas.progress().closed()));
+        arenas.streams.releaseFinished();
+        assertEquals(0, arena.limboBytes());
+    }
+
+    /** All work has finished before the mark of one stream is made: nobody but that stream would know of it. */
+    @Test
+    void shouldKnowAStreamUntilItsWorkIsMarked() {
+        final long[] blocks = place(100);
+        final StreamLimbo.Stream late = Objects.requireNonNull(arenas.streams.free(segment, blocks[0], STREAM, 0));
+        for (int i = 1; i < blocks.length; i++) {
+            marks.mark(Objects.requireNonNull(arenas.streams.free(segment, blocks[i], STREAM + i, 0)), STREAM + i);
+        }
+        assertTrue(marks.ask(arenas.progress().closed()));
+        marks.askStreams();
+        arenas.streams.releaseFinished();
+        assertEquals(0, arena.limboBytes());
+        assertEquals(1, arenas.streams.streams().length, "the others are forgotten");
+
+        marks.mark(late, STREAM);
+        assertEquals(1, device.marksOut());
+        marks.askStreams();
+        assertEquals(0, device.marksOut());
+    }
+
+    /** In one arena. */
+    private long[] place(final int blocks) {
+        final long[] addresses = new long[blocks];
+        arena.lock();
+        arena.add(segment);
+        for (int i = 0; i < blocks; i++) {
+            addresses[i] = arena.placeIn(segment, 256, 1);
+        }
+        arena.unlock();
+        return addresses;
     }
 
     /** Events are made ahead, so there may be none left: then it does with those that it has. */

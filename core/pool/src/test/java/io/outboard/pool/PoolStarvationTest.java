@@ -57,7 +57,8 @@ class PoolStarvationTest {
     @ParameterizedTest
     @CsvSource({"STRICT, 2, 0", "STRICT, 2, 2", "STRICT, 8, 4", "TRACKED, 4, 0", "TRACKED, 4, 3", "STREAM_ORDERED, 4, 2"
     })
-    void shouldNotGrow(final ReusePolicy policy, final int threads, final int arenas) throws InterruptedException {
+    void shouldGrowByARegionForEachArenaAtMost(final ReusePolicy policy, final int threads, final int arenas)
+            throws InterruptedException {
         final Pool pool = builder(policy, arenas)
                 .firstRegionBytes(1126 * MIB)
                 .limitBytes(100L << 30)
@@ -66,7 +67,8 @@ class PoolStarvationTest {
         run(pool, threads);
 
         assertNull(failure.get(), () -> String.valueOf(failure.get()));
-        assertEquals(1126 * MIB, pool.statistics().heldBytes(), pool.statistics()::toString);
+        final long mostArenas = Math.max(arenas, 1 + Runtime.getRuntime().availableProcessors());
+        assertTrue(pool.statistics().heldBytes() <= (1126 + mostArenas * 64) * MIB, pool.statistics()::toString);
         end(pool);
     }
 

@@ -29,7 +29,7 @@ class PoolStrictTest {
 
     @Test
     void shouldSynchroniseOnceForManyFrees() {
-        final Pool pool = builder().build();
+        final Pool pool = builder().slackBytes(4 * MIB).build();
         for (int i = 0; i < 2000; i++) {
             pool.free(pool.allocate(256));
         }

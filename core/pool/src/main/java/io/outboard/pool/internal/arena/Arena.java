@@ -409,9 +409,6 @@ public final class Arena extends SpinLock {
         try {
             arenas.checkOpen();
             return WrongAddress.in(segment, address);
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
         } finally {
             taken = false;
         }
@@ -817,11 +814,7 @@ public final class Arena extends SpinLock {
         lock();
         try {
             checkStart(segment, address);
-            final long sizeBytes = segment.strategy.sizeOf(address);
-            return sizeBytes;
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
+            return segment.strategy.sizeOf(address);
         } finally {
             taken = false;
         }

@@ -37,6 +37,8 @@ public final class StreamLimbo {
     /** A stream's open batch with so many blocks is closed, and its work marked. */
     private static final int MOST_OPEN = 64;
 
+    private static final Stream[] NO_STREAMS = {};
+
     /** Marks of a stream that haven't finished: with so many, the next blocks wait for a later one, or for one of all work. */
     public static final int MOST_MARKS = 4;
 
@@ -97,7 +99,7 @@ public final class StreamLimbo {
         private int open;
         private long openBytes;
 
-        /** Threads that are about to add a block. */
+        /** Threads that are about to add a block, or to mark its work. */
         private int adding;
 
         Stream(final long id) {
@@ -115,7 +117,7 @@ public final class StreamLimbo {
     private final Long2ObjectHashMap<Stream> byId = new Long2ObjectHashMap<>();
 
     /** All of them. Replaced under the lock, never changed. */
-    private volatile Stream[] streams = {};
+    private volatile Stream[] streams = NO_STREAMS;
 
     /** For later. */
     private @Nullable Block unused;
@@ -132,7 +134,8 @@ public final class StreamLimbo {
      * Frees a block on a stream.
      *
      * @param mostBytes a stream's open batch with more is closed
-     * @return the stream, if its batch was closed, and its work had better be marked; else null
+     * @return the stream, if its batch was closed, and its work had better be marked, whereafter {@link #wasMarked} is to be called; else
+     *     null
      */
     public @Nullable Stream free(final Segment segment, final long address, final long id, final long mostBytes) {
         final Stream stream = stream(id);
@@ -149,14 +152,23 @@ public final class StreamLimbo {
             throw e;
         } finally {
             lock.lockAnyway();
-            stream.adding--;
             closed = retired && add(stream, block, mostBytes);
+            if (!closed) {
+                stream.adding--;
+            }
             if (!retired) {
                 forget(block);
             }
             lock.taken = false;
         }
         return closed ? stream : null;
+    }
+
+    /** What {@link #free} returned was marked, or couldn't be: it may be forgotten. */
+    public void wasMarked(final Stream stream) {
+        lock.lockAnyway();
+        stream.adding--;
+        lock.taken = false;
     }
 
     /** Takes the host memory that a stream needs. It stays until a block was added, or not. */
@@ -381,13 +393,10 @@ public final class StreamLimbo {
     // The whole: all arenas' locks are held
 
     void clear() {
-        lock.lock();
-        try {
-            byId.clear();
-            streams = new Stream[0];
-        } finally {
-            lock.taken = false;
-        }
+        lock.lockAnyway();
+        byId.clear();
+        streams = NO_STREAMS;
+        lock.taken = false;
     }
 
     /** Shows the addresses of what waits in a segment. */

@@ -276,17 +276,8 @@ public final class PoolEvents {
     @Description("A pool waited for the device, to give limbo back or to close")
     public static final class SynchronisedEvent extends PoolEvent {
 
-        @Label("Whole Device")
-        @Description("True if it waited for all work, false if for the work before a mark")
-        boolean wholeDevice;
-
         SynchronisedEvent(final String pool) {
             super(pool);
-        }
-
-        public void commit(final boolean all) {
-            wholeDevice = all;
-            commit();
         }
     }
 

@@ -41,7 +41,7 @@ record InPlaceGrowth(
                     || tryCommit(end, roundedEnd, sizes.ofBlock(missingBytes));
         }
         if (leastEnd - end < sizes.small() || committedBytes + missingBytes < firstBytes) {
-            return tryCommit(end, Math.max(roundedEnd, stepEnd), sizes.small())
+            return tryCommit(end, Math.max(roundedEnd, stepEnd), sizes.ofStep(stepBytes))
                     || tryCommit(end, roundedEnd, sizes.small());
         }
         // Its last unit is for its neighbour, too, which would keep the whole piece here.
@@ -50,7 +50,7 @@ record InPlaceGrowth(
                 && (ownEnd == roundedEnd || tryCommit(Math.max(end, ownEnd), roundedEnd, unitBytes));
         if (done && stepEnd > roundedEnd && (busyBytes > 0 || !PieceSizes.isExact(committedBytes, firstBytes))) {
             // As much as there is.
-            tryCommit(roundedEnd, stepEnd, sizes.small());
+            tryCommit(roundedEnd, stepEnd, sizes.ofStep(stepBytes));
         }
         return done;
     }

@@ -26,6 +26,9 @@ record PieceSizes(long small, long most) {
      */
     private static final long FEW = 8;
 
+    /** A step has about so many. */
+    private static final long STEP_SHARE = 4;
+
     /** A block of any size has about so many. */
     private static final long BLOCK_SHARE = 64;
 
@@ -34,6 +37,11 @@ record PieceSizes(long small, long most) {
         return new PieceSizes(
                 Math.max(unitBytes, Math.min(MOST_SMALL, Long.highestOneBit(memoryBytes / SMALL_SHARE))),
                 Math.max(unitBytes, Math.min(MOST, Long.highestOneBit(memoryBytes / MOST_SHARE))));
+    }
+
+    /** Of those of a step of that size: few, since each takes the device a tenth of a millisecond, and enough that most can go back. */
+    long ofStep(final long sizeBytes) {
+        return Math.max(small, Math.min(most, Long.highestOneBit(sizeBytes / STEP_SHARE)));
     }
 
     /** Of those of a block of that size. */
