@@ -215,7 +215,12 @@ final class AllocationSlowPath {
         if (address < 0) {
             address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, false);
         }
-        return address < 0 ? growth.compactAndPlace(home, sizeBytes, alignmentBytes, marks::isCapturing) : address;
+        if (address < 0) {
+            address = growth.compactAndPlace(home, sizeBytes, alignmentBytes, marks::isCapturing);
+        }
+        return address < 0 && arenas.makeDo()
+                ? arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, !immediate)
+                : address;
     }
 
     // In the queue
@@ -231,7 +236,7 @@ final class AllocationSlowPath {
                     address = growOrCompact(home, sizeBytes, alignmentBytes);
                 }
                 if (address >= 0) {
-                    queue.serveBehind(request);
+                    serveBehind(request);
                     return address;
                 }
                 while (handler < handlers.size() && !isFreedAside(handlers.get(handler), request)) {
@@ -246,10 +251,19 @@ final class AllocationSlowPath {
         }
     }
 
+    private void serveBehind(final WaitQueue.Request request) {
+        try {
+            queue.serveBehind(request);
+        } catch (final OutOfMemoryError ignored) {
+            // The next one looks itself, once this one has left.
+        }
+    }
+
     /**
      * Waits until there is room, or nothing is left that could come back. That is so when all that was freed before a look has come back
      * by then, and nothing was freed meanwhile: what was in use then was so at one moment, and the rest didn't serve the request.
      */
+    @SuppressWarnings("ThreadPriorityCheck")
     private long awaitRoom(final WaitQueue.Request request) {
         PoolEvents.@Nullable SynchronisedEvent event = null;
         boolean interrupted = false;
@@ -262,26 +276,32 @@ final class AllocationSlowPath {
                 }
                 arenas.checkOpen();
                 final long freesBefore = arenas.totals.frees();
+                boolean moving = arenas.streams.isMoving();
                 final long number = arenas.closeAll();
                 firstNumber = firstNumber < 0 ? number : firstNumber;
                 final long usedBytes = arenas.totals.usedBytes();
                 final boolean quiet = arenas.totals.frees() == freesBefore;
                 final boolean finished = ask(number);
+                moving |= arenas.streams.isMoving();
                 final long address =
                         arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, true);
                 if (address >= 0) {
                     return address;
                 }
-                if (finished ? arenas.totals.frees() == freesBefore : marks.isUnmarkable()) {
+                if (finished
+                        ? !moving && arenas.totals.frees() == freesBefore
+                        : marks.isUnmarkable() && arenas.progress().finished() < number) {
                     return Strategy.NO_SPACE;
                 }
                 if (quiet
-                        && usedBytes + request.sizeBytes > limitBytes
+                        && usedBytes + request.sizeBytes > Math.max(growth.mostBytes(), arenas.totals.heldBytes())
                         && arenas.progress().finished() >= firstNumber) {
                     // Others go on freeing, but what is in use leaves no room.
                     return Strategy.NO_SPACE;
                 }
-                if (!finished) {
+                if (finished) {
+                    Thread.yield();
+                } else {
                     event = event == null ? events.beginSynchronised() : event;
                     if (!marks.awaitOldest()) {
                         LockSupport.parkNanos(this, PAUSE_NS);

@@ -72,6 +72,7 @@ final class DeviceMarks {
     }
 
     /** Finds out whether the work has finished that what has this number waits for. Doesn't wait for that, but for others who ask. */
+    @SuppressWarnings("ThreadPriorityCheck")
     boolean ask(final long number) {
         boolean waited = false;
         for (int spins = 0; progress.finished() < number; spins++) {

@@ -61,7 +61,6 @@ final class HeldBytes {
     /** The device's size is known from now on. */
     private synchronized void learn() {
         if (!isKnown) {
-            isKnown = true;
             final long mostBytes = growth.mostBytes();
             final long wantedBytes = configuredSlackBytes == DEFAULT_SLACK
                     ? Math.min(
@@ -69,6 +68,7 @@ final class HeldBytes {
                             mostBytes / LIMIT_SHARE)
                     : Math.min(configuredSlackBytes, MOST_SLACK);
             arenas.slackBytes(wantedBytes);
+            isKnown = true;
         }
     }
 

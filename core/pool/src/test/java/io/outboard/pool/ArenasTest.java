@@ -13,6 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Arenas, and what many blocks of theirs cost. */
 class ArenasTest {
@@ -53,6 +55,23 @@ class ArenasTest {
             blocks[i] = pool.allocate(sizeBytes);
         }
         return blocks;
+    }
+
+    /** Its tables were to grow no more, so nobody looked there, though it had the only room. */
+    @ParameterizedTest
+    @EnumSource(names = {"STRICT", "IMMEDIATE"})
+    void shouldPlaceInWhatIsFreeBesideManySmallBlocksOfAnotherArena(final ReusePolicy policy) throws Exception {
+        final Pool pool = over(GIB, 64 * MIB)
+                .limitBytes(32 * MIB)
+                .reuse(policy, new IdleDevice())
+                .spread(2)
+                .build();
+        ArenaThreads.call(1, () -> allocate(pool, 50_176, 256));
+
+        final long block = ArenaThreads.call(0, () -> pool.allocate(10 * MIB));
+
+        assertEquals(10 * MIB, pool.sizeOf(block));
+        pool.close();
     }
 
     /** Allocates until nothing is left for this size; how many it were. */

@@ -138,7 +138,7 @@ class GatedDevice implements DeviceWork {
         }
     }
 
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <T extends Throwable> T unchecked(final Throwable thrown) throws T {
         throw (T) thrown;
     }

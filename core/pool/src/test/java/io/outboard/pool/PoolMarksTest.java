@@ -47,7 +47,7 @@ class PoolMarksTest {
     void shouldRecycleWhatCouldNotBeMarkedBeforeItsStreamEnded() {
         for (int failing = 1; failing <= 6; failing++) {
             final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
-            final long stream = 100 + failing;
+            final long stream = 100L + failing;
             final long block = pool.allocateAsync(4 * MIB, stream);
             device.submit(stream);
             device.failAt(failing, () -> new IllegalStateException("no event"));

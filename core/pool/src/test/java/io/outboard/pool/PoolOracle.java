@@ -21,6 +21,7 @@ final class PoolOracle {
     record Block(long address, long sizeBytes, int stream) {}
 
     /** Part of a block that was freed, from where it is filed under to its end. */
+    @SuppressWarnings("ArrayRecordComponent")
     private record Freed(long end, int stream, long[] work) {}
 
     /** The pool handed out what it must not. */

@@ -13,6 +13,7 @@ import io.outboard.pool.PoolOracle.HazardError;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -106,7 +107,7 @@ class PoolOracleTest {
         final int tries = Effort.tries(400);
         for (int i = 0; i < 2000; i++) {
             final Worker worker = new Worker(pool, i, 2);
-            threads.add((Thread) start.invoke(null, (Runnable) () -> {
+            threads.add((Thread) Objects.requireNonNull(start).invoke(null, (Runnable) () -> {
                 worker.run(tries);
                 worker.leave();
             }));

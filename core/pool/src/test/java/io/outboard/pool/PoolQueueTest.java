@@ -10,6 +10,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -311,7 +312,7 @@ class PoolQueueTest {
             try {
                 request.get();
             } catch (final AssertionError e) {
-                assertEquals("simulated", e.getCause().getMessage());
+                assertEquals("simulated", Objects.requireNonNull(e.getCause()).getMessage());
                 thrown++;
             }
         }

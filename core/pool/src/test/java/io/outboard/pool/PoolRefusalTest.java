@@ -65,7 +65,7 @@ class PoolRefusalTest {
             throws Exception {
         final int each = 10;
         final long sizeBytes = sizeKiB << 10;
-        final long limitBytes = roundUp((long) (threads * each * sizeBytes * factor));
+        final long limitBytes = roundUp((long) ((double) threads * each * sizeBytes * factor));
         final BusyDevice device = new BusyDevice(STREAMS, 64, 40_000);
         final Pool pool = Pool.over(new VirtualMemorySource())
                 .reuse(policy, device)

@@ -342,6 +342,7 @@ public final class Arena extends SpinLock {
             try {
                 lookForFinished();
                 more = unpack(RELEASED_IN_A_HOLD) + release(RELEASED_IN_A_HOLD) > 0;
+                reserved |= more && arenas.isAwaited();
             } catch (final StackOverflowError e) {
                 breakage.cause = e;
                 throw e;
@@ -459,6 +460,7 @@ public final class Arena extends SpinLock {
         try {
             left(segment.strategy.release(block));
             segment.gained();
+            reserved |= arenas.isAwaited();
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -858,10 +860,11 @@ public final class Arena extends SpinLock {
         if (id == byId.length) {
             byId = Arrays.copyOf(byId, 2 * id);
         }
-        arenas.add(segment);
         if (arenas.count() > 1) {
             watchStarts(segment);
         }
+        // The last that may fail for want of host memory: until then nobody knows of it.
+        arenas.add(segment);
         segment.id = id;
         byId[id] = segment;
         segments = more;

@@ -335,6 +335,15 @@ public final class Arenas {
         return number;
     }
 
+    /** There is no other memory: tables of any arena may grow after all. False if that makes no difference. */
+    public boolean makeDo() {
+        boolean any = false;
+        for (final Arena arena : all) {
+            any |= arena.makeDo();
+        }
+        return any;
+    }
+
     /** From wherever there is room in the pool as it is, the arena's own memory first. */
     public long allocateAnywhere(
             final Arena home, final long sizeBytes, final long alignmentBytes, final boolean first) {

@@ -34,7 +34,7 @@ public final class BlockStarts {
     private final long address;
     private final int granuleLog2;
     private final long granules;
-    private final byte @Nullable [][] pages;
+    private final byte[] @Nullable [] pages;
 
     BlockStarts(final long address, final long sizeBytes, final long granuleBytes) {
         this.address = address;

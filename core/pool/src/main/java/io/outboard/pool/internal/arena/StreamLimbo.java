@@ -122,6 +122,9 @@ public final class StreamLimbo {
     /** For later. */
     private @Nullable Block unused;
 
+    /** Blocks that threads have in their hands: they are in limbo, but in no list, or are just coming back. Written under the lock. */
+    private volatile int moving;
+
     StreamLimbo(final Progress progress, final SpinLock.Breakage breakage) {
         this.progress = progress;
         this.breakage = breakage;
@@ -138,8 +141,8 @@ public final class StreamLimbo {
      *     null
      */
     public @Nullable Stream free(final Segment segment, final long address, final long id, final long mostBytes) {
-        final Stream stream = stream(id);
         final Block block = block();
+        final Stream stream = stream(id);
         block.segment = segment;
         boolean retired = false;
         boolean closed = false;
@@ -156,6 +159,7 @@ public final class StreamLimbo {
             if (!closed) {
                 stream.adding--;
             }
+            moving--;
             if (!retired) {
                 forget(block);
             }
@@ -184,6 +188,7 @@ public final class StreamLimbo {
                 streams = more;
             }
             stream.adding++;
+            moving++;
             return stream;
         } finally {
             lock.taken = false;
@@ -218,8 +223,9 @@ public final class StreamLimbo {
     }
 
     private void giveBack(final Block block) {
-        lock.lock();
+        lock.lockAnyway();
         forget(block);
+        moving--;
         lock.taken = false;
     }
 
@@ -236,6 +242,7 @@ public final class StreamLimbo {
                     final long lost = block.bytes - sizeBytes;
                     if (lost >= 0 && lost <= block.bytes / MOST_LOST_SHARE) {
                         remove(stream, block);
+                        moving++;
                         return block;
                     }
                 }
@@ -264,6 +271,11 @@ public final class StreamLimbo {
         }
     }
 
+    /** Whether a block may be on its way into limbo or out of it, where nobody finds it. */
+    public boolean isMoving() {
+        return moving > 0;
+    }
+
     /** Releases what no work uses any more. */
     public void releaseFinished() {
         while (streams.length > 0) {
@@ -284,6 +296,7 @@ public final class StreamLimbo {
                 final Block block = stream.first;
                 if (block != null && block.number != 0 && block.number <= Math.max(finishedOnAll, stream.finished)) {
                     remove(stream, block);
+                    moving++;
                     return block;
                 }
             }

@@ -131,13 +131,11 @@ public final class Growth {
         regionLock.lock();
         try {
             final long mostBytes = Math.min(limitBytes, mostHeldBytes);
-            final long missingBytes = totals.heldBytes()
-                    + maker.leastBytesFor(sizeBytes, alignmentBytes)
-                    + RegionMaker.UNIT_BYTES
-                    - mostBytes;
-            if (ended || isCapturing.getAsBoolean()) {
+            final long leastBytes = maker.leastBytesFor(sizeBytes, alignmentBytes);
+            if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
+            final long missingBytes = totals.heldBytes() - mostBytes + leastBytes + RegionMaker.UNIT_BYTES;
             if (missingBytes > 0) {
                 giveBackOthers(arena, missingBytes);
             }
@@ -317,19 +315,21 @@ public final class Growth {
     private long placeInNew(final Segment segment, final long sizeBytes, final long alignmentBytes) {
         final Arena arena = segment.owner;
         long address = Strategy.NO_SPACE;
+        boolean added = false;
         try {
             arena.lock();
             try {
                 address = arena.placeIn(segment, sizeBytes, alignmentBytes);
                 if (address >= 0) {
                     add(segment);
+                    added = true;
                 }
             } finally {
                 arena.taken = false;
             }
         } finally {
-            if (address < 0) {
-                // An alignment that the strategy can't be sure of, or a table that is too small.
+            if (!added) {
+                // An alignment that the strategy can't be sure of, a table that is too small, or a host without memory.
                 giveBack(segment);
             }
         }

@@ -132,8 +132,8 @@ public final class RegionMaker {
     private Segment take(final Arena arena, final long sizeBytes) {
         final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
         final Region taken = source.take(sizeBytes);
-        event.commit(taken);
         try {
+            event.commit(taken);
             return segment(arena, taken, null);
         } catch (final RuntimeException | OutOfMemoryError e) {
             undo(e, () -> giveBack(taken, null, taken.sizeBytes()));
@@ -213,7 +213,16 @@ public final class RegionMaker {
             growable.close();
         }
         if (heldBytes > 0) {
-            event.commit(new Region(taken.address(), heldBytes));
+            tryCommit(event, new Region(taken.address(), heldBytes));
+        }
+    }
+
+    /** The region is gone, also if the host has no memory to tell so. */
+    private static void tryCommit(final PoolEvents.RegionGivenBackEvent event, final Region given) {
+        try {
+            event.commit(given);
+        } catch (final OutOfMemoryError ignored) {
+            // Nobody hears of it.
         }
     }
 
