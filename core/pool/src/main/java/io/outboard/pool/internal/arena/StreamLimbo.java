@@ -122,8 +122,8 @@ public final class StreamLimbo {
     /** For later. */
     private @Nullable Block unused;
 
-    /** Blocks that threads have in their hands: they are in limbo, but in no list, or are just coming back. Written under the lock. */
-    private volatile int moving;
+    /** Blocks that threads have in their hands: they are in limbo, but in no list, or are just coming back. */
+    private int moving;
 
     StreamLimbo(final Progress progress, final SpinLock.Breakage breakage) {
         this.progress = progress;
@@ -273,7 +273,10 @@ public final class StreamLimbo {
 
     /** Whether a block may be on its way into limbo or out of it, where nobody finds it. */
     public boolean isMoving() {
-        return moving > 0;
+        lock.lock();
+        final boolean any = moving > 0;
+        lock.taken = false;
+        return any;
     }
 
     /** Releases what no work uses any more. */
