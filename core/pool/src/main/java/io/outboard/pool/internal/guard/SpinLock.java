@@ -122,7 +122,11 @@ public class SpinLock {
         final Throwable cause = breakage.cause;
         taken = false;
         throw new IllegalStateException(
-                "the pool is broken: " + cause + " came while it changed its tables; close it", cause);
+                // At the end of a stack, the class that joins strings would be spoilt for the whole program.
+                "the pool is broken: "
+                        .concat(String.valueOf(cause))
+                        .concat(" came while it changed its tables; close it"),
+                cause);
     }
 
     private static int mostSpins(final int processors) {
