@@ -103,6 +103,8 @@ public class SpinLock {
     public final void lock() {
         lockAnyway();
         if (breakage.cause != null) {
+            // Here, since the stack may end at the next call.
+            taken = false;
             refuse();
         }
     }
@@ -120,7 +122,6 @@ public class SpinLock {
 
     private void refuse() {
         final Throwable cause = breakage.cause;
-        taken = false;
         throw new IllegalStateException(
                 // At the end of a stack, the class that joins strings would be spoilt for the whole program.
                 "the pool is broken: "
