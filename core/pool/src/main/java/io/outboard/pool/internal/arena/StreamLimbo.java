@@ -224,9 +224,12 @@ public final class StreamLimbo {
 
     private void giveBack(final Block block) {
         lock.lockAnyway();
-        forget(block);
-        moving--;
-        lock.taken = false;
+        try {
+            forget(block);
+            moving--;
+        } finally {
+            lock.taken = false;
+        }
     }
 
     private @Nullable Block take(final long sizeBytes, final long id) {
