@@ -1,9 +1,11 @@
 package io.outboard.pool;
 
+import io.outboard.pool.internal.arena.Marks;
 import io.outboard.pool.internal.arena.Progress;
 import io.outboard.pool.internal.arena.StreamLimbo;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Asks the device for all arenas of a pool, one thread at a time: a mark is made only if no earlier one covers what is asked for, and
@@ -23,17 +25,16 @@ final class DeviceMarks {
     /** Some twenty microseconds: an answer takes a few, and the thread that waits for it may not be the one that is to run. */
     private static final int MOST_SPINS = 500;
 
+    private static final long PAUSE_NS = 50_000;
+
     private final DeviceWork work;
     private final Progress progress;
     private final StreamLimbo streams;
     private final SpinLock asking = new SpinLock();
 
-    /** Marks that haven't finished and what each covers, in a ring. */
-    private final long[] marks = new long[MOST_MARKS];
+    /** Of all work. */
+    private final Marks all = new Marks(MOST_MARKS);
 
-    private final long[] covers = new long[MOST_MARKS];
-    private int first;
-    private int count;
     private boolean ended;
 
     /** The device couldn't be marked when it was tried last, and no mark is out: nothing comes back. */
@@ -112,44 +113,36 @@ final class DeviceMarks {
         }
     }
 
-    private void removeFinished() {
-        while (count > 0 && work.isFinished(marks[first])) {
-            removeFirst();
-        }
-    }
-
     private boolean askAlone(final long number) {
         removeFinished();
-        if (progress.finished() < number && covered < number && count < MOST_MARKS && !ended) {
+        if (progress.finished() < number && covered < number && !all.isFull() && !ended) {
             // Read before the mark is made, which covers it.
             final long closed = progress.closed();
             final long mark = work.mark();
-            unmarkable = mark == DeviceWork.NO_MARK && count == 0;
+            unmarkable = mark == DeviceWork.NO_MARK && all.isEmpty();
             if (mark != DeviceWork.NO_MARK) {
                 made.increment();
-                final int last = (first + count) % MOST_MARKS;
-                marks[last] = mark;
-                covers[last] = closed;
-                count++;
+                all.add(mark, closed);
                 covered = closed;
-                if (count == 1 && work.isFinished(mark)) {
-                    removeFirst();
+                if (all.oldest() == mark) {
+                    removeFinished();
                 }
             }
         }
         return progress.finished() >= number;
     }
 
-    /** It has finished. What it covers has then, also if the device fails to forget it. */
-    private void removeFirst() {
-        final long mark = marks[first];
-        progress.finish(covers[first]);
-        first = (first + 1) % MOST_MARKS;
-        count--;
-        release(mark);
+    /** What a mark covers has finished with it, also if the device fails to forget it. */
+    private void removeFinished() {
+        while (!all.isEmpty() && work.isFinished(all.oldest())) {
+            progress.finish(all.oldestCovers());
+            forgetOldest(all);
+        }
     }
 
-    private void release(final long mark) {
+    private void forgetOldest(final Marks marks) {
+        final long mark = marks.oldest();
+        marks.removeOldest();
         if (mark == awaited) {
             isAwaitedOver = true;
         } else {
@@ -177,14 +170,14 @@ final class DeviceMarks {
             if (awaited != DeviceWork.NO_MARK || ended) {
                 return DeviceWork.NO_MARK;
             }
-            long oldest = count > 0 ? covers[first] : Long.MAX_VALUE;
-            awaited = count > 0 ? marks[first] : DeviceWork.NO_MARK;
+            Marks oldest = all;
             for (final StreamLimbo.Stream stream : streams.streams()) {
-                if (stream.marked > 0 && stream.covers[0] <= oldest) {
-                    oldest = stream.covers[0];
-                    awaited = stream.marks[0];
+                final Marks marks = stream.marks;
+                if (!marks.isEmpty() && (oldest.isEmpty() || marks.oldestCovers() <= oldest.oldestCovers())) {
+                    oldest = marks;
                 }
             }
+            awaited = oldest.isEmpty() ? DeviceWork.NO_MARK : oldest.oldest();
             return awaited;
         } finally {
             asking.taken = false;
@@ -218,14 +211,11 @@ final class DeviceMarks {
     private void markAlone(final StreamLimbo.Stream stream, final long handle) {
         asking.lock();
         try {
-            final int marked = stream.marked;
-            if (marked < StreamLimbo.MOST_MARKS && !ended) {
+            if (!stream.marks.isFull() && !ended) {
                 final long closed = progress.closed();
                 final long mark = work.mark(handle);
                 if (mark != DeviceWork.NO_MARK) {
-                    stream.marks[marked] = mark;
-                    stream.covers[marked] = closed;
-                    stream.marked = marked + 1;
+                    stream.marks.add(mark, closed);
                 }
             }
         } finally {
@@ -236,27 +226,19 @@ final class DeviceMarks {
     /** Finds out which streams have finished. */
     void askStreams() {
         for (final StreamLimbo.Stream stream : streams.streams()) {
-            if (stream.marked > 0) {
+            final Marks marks = stream.marks;
+            if (!marks.isEmpty()) {
                 asking.lock();
                 try {
-                    while (stream.marked > 0 && work.isFinished(stream.marks[0])) {
-                        stream.finished = stream.covers[0];
-                        removeFirst(stream);
+                    while (!marks.isEmpty() && work.isFinished(marks.oldest())) {
+                        stream.finished = marks.oldestCovers();
+                        forgetOldest(marks);
                     }
                 } finally {
                     asking.taken = false;
                 }
             }
         }
-    }
-
-    private void removeFirst(final StreamLimbo.Stream stream) {
-        final long mark = stream.marks[0];
-        final int left = stream.marked - 1;
-        System.arraycopy(stream.marks, 1, stream.marks, 0, left);
-        System.arraycopy(stream.covers, 1, stream.covers, 0, left);
-        stream.marked = left;
-        release(mark);
     }
 
     // The end
@@ -274,28 +256,33 @@ final class DeviceMarks {
         }
     }
 
-    /** Nothing is marked from now on, and all marks are forgotten. */
+    /** Nothing is marked from now on, and all marks are forgotten: by who waits for one, too, which takes no longer than {@link #await}. */
     void end() {
+        while (isAwaitedAtTheEnd()) {
+            LockSupport.parkNanos(this, PAUSE_NS);
+        }
+        forgetAll();
+    }
+
+    private boolean isAwaitedAtTheEnd() {
         asking.lock();
         ended = true;
+        final boolean any = awaited != DeviceWork.NO_MARK;
         asking.taken = false;
-        forgetAll();
+        return any;
     }
 
     /** Nothing waits for any mark; what does all the same waits for the next one of all work. */
     void forgetAll() {
         asking.lock();
         try {
-            while (count > 0) {
-                final long mark = marks[first];
-                first = (first + 1) % MOST_MARKS;
-                count--;
+            while (!all.isEmpty()) {
                 covered = progress.finished();
-                release(mark);
+                forgetOldest(all);
             }
             for (final StreamLimbo.Stream stream : streams.streams()) {
-                while (stream.marked > 0) {
-                    removeFirst(stream);
+                while (!stream.marks.isEmpty()) {
+                    forgetOldest(stream.marks);
                 }
             }
         } finally {

@@ -43,8 +43,7 @@ final class HeldBytes {
     private final long firstRegionBytes;
     private final long configuredSlackBytes;
     private boolean isKnown;
-    private volatile boolean isPressed;
-    private volatile long pressedNanos;
+    private volatile long pressedNanos = System.nanoTime() - PRESSED_NANOS;
 
     HeldBytes(final Arenas arenas, final Growth growth, final long firstRegionBytes, final long slackBytes) {
         this.arenas = arenas;
@@ -76,16 +75,12 @@ final class HeldBytes {
         if (!isKnown) {
             learn();
         }
-        if (isPressed && System.nanoTime() - pressedNanos > PRESSED_NANOS) {
-            isPressed = false;
-        }
-        return isPressed ? 0 : arenas.slackBytes();
+        return System.nanoTime() - pressedNanos < PRESSED_NANOS ? 0 : arenas.slackBytes();
     }
 
     /** Others who share the memory wait for some. */
     void pressed() {
         pressedNanos = System.nanoTime();
-        isPressed = true;
     }
 
     /** What the pool may hold for a request without a question to the device, in bytes. */

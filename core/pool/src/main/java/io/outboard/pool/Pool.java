@@ -198,7 +198,7 @@ public final class Pool implements AutoCloseable {
         final Arena home = arenas.home(sizeBytes);
         if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
             Arguments.checkSize(sizeBytes);
-            // Limbo outlives its regions.
+            // The device may be gone, which is to number the stream.
             arenas.checkOpen();
             final long reused = arenas.streams.allocate((sizeBytes + granuleMask) & ~granuleMask, work.idOf(stream));
             if (reused >= 0) {
@@ -470,6 +470,11 @@ public final class Pool implements AutoCloseable {
             // Memory may be on its way.
             arenas.breakage.cause = e;
             throw e;
+        } catch (final IllegalStateException e) {
+            // It may have been closed meanwhile, and then it holds nothing.
+            if (!isClosed()) {
+                throw e;
+            }
         }
         return arenas.totals.heldBytes();
     }

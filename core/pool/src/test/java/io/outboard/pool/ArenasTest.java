@@ -74,6 +74,24 @@ class ArenasTest {
         pool.close();
     }
 
+    /** It counted as small, and waited for others to fill a batch: the pool took memory beside it. */
+    @Test
+    void shouldFreeALargeBlockOfAnotherArenaAtOnceThatWasExtended() throws Exception {
+        final Pool pool =
+                over(GIB, 64 * MIB).reuse(ReusePolicy.IMMEDIATE).spread(2).build();
+        final long block = ArenaThreads.call(0, () -> pool.allocate(256));
+        assertTrue(pool.extend(block, 40 * MIB));
+        ArenaThreads.call(1, () -> {
+            pool.free(block);
+            return pool;
+        });
+
+        ArenaThreads.call(0, () -> pool.allocate(40 * MIB));
+
+        assertEquals(64 * MIB, pool.statistics().heldBytes());
+        pool.close();
+    }
+
     /** Allocates until nothing is left for this size; how many it were. */
     private static int fill(final Pool pool, final long sizeBytes) {
         int count = 0;

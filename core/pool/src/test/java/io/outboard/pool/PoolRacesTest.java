@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Effort;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.VirtualMemorySource;
 import java.lang.ref.WeakReference;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -25,6 +28,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,6 +38,9 @@ class PoolRacesTest {
 
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
+
+    @TempDir
+    Path folder;
 
     /** Busy until it is told to end. */
     private static final class EndlessDevice extends IdleDevice {
@@ -190,6 +197,54 @@ class PoolRacesTest {
             thread.join();
         }
         assertThrows(IllegalStateException.class, () -> pool.allocate(256));
+    }
+
+    /** What was freed when its region was just gone was counted, and a dump failed. */
+    @ParameterizedTest
+    @EnumSource(names = {"STRICT", "IMMEDIATE", "STREAM_ORDERED"})
+    void shouldHoldNothingThoughOthersFreeWhileItIsClosed(final ReusePolicy policy) throws Exception {
+        for (int round = 0; round < Effort.tries(400); round++) {
+            final Pool pool = over(GIB, GIB)
+                    .spread(2)
+                    .reuse(policy, new IdleDevice())
+                    .growInPlace(false)
+                    .build();
+            final long[][] blocks = {blocksOf(pool, 0), blocksOf(pool, 1)};
+            final FutureTask<Boolean> freeing = new FutureTask<>(() -> {
+                try {
+                    for (int i = 0; i < blocks[0].length; i++) {
+                        pool.freeAsync(blocks[0][i], i & 3);
+                        pool.free(blocks[1][i]);
+                    }
+                } catch (final IllegalStateException e) {
+                    assertEquals("the pool is closed", e.getMessage());
+                }
+                return true;
+            });
+            ArenaThreads.start(0, freeing);
+            while (pool.statistics().liveBlocks() == 2L * blocks[0].length) {
+                Thread.onSpinWait();
+            }
+            pool.close();
+            freeing.get();
+
+            final PoolStatistics statistics = pool.statistics();
+            assertEquals(0, statistics.usedBytes(), statistics::toString);
+            assertEquals(0, statistics.limboBytes(), statistics::toString);
+            assertEquals(0, statistics.liveBlocks(), statistics::toString);
+            pool.forEachBlock((address, sizeBytes, free) -> fail("a block at " + address));
+            pool.dump(folder.resolve("dump"));
+        }
+    }
+
+    private static long[] blocksOf(final Pool pool, final int arena) throws Exception {
+        return ArenaThreads.call(arena, () -> {
+            final long[] blocks = new long[10_000];
+            for (int i = 0; i < blocks.length; i++) {
+                blocks[i] = pool.allocate(256);
+            }
+            return blocks;
+        });
     }
 
     /** One thread allocates, another frees: what it frees is on its way, and in limbo when it has arrived. */

@@ -289,7 +289,7 @@ public final class Arena extends SpinLock {
 
     /** Nobody waits any more. */
     void open() {
-        lock();
+        lockAnyway();
         reserved = false;
         taken = false;
     }
@@ -408,7 +408,6 @@ public final class Arena extends SpinLock {
     public RuntimeException refusal(final Segment segment, final long address) {
         lock();
         try {
-            arenas.checkOpen();
             return WrongAddress.in(segment, address);
         } finally {
             taken = false;
@@ -458,6 +457,10 @@ public final class Arena extends SpinLock {
     void release(final Segment segment, final long block) {
         lock();
         try {
+            if (segment.starts != null) {
+                // It may have been on its way when starts were first looked for.
+                segment.starts.clear(segment.strategy.retiredAddress(block));
+            }
             left(segment.strategy.release(block));
             segment.gained();
             reserved |= arenas.isAwaited();
@@ -809,6 +812,9 @@ public final class Arena extends SpinLock {
             return segment.needsMemoryTo(end);
         }
         resized(moreBytes);
+        if (segment.starts != null) {
+            segment.starts.resize(address, end - address);
+        }
         return address;
     }
 
@@ -900,8 +906,9 @@ public final class Arena extends SpinLock {
             }
         });
         forEachInLimbo(starts::clear);
-        arenas.streams.forEach(segment, starts::clear);
+        // Before streams are looked through: what comes to one later is cleared then.
         segment.starts = starts;
+        arenas.streams.forEach(segment, starts::clear);
     }
 
     /** Looks whether tables have many blocks to hold. */

@@ -72,7 +72,7 @@ public final class ArenaTotals {
     public long takePeakNeeded() {
         long bytes = 0;
         for (final Arena arena : arenas.all()) {
-            arena.lock();
+            arena.lockAnyway();
             try {
                 bytes += arena.takePeakNeeded();
             } finally {

@@ -1,6 +1,7 @@
 package io.outboard.pool.internal.arena;
 
 import io.outboard.pool.internal.guard.SpinLock;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
@@ -241,6 +242,8 @@ public final class Arenas {
         if (best != null && (home == first || best.homes + 1 < home.homes)) {
             home.homes--;
             best.homes++;
+            // Who finds it there finds it whole.
+            VarHandle.releaseFence();
             homes[slot] = best;
         }
     }

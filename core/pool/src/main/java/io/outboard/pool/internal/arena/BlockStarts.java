@@ -57,6 +57,18 @@ public final class BlockStarts {
         BYTES.setRelease(page, (int) granule & PAGE_MASK, (byte) (1 + log2(sizeBytes >>> granuleLog2)));
     }
 
+    /** The block in use that starts here has another size from now on, unless it was ended meanwhile. */
+    void resize(final long start, final long sizeBytes) {
+        final byte[] page = page(start);
+        if (page != null) {
+            final int index = (int) ((start - address) >>> granuleLog2) & PAGE_MASK;
+            final byte before = (byte) BYTES.getAcquire(page, index);
+            if (before != NONE) {
+                BYTES.compareAndSet(page, index, before, (byte) (1 + log2(sizeBytes >>> granuleLog2)));
+            }
+        }
+    }
+
     /** Ends the block in use that starts here; its size, to within a factor of two, or 0 if there is none, for any address. */
     long clear(final long start) {
         final byte[] page = page(start);

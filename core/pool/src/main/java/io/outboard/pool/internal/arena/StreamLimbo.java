@@ -40,7 +40,7 @@ public final class StreamLimbo {
     private static final Stream[] NO_STREAMS = {};
 
     /** Marks of a stream that haven't finished: with so many, the next blocks wait for a later one, or for one of all work. */
-    public static final int MOST_MARKS = 4;
+    private static final int MOST_MARKS = 4;
 
     /** So many are kept in which nothing waits: they will be used again. */
     private static final int MOST_IDLE = 16;
@@ -83,14 +83,8 @@ public final class StreamLimbo {
         /** The last number whose work on this stream has finished. Written by who asks the device. */
         public volatile long finished;
 
-        /** Marks of this stream that haven't finished, the oldest first. Written by who asks the device, as the others. */
-        public final long[] marks = new long[MOST_MARKS];
-
-        /** What each covers. */
-        public final long[] covers = new long[MOST_MARKS];
-
-        /** How many they are. */
-        public volatile int marked;
+        /** Of this stream. */
+        public final Marks marks = new Marks(MOST_MARKS);
 
         private final long id;
         private final @Nullable Block[] newest = new Block[CLASSES];
@@ -107,7 +101,7 @@ public final class StreamLimbo {
         }
 
         boolean isIdle() {
-            return first == null && adding == 0 && marked == 0;
+            return first == null && adding == 0 && marks.isEmpty();
         }
     }
 
@@ -141,31 +135,48 @@ public final class StreamLimbo {
      *     null
      */
     public @Nullable Stream free(final Segment segment, final long address, final long id, final long mostBytes) {
-        final Block block = block();
-        final Stream stream = stream(id);
-        block.segment = segment;
-        boolean retired = false;
-        boolean closed = false;
         try {
-            segment.owner.retireInto(block, address);
-            retired = true;
+            final Block block = block();
+            final Stream stream = stream(id);
+            block.segment = segment;
+            boolean retired = false;
+            boolean closed = false;
+            try {
+                segment.owner.retireInto(block, address);
+                retired = true;
+            } finally {
+                closed = arrived(stream, block, retired ? address : Strategy.NO_SPACE, mostBytes);
+            }
+            return closed ? stream : null;
         } catch (final StackOverflowError e) {
-            // It may be in neither.
+            // The block may be in limbo and in no list, or a list half changed.
             breakage.cause = e;
             throw e;
-        } finally {
-            lock.lockAnyway();
-            closed = retired && add(stream, block, mostBytes);
+        }
+    }
+
+    /** A block has come to its stream, or has no address, since it couldn't be retired. Whether that closed the open batch. */
+    private boolean arrived(final Stream stream, final Block block, final long address, final long mostBytes) {
+        lock.lockAnyway();
+        try {
+            moving--;
+            boolean closed = false;
+            if (address < 0) {
+                forget(block);
+            } else {
+                if (block.segment().starts != null) {
+                    // It may have been on its way when starts were first looked for.
+                    block.segment().starts.clear(address);
+                }
+                closed = add(stream, block, mostBytes);
+            }
             if (!closed) {
                 stream.adding--;
             }
-            moving--;
-            if (!retired) {
-                forget(block);
-            }
+            return closed;
+        } finally {
             lock.taken = false;
         }
-        return closed ? stream : null;
     }
 
     /** What {@link #free} returned was marked, or couldn't be: it may be forgotten. */
@@ -212,14 +223,19 @@ public final class StreamLimbo {
 
     /** A block that was freed on this stream, is large enough and not much larger, in use again. Its address, or {@code NO_SPACE}. */
     public long allocate(final long sizeBytes, final long id) {
-        final Block block = take(sizeBytes, id);
-        if (block == null) {
-            return Strategy.NO_SPACE;
+        try {
+            final Block block = take(sizeBytes, id);
+            if (block == null) {
+                return Strategy.NO_SPACE;
+            }
+            final Segment segment = block.segment();
+            final long address = segment.owner.restore(segment, block.retired);
+            giveBack(block);
+            return address;
+        } catch (final StackOverflowError e) {
+            breakage.cause = e;
+            throw e;
         }
-        final Segment segment = block.segment();
-        final long address = segment.owner.restore(segment, block.retired);
-        giveBack(block);
-        return address;
     }
 
     private void giveBack(final Block block) {
@@ -341,6 +357,8 @@ public final class StreamLimbo {
 
     /** Whether that closed the open batch. */
     private boolean add(final Stream stream, final Block block, final long mostBytes) {
+        // First, as the stack may end at a call.
+        final int sizeClass = sizeClass(block.bytes);
         block.earlier = stream.last;
         if (stream.last == null) {
             stream.first = block;
@@ -348,7 +366,6 @@ public final class StreamLimbo {
             stream.last.later = block;
         }
         stream.last = block;
-        final int sizeClass = sizeClass(block.bytes);
         block.older = stream.newest[sizeClass];
         if (block.older != null) {
             block.older.newer = block;
@@ -385,6 +402,7 @@ public final class StreamLimbo {
     }
 
     private static void remove(final Stream stream, final Block block) {
+        final int sizeClass = sizeClass(block.bytes);
         if (block.earlier == null) {
             stream.first = block.later;
         } else {
@@ -396,7 +414,7 @@ public final class StreamLimbo {
             block.later.earlier = block.earlier;
         }
         if (block.newer == null) {
-            stream.newest[sizeClass(block.bytes)] = block.older;
+            stream.newest[sizeClass] = block.older;
         } else {
             block.newer.older = block.older;
         }
@@ -412,15 +430,18 @@ public final class StreamLimbo {
     // The whole: all arenas' locks are held
 
     void clear() {
-        lock.lockAnyway();
-        byId.clear();
         streams = NO_STREAMS;
-        lock.taken = false;
+        lock.lockAnyway();
+        try {
+            byId.clear();
+        } finally {
+            lock.taken = false;
+        }
     }
 
     /** Shows the addresses of what waits in a segment. */
     void forEach(final @Nullable Segment segment, final LongConsumer visitor) {
-        lock.lock();
+        lock.lockAnyway();
         try {
             for (final Stream stream : streams) {
                 for (Block block = stream.first; block != null; block = block.later) {

@@ -2,6 +2,7 @@ package io.outboard.pool.internal.arena;
 
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.StepwiseStrategy;
+import io.outboard.pool.internal.guard.SpinLock;
 import java.util.function.LongConsumer;
 
 /**
@@ -19,9 +20,9 @@ public final class WholePool {
         this.arenas = arenas;
     }
 
-    /** Takes every lock. */
+    /** Takes every lock, also if the pool is closed: then it is empty. */
     public void lock() {
-        lock(false);
+        lock(arenas.isClosed());
     }
 
     /** As {@link #lock}, also if something is broken: for who ends the pool. */
@@ -94,8 +95,9 @@ public final class WholePool {
         }
     }
 
-    /** Everything that arenas know is forgotten. */
+    /** Everything that arenas know is forgotten, and who finds what it knew of it a moment ago is refused. */
     public void clear() {
+        arenas.breakage.cause = SpinLock.Breakage.CLOSED;
         for (final Arena arena : arenas.all()) {
             for (final Segment segment : arena.segments()) {
                 arenas.remove(segment);

@@ -80,8 +80,11 @@ public class SpinLock {
     /** How often somebody had to wait. Guarded by the lock. */
     protected int waits;
 
-    /** Tells whether something may have been left half changed. Safe for any number of threads. */
+    /** Tells whether something may have been left half changed, or is gone. Safe for any number of threads. */
     public static final class Breakage {
+
+        /** The cause once nothing is left to be guarded. */
+        public static final Throwable CLOSED = new IllegalStateException("the pool is closed");
 
         /** Null if nothing came, and never null again. */
         public volatile @Nullable Throwable cause;
@@ -98,7 +101,7 @@ public class SpinLock {
     /**
      * Takes the lock.
      *
-     * @throws IllegalStateException if what it guards may be half changed; the lock isn't held then
+     * @throws IllegalStateException if what it guards may be half changed, or is gone; the lock isn't held then
      */
     public final void lock() {
         lockAnyway();
@@ -122,6 +125,9 @@ public class SpinLock {
 
     private void refuse() {
         final Throwable cause = breakage.cause;
+        if (cause == Breakage.CLOSED) {
+            throw new IllegalStateException(cause.getMessage());
+        }
         throw new IllegalStateException(
                 // At the end of a stack, the class that joins strings would be spoilt for the whole program.
                 "the pool is broken: "

@@ -1,0 +1,54 @@
+package io.outboard.pool.internal.arena;
+
+/**
+ * Marks of a device's work that haven't finished, the oldest first, and what each covers; see {@link Progress}. External lock required:
+ * that of who asks the device, but for {@link #isEmpty}.
+ *
+ * <p>Public for the pool's other packages, not for applications.
+ */
+public final class Marks {
+
+    private final long[] marks;
+    private final long[] covers;
+    private volatile int count;
+
+    public Marks(final int most) {
+        marks = new long[most];
+        covers = new long[most];
+    }
+
+    /** Safe for any number of threads. */
+    public boolean isEmpty() {
+        return count == 0;
+    }
+
+    public boolean isFull() {
+        return count == marks.length;
+    }
+
+    /** It isn't full. */
+    public void add(final long mark, final long covered) {
+        final int last = count;
+        marks[last] = mark;
+        covers[last] = covered;
+        count = last + 1;
+    }
+
+    /** It isn't empty. */
+    public long oldest() {
+        return marks[0];
+    }
+
+    /** It isn't empty. */
+    public long oldestCovers() {
+        return covers[0];
+    }
+
+    /** It isn't empty. */
+    public void removeOldest() {
+        final int left = count - 1;
+        System.arraycopy(marks, 1, marks, 0, left);
+        System.arraycopy(covers, 1, covers, 0, left);
+        count = left;
+    }
+}
