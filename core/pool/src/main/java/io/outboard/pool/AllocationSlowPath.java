@@ -118,67 +118,41 @@ final class AllocationSlowPath {
         final DeviceOutOfMemoryException refusedBefore = growth.refusal();
         long address = Strategy.NO_SPACE;
         if (sizeBytes <= limitBytes) {
-            if (immediate) {
-                address = allocateImmediately(home, sizeBytes, alignmentBytes);
-            } else {
-                // What comes back is for those who wait; what is taken anew isn't.
-                address = queue.isAhead()
-                        ? grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), true)
-                        : allocateUnqueued(home, sizeBytes, alignmentBytes);
-                if (address < 0) {
-                    address = allocateQueued(home, sizeBytes, alignmentBytes);
-                }
+            address = allocateUnqueued(home, sizeBytes, alignmentBytes);
+            if (address < 0) {
+                address = allocateQueued(home, sizeBytes, alignmentBytes);
             }
         }
         return address >= 0 ? address : placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore);
     }
 
-    private long allocateImmediately(final Arena home, final long sizeBytes, final long alignmentBytes) {
-        long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
-        if (address < 0 && arenas.count() > 1) {
-            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), false);
-            if (address < 0) {
-                arenas.closeAll();
-                address = arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
-            }
-        }
-        if (address < 0) {
-            address = growOrCompact(home, sizeBytes, alignmentBytes);
-        }
-        for (int i = 0; i < handlers.size() && address < 0; i++) {
-            while (address < 0 && isFreedBy(handlers.get(i), sizeBytes)) {
-                arenas.closeAll();
-                address = arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
-                if (address < 0) {
-                    address = growOrCompact(home, sizeBytes, alignmentBytes);
-                }
-            }
-        }
-        return address;
-    }
-
     /** Steps 1 to 5. */
     private long allocateUnqueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        if (queue.isAhead()) {
+            // What comes back is for those who wait; what is taken anew isn't.
+            return grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), true);
+        }
+        final boolean alone = arenas.count() == 1;
+        boolean finished = true;
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
-        if (address < 0) {
+        if (address < 0 && !immediate) {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), false);
-        }
-        if (address >= 0) {
-            return address;
-        }
-        boolean finished;
-        int asked = 0;
-        do {
-            finished = ask(home.close());
-            address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
             // What came back may have been taken and freed again by another thread of the arena, many times.
-        } while (address < 0 && finished && home.limboBytes() > 0 && ++asked < MOST_ASKED);
-        if (address < 0) {
+            for (int i = 0; i < MOST_ASKED && address < 0 && finished && (i == 0 || home.limboBytes() > 0); i++) {
+                finished = ask(home.close());
+                address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
+            }
+        }
+        if (address < 0 && !(immediate && alone)) {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), !finished);
         }
-        return address < 0 && arenas.count() > 1
-                ? arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false)
-                : address;
+        if (address < 0 && !alone) {
+            if (immediate) {
+                arenas.closeAll();
+            }
+            address = arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
+        }
+        return address;
     }
 
     private boolean ask(final long number) {
@@ -227,7 +201,9 @@ final class AllocationSlowPath {
 
     private long allocateQueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
         final WaitQueue.Request request = new WaitQueue.Request(home, sizeBytes, alignmentBytes);
-        queue.enter(request);
+        if (!immediate) {
+            queue.enter(request);
+        }
         try {
             int handler = 0;
             while (true) {
@@ -239,7 +215,7 @@ final class AllocationSlowPath {
                     serveBehind(request);
                     return address;
                 }
-                while (handler < handlers.size() && !isFreedAside(handlers.get(handler), request)) {
+                while (handler < handlers.size() && !isFreedBy(handlers.get(handler), request)) {
                     handler++;
                 }
                 if (handler == handlers.size()) {
@@ -247,7 +223,9 @@ final class AllocationSlowPath {
                 }
             }
         } finally {
-            queue.leave(request);
+            if (!immediate) {
+                queue.leave(request);
+            }
         }
     }
 
@@ -265,6 +243,10 @@ final class AllocationSlowPath {
      */
     @SuppressWarnings("ThreadPriorityCheck")
     private long awaitRoom(final WaitQueue.Request request) {
+        if (immediate) {
+            arenas.closeAll();
+            return arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, false);
+        }
         PoolEvents.@Nullable SynchronisedEvent event = null;
         boolean interrupted = false;
         long firstNumber = -1;
@@ -319,20 +301,16 @@ final class AllocationSlowPath {
         }
     }
 
-    private boolean isFreedAside(final OutOfMemoryHandler handler, final WaitQueue.Request request) {
+    private boolean isFreedBy(final OutOfMemoryHandler handler, final WaitQueue.Request request) {
         queue.stepAside(request, true);
         try {
-            return isFreedBy(handler, request.sizeBytes);
+            final boolean freed = handler.free(request.sizeBytes, diagnosis.statistics());
+            // It may have closed the pool.
+            arenas.checkOpen();
+            return freed;
         } finally {
             queue.stepAside(request, false);
         }
-    }
-
-    private boolean isFreedBy(final OutOfMemoryHandler handler, final long sizeBytes) {
-        final boolean freed = handler.free(sizeBytes, diagnosis.statistics());
-        // It may have closed the pool.
-        arenas.checkOpen();
-        return freed;
     }
 
     /**

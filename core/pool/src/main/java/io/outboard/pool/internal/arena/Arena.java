@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * freed while the device may still be using them, and counters. One object, so that what an operation needs lies side by side.
  *
  * <pre>
- *   limbo   first: batch 4, ready since its work has finished -> batch 7 -> last: batch 9        open batch
- *
  *   free by a thread of this arena   the block is retired and goes to the open batch, or is free at once, as the policy says
  *   free by another's                {@link BlockStarts#clear}; into the other arena's batch of remote frees for this one, which is sent
  *                                    when it is full
@@ -33,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Public for the pool's other packages, not for applications.
  */
-public final class Arena extends SpinLock {
+public final class Arena extends Limbo {
 
     /** More than an operation retires, so that what is ready is soon released: a tenth of a microsecond or two. */
     private static final int RELEASED_AT_ONCE = 3;
@@ -56,7 +54,6 @@ public final class Arena extends SpinLock {
     private static final Segment[] NO_SEGMENTS = {};
 
     private static final VarHandle USED = handle("usedBytes");
-    private static final VarHandle LIMBO = handle("limboBytes");
     private static final VarHandle PEAK = handle("peakUsedBytes");
     private static final VarHandle ALLOCATIONS = handle("allocations");
     private static final VarHandle FREES = handle("frees");
@@ -73,7 +70,6 @@ public final class Arena extends SpinLock {
     public final int number;
 
     private final Arenas arenas;
-    private final Progress progress;
     private final boolean immediate;
     final RemoteFrees remoteFrees;
 
@@ -88,34 +84,6 @@ public final class Arena extends SpinLock {
     /** Where the last block was placed; null if there is none. Read without the lock as a guess. */
     private @Nullable Segment current;
 
-    // Limbo
-
-    /** Closed batches, in the order of their numbers. */
-    private @Nullable LimboBatch firstBatch;
-
-    private @Nullable LimboBatch lastBatch;
-
-    /** The work of the first of them is known to have finished. */
-    private boolean isReady;
-
-    /** Has room for a block once {@link #reserve} was called. */
-    private LimboBatch open = new LimboBatch();
-
-    /** Empty ones, for later. */
-    private @Nullable LimboBatch unused;
-
-    /** In the open batch. */
-    private long openBytes;
-
-    /** An open batch with more bytes is closed. Written by {@link Arenas}, as the next. */
-    volatile long closedAbove = Long.MAX_VALUE;
-
-    /** With so much in limbo when a batch is closed the device had better be asked. */
-    volatile long askedAbove = Long.MAX_VALUE;
-
-    /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
-    private boolean wantsAsking;
-
     /** Something has come back here for the oldest request that waits: nobody is placed before it. */
     private boolean reserved;
 
@@ -124,7 +92,6 @@ public final class Arena extends SpinLock {
     // freed here may have been counted as in use elsewhere, so only sums over all arenas are right.
 
     private long usedBytes;
-    private long limboBytes;
     private long peakUsedBytes;
     private long earlierPeakBytes;
     private long peakNeededBytes;
@@ -146,11 +113,10 @@ public final class Arena extends SpinLock {
     private @Nullable BlockTableFullException tableFull;
 
     Arena(final int number, final int mostArenas, final Arenas arenas, final boolean immediate) {
-        super(arenas.breakage);
+        super(arenas.breakage, arenas.progress);
         this.number = number;
         this.arenas = arenas;
         this.immediate = immediate;
-        progress = arenas.progress;
         remoteFrees = new RemoteFrees(arenas, mostArenas);
     }
 
@@ -165,11 +131,7 @@ public final class Arena extends SpinLock {
                 return Strategy.NO_SPACE;
             }
             keepUp();
-            final Segment first = current;
-            long address = first == null || first.full ? Strategy.NO_SPACE : placeIn(first, sizeBytes, alignmentBytes);
-            if (address < 0 && segments.length > 1) {
-                address = placeInOthers(first, sizeBytes, alignmentBytes);
-            }
+            final long address = place(sizeBytes, alignmentBytes);
             unlock();
             held = false;
             return address;
@@ -294,22 +256,11 @@ public final class Arena extends SpinLock {
         taken = false;
     }
 
-    /** Whether the device had better be asked, without the lock: whoever learns it first asks. */
-    public boolean wantsAsking() {
-        return wantsAsking;
-    }
-
-    /** Somebody asks, or has asked; the oldest number that hasn't finished, 0 for none. Closes the open batch if no other waits. */
+    /** As {@link #beginAsking}. */
     public long asking() {
         lock();
         try {
-            wantsAsking = false;
-            if (firstBatch == null) {
-                reserve();
-                closeBatch();
-            }
-            lookForFinished();
-            return firstBatch == null || isReady ? 0 : firstBatch.number;
+            return beginAsking();
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -322,10 +273,8 @@ public final class Arena extends SpinLock {
     public long close() {
         lock();
         try {
-            reserve();
             unpack(Integer.MAX_VALUE);
-            closeBatch();
-            return lastBatch == null ? 0 : lastBatch.number;
+            return closeAll();
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -442,7 +391,7 @@ public final class Arena extends SpinLock {
             if (segment.starts != null) {
                 segment.starts.set(address, sizeBytes);
             }
-            LIMBO.setOpaque(this, limboBytes - sizeBytes);
+            countLimbo(-sizeBytes);
             allocated(sizeBytes);
             return address;
         } catch (final StackOverflowError e) {
@@ -589,58 +538,13 @@ public final class Arena extends SpinLock {
     /** Not in use any more, but in limbo. */
     private void retired(final long sizeBytes) {
         USED.setOpaque(this, usedBytes - sizeBytes);
-        LIMBO.setOpaque(this, limboBytes + sizeBytes);
+        countLimbo(sizeBytes);
     }
 
     /** Came out of limbo. What was in it was needed, if nothing had to be added meanwhile. */
     private void left(final long sizeBytes) {
-        peakNeededBytes = Math.max(peakNeededBytes, usedBytes + limboBytes);
-        LIMBO.setOpaque(this, limboBytes - sizeBytes);
-    }
-
-    /** Takes the host memory that a block needs which goes to limbo, so that then nothing fails: another batch, if this one will be full. */
-    private void reserve() {
-        if (unused == null) {
-            unused = new LimboBatch();
-        }
-    }
-
-    /** {@link #reserve} was called. */
-    private void addToLimbo(final Segment segment, final long block, final long sizeBytes) {
-        final LimboBatch batch = open;
-        batch.retired[batch.count] = block;
-        batch.segments[batch.count++] = segment.id;
-        openBytes += sizeBytes;
-        if (openBytes > closedAbove || batch.count == LimboBatch.BLOCKS) {
-            closeBatch();
-            wantsAsking = !isReady && limboBytes > askedAbove;
-        } else if (askedAbove == 0) {
-            wantsAsking = !isReady;
-        }
-    }
-
-    /** {@link #reserve} was called since the last batch was closed. */
-    private void closeBatch() {
-        final LimboBatch batch = open;
-        final LimboBatch empty = unused;
-        if (batch.count > 0 && empty != null) {
-            batch.number = progress.close();
-            if (lastBatch == null) {
-                firstBatch = batch;
-            } else {
-                lastBatch.next = batch;
-            }
-            lastBatch = batch;
-            unused = empty.next;
-            empty.next = null;
-            open = empty;
-            openBytes = 0;
-        }
-        lookForFinished();
-    }
-
-    private void lookForFinished() {
-        isReady = firstBatch != null && firstBatch.number <= progress.finished();
+        peakNeededBytes = Math.max(peakNeededBytes, usedBytes + limboBytes());
+        countLimbo(-sizeBytes);
     }
 
     // What is ready to be handed out again
@@ -675,7 +579,7 @@ public final class Arena extends SpinLock {
     private int release(final int most) {
         int done = 0;
         while (isReady && done < most) {
-            final LimboBatch batch = Objects.requireNonNull(firstBatch);
+            final Batch batch = Objects.requireNonNull(firstBatch);
             final int id = batch.segments[batch.from];
             final int to = Math.min(batch.count, batch.from + most - done);
             int end = batch.from + 1;
@@ -694,19 +598,6 @@ public final class Arena extends SpinLock {
             }
         }
         return done;
-    }
-
-    private void removeFirst(final LimboBatch batch) {
-        firstBatch = batch.next;
-        if (firstBatch == null) {
-            lastBatch = null;
-        }
-        batch.from = 0;
-        batch.count = 0;
-        batch.number = 0;
-        batch.next = unused;
-        unused = batch;
-        lookForFinished();
     }
 
     /** Frees so many blocks that other threads have freed; how many it were. */
@@ -938,14 +829,14 @@ public final class Arena extends SpinLock {
     // The whole: the lock is held where something is looked at
 
     void forEachInLimbo(final LongConsumer visitor) {
-        for (LimboBatch batch = firstBatch; batch != null; batch = batch.next) {
+        for (Batch batch = firstBatch; batch != null; batch = batch.next) {
             show(batch, visitor);
         }
         show(open, visitor);
         remoteFrees.forEach(visitor);
     }
 
-    private void show(final LimboBatch batch, final LongConsumer visitor) {
+    private void show(final Batch batch, final LongConsumer visitor) {
         for (int i = batch.from; i < batch.count; i++) {
             visitor.accept(segment(batch.segments[i]).strategy.retiredAddress(batch.retired[i]));
         }
@@ -956,10 +847,12 @@ public final class Arena extends SpinLock {
      * What stays in limbo since nobody asks for memory isn't.
      */
     long takePeakNeeded() {
+        lockAnyway();
         final long peak = Math.max(peakNeededBytes, peakUsedBytes);
         earlierPeakBytes = Math.max(earlierPeakBytes, peakUsedBytes);
         PEAK.setOpaque(this, usedBytes);
         peakNeededBytes = 0;
+        taken = false;
         return peak;
     }
 
@@ -969,22 +862,13 @@ public final class Arena extends SpinLock {
         current = null;
         Arrays.fill(byId, null);
         remoteFrees.clear();
-        firstBatch = null;
-        lastBatch = null;
-        isReady = false;
-        open = new LimboBatch();
-        openBytes = 0;
+        forgetLimbo();
         USED.setOpaque(this, 0L);
-        LIMBO.setOpaque(this, 0L);
         FREES.setOpaque(this, allocations);
     }
 
     long usedBytes() {
         return (long) USED.getOpaque(this);
-    }
-
-    public long limboBytes() {
-        return (long) LIMBO.getOpaque(this);
     }
 
     /** Most that {@link #usedBytes} was. */

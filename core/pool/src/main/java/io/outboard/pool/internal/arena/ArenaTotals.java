@@ -1,59 +1,62 @@
 package io.outboard.pool.internal.arena;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
 
 /**
  * What the arenas of a pool have together, and what the pool holds for them: numbers that are read without stopping it.
  *
- * <p>Safe for any number of threads; who may write says each.
+ * <p>Safe for any number of threads.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
 public final class ArenaTotals {
 
     private final Arenas arenas;
-
-    /** Of all segments, in bytes; written under the region lock. */
-    private volatile long heldBytes;
+    private final AtomicLong heldBytes = new AtomicLong();
+    private final AtomicLong mappings = new AtomicLong();
+    private final AtomicLong movedBytes = new AtomicLong();
 
     /** Most that was in use at once, as far as it was looked at. */
     private final AtomicLong peakUsedBytes = new AtomicLong();
-
-    /** So far; written under the region lock. */
-    private volatile long mappings;
-
-    /** As {@link #mappings}. */
-    private volatile long movedBytes;
 
     ArenaTotals(final Arenas arenas) {
         this.arenas = arenas;
     }
 
-    /** Adds up the arenas; the most that was found so far is the peak. */
-    void notePeak() {
-        // What one arena had at its own peak was in use then, whatever the others had.
-        final long usedBytes = Math.max(usedBytes(), arenas.first().peakUsedBytes());
-        for (long before = peakUsedBytes.get(); usedBytes > before; before = peakUsedBytes.get()) {
-            if (peakUsedBytes.compareAndSet(before, usedBytes)) {
-                break;
-            }
+    private long sum(final ToLongFunction<Arena> number) {
+        long sum = 0;
+        for (final Arena arena : arenas.all()) {
+            sum += number.applyAsLong(arena);
         }
+        return sum;
     }
 
     public long usedBytes() {
-        long bytes = 0;
-        for (final Arena arena : arenas.all()) {
-            bytes += arena.usedBytes();
-        }
-        return bytes;
+        return sum(Arena::usedBytes);
     }
 
     public long limboBytes() {
-        long bytes = 0;
-        for (final Arena arena : arenas.all()) {
-            bytes += arena.limboBytes();
-        }
-        return bytes;
+        return sum(Arena::limboBytes);
+    }
+
+    public long allocations() {
+        return sum(Arena::allocations);
+    }
+
+    public long frees() {
+        return sum(Arena::frees);
+    }
+
+    public long liveBlocks() {
+        // Frees are read first, so that none is counted without its allocation.
+        return Math.max(0, sum(arena -> -arena.frees() + arena.allocations()));
+    }
+
+    /** Adds up the arenas; the most that was found so far is the peak. */
+    void notePeak() {
+        // What one arena had at its own peak was in use then, whatever the others had.
+        peakUsedBytes.accumulateAndGet(Math.max(usedBytes(), arenas.first().peakUsedBytes()), Math::max);
     }
 
     /** With one arena exact, since that counts it; with several the most of regular samples. */
@@ -70,76 +73,35 @@ public final class ArenaTotals {
      * and what one arena allocates and another frees counts for both.
      */
     public long takePeakNeeded() {
-        long bytes = 0;
-        for (final Arena arena : arenas.all()) {
-            arena.lockAnyway();
-            try {
-                bytes += arena.takePeakNeeded();
-            } finally {
-                arena.taken = false;
-            }
-        }
-        return bytes;
+        return sum(Arena::takePeakNeeded);
     }
 
-    public long allocations() {
-        long sum = 0;
-        for (final Arena arena : arenas.all()) {
-            sum += arena.allocations();
-        }
-        return sum;
-    }
-
-    public long frees() {
-        long sum = 0;
-        for (final Arena arena : arenas.all()) {
-            sum += arena.frees();
-        }
-        return sum;
-    }
-
-    public long liveBlocks() {
-        long sum = 0;
-        for (final Arena arena : arenas.all()) {
-            // In this order, so that no free is counted without its allocation.
-            sum -= arena.frees();
-            sum += arena.allocations();
-        }
-        return Math.max(0, sum);
-    }
-
+    /** Of all segments. */
     public long heldBytes() {
-        return heldBytes;
+        return heldBytes.get();
     }
 
+    /** How often memory was taken, moved or given back. */
     public long mappings() {
-        return mappings;
+        return mappings.get();
     }
 
     public long movedBytes() {
-        return movedBytes;
+        return movedBytes.get();
     }
 
-    /** The region lock is held. */
     public void moved(final long bytes) {
         if (bytes > 0) {
-            final long before = movedBytes;
-            movedBytes = before + bytes;
-            countMapping();
+            movedBytes.addAndGet(bytes);
+            mappings.incrementAndGet();
         }
     }
 
-    /** The pool holds so much more. The region lock is held. */
+    /** The pool holds so much more. */
     public void held(final long addedBytes) {
-        final long before = heldBytes;
-        heldBytes = before + addedBytes;
         if (addedBytes != 0) {
-            countMapping();
+            heldBytes.addAndGet(addedBytes);
+            mappings.incrementAndGet();
         }
-    }
-
-    private void countMapping() {
-        final long before = mappings;
-        mappings = before + 1;
     }
 }

@@ -31,27 +31,21 @@ public final class WholePool {
     }
 
     private void lock(final boolean anyway) {
-        while (true) {
-            final Arena[] all = arenas.all();
-            int count = 0;
-            boolean done = false;
-            try {
-                for (; count < all.length; count++) {
-                    if (anyway) {
-                        all[count].lockAnyway();
-                    } else {
-                        all[count].lock();
-                    }
-                }
-                // Else there is one more meanwhile.
-                done = all == arenas.all();
-            } finally {
-                for (int i = 0; i < count && !done; i++) {
-                    all[i].taken = false;
+        int count = 0;
+        boolean done = false;
+        try {
+            // There may be one more meanwhile.
+            for (; count < arenas.count(); count++) {
+                if (anyway) {
+                    arenas.arena(count).lockAnyway();
+                } else {
+                    arenas.arena(count).lock();
                 }
             }
-            if (done) {
-                return;
+            done = true;
+        } finally {
+            for (int i = 0; i < count && !done; i++) {
+                arenas.arena(i).taken = false;
             }
         }
     }

@@ -1,0 +1,189 @@
+package io.outboard.pool.internal.arena;
+
+import io.outboard.pool.internal.guard.SpinLock;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An arena's blocks that were freed while the device may still be using them, in batches that wait for one number each; see
+ * {@link Progress}. The arena extends this, so that all that an operation needs lies in one object.
+ *
+ * <pre>
+ *   first: batch 4, ready since its work has finished -> batch 7 -> last: batch 9        open batch
+ * </pre>
+ *
+ * <p>External lock required, the arena's, which is this object, but for {@link #limboBytes()} and {@link #wantsAsking}.
+ */
+abstract class Limbo extends SpinLock {
+
+    private static final VarHandle LIMBO;
+
+    static {
+        try {
+            LIMBO = MethodHandles.lookup().findVarHandle(Limbo.class, "limboBytes", long.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Blocks that wait together for the same work. */
+    static final class Batch {
+
+        /** As many as make the number that a batch gets cheap, and few enough that one with a single large block is no waste. */
+        static final int BLOCKS = 128;
+
+        /** What names each to the strategy of its segment. */
+        final long[] retired = new long[BLOCKS];
+
+        /** The id of each one's segment. */
+        final int[] segments = new int[BLOCKS];
+
+        /** Those before it were released. */
+        int from;
+
+        int count;
+
+        /** 0 while the batch is open. */
+        private long number;
+
+        @Nullable
+        Batch next;
+    }
+
+    private final Progress progress;
+
+    /** Closed batches, in the order of their numbers. */
+    @Nullable
+    Batch firstBatch;
+
+    private @Nullable Batch lastBatch;
+
+    /** The work of the first of them is known to have finished. */
+    boolean isReady;
+
+    /** Has room for a block once {@link #reserve} was called. */
+    Batch open = new Batch();
+
+    /** Empty ones, for later. */
+    private @Nullable Batch unused;
+
+    /** In the open batch. */
+    private long openBytes;
+
+    /** In all of them, and on its way in and out of those of a stream. Written by {@link #LIMBO}. */
+    private long limboBytes;
+
+    /** An open batch with more bytes is closed. Written by {@link Arenas}, as the next. */
+    volatile long closedAbove = Long.MAX_VALUE;
+
+    /** With so much in limbo when a batch is closed the device had better be asked. */
+    volatile long askedAbove = Long.MAX_VALUE;
+
+    /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
+    private boolean wantsAsking;
+
+    Limbo(final Breakage breakage, final Progress progress) {
+        super(breakage);
+        this.progress = progress;
+    }
+
+    public final long limboBytes() {
+        return (long) LIMBO.getOpaque(this);
+    }
+
+    /** So much more is in limbo, or less. */
+    final void countLimbo(final long moreBytes) {
+        LIMBO.setOpaque(this, limboBytes + moreBytes);
+    }
+
+    /** Whether the device had better be asked: whoever learns it first asks. */
+    public final boolean wantsAsking() {
+        return wantsAsking;
+    }
+
+    /** Takes the host memory that a block needs which goes to limbo, so that then nothing fails: another batch, if this one will be full. */
+    final void reserve() {
+        if (unused == null) {
+            unused = new Batch();
+        }
+    }
+
+    /** A block that is counted already. {@link #reserve} was called. */
+    final void addToLimbo(final Segment segment, final long block, final long sizeBytes) {
+        final Batch batch = open;
+        batch.retired[batch.count] = block;
+        batch.segments[batch.count++] = segment.id;
+        openBytes += sizeBytes;
+        if (openBytes > closedAbove || batch.count == Batch.BLOCKS) {
+            closeBatch();
+            wantsAsking = !isReady && limboBytes > askedAbove;
+        } else if (askedAbove == 0) {
+            wantsAsking = !isReady;
+        }
+    }
+
+    /** {@link #reserve} was called since the last batch was closed. */
+    private void closeBatch() {
+        final Batch batch = open;
+        final Batch empty = unused;
+        if (batch.count > 0 && empty != null) {
+            batch.number = progress.close();
+            if (lastBatch == null) {
+                firstBatch = batch;
+            } else {
+                lastBatch.next = batch;
+            }
+            lastBatch = batch;
+            unused = empty.next;
+            empty.next = null;
+            open = empty;
+            openBytes = 0;
+        }
+        lookForFinished();
+    }
+
+    /** Closes the open batch; the number that covers all of them, 0 if there are none. */
+    final long closeAll() {
+        reserve();
+        closeBatch();
+        return lastBatch == null ? 0 : lastBatch.number;
+    }
+
+    /** Somebody asks, or has asked; the oldest number that hasn't finished, 0 for none. Closes the open batch if no other waits. */
+    final long beginAsking() {
+        wantsAsking = false;
+        if (firstBatch == null) {
+            closeAll();
+        }
+        lookForFinished();
+        return firstBatch == null || isReady ? 0 : firstBatch.number;
+    }
+
+    final void lookForFinished() {
+        isReady = firstBatch != null && firstBatch.number <= progress.finished();
+    }
+
+    /** All of it was released. */
+    final void removeFirst(final Batch batch) {
+        firstBatch = batch.next;
+        if (firstBatch == null) {
+            lastBatch = null;
+        }
+        batch.from = 0;
+        batch.count = 0;
+        batch.number = 0;
+        batch.next = unused;
+        unused = batch;
+        lookForFinished();
+    }
+
+    final void forgetLimbo() {
+        firstBatch = null;
+        lastBatch = null;
+        isReady = false;
+        open = new Batch();
+        openBytes = 0;
+        LIMBO.setOpaque(this, 0L);
+    }
+}
