@@ -120,7 +120,7 @@ final class DeviceMarks {
             final long closed = progress.closed();
             final long mark = work.mark();
             unmarkable = mark == DeviceWork.NO_MARK && all.isEmpty();
-            if (mark != DeviceWork.NO_MARK) {
+            if (mark >= 0) {
                 made.increment();
                 all.add(mark, closed);
                 covered = closed;
@@ -214,7 +214,7 @@ final class DeviceMarks {
             if (!stream.marks.isFull() && !ended) {
                 final long closed = progress.closed();
                 final long mark = work.mark(handle);
-                if (mark != DeviceWork.NO_MARK) {
+                if (mark >= 0) {
                     stream.marks.add(mark, closed);
                 }
             }
@@ -245,8 +245,14 @@ final class DeviceMarks {
 
     /** Waits for all work that was submitted by now, unless a stream is being captured. */
     void await() {
-        final long mark = work.mark();
-        if (mark != DeviceWork.NO_MARK) {
+        long mark = work.mark();
+        while (mark == DeviceWork.NO_MARK_LEFT) {
+            // One comes back when the work before it has finished.
+            ask(progress.closed());
+            LockSupport.parkNanos(this, PAUSE_NS);
+            mark = work.mark();
+        }
+        if (mark >= 0) {
             made.increment();
             try {
                 work.await(mark);

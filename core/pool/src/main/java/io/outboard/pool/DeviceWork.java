@@ -10,8 +10,11 @@ package io.outboard.pool;
  */
 public interface DeviceWork {
 
-    /** What {@link #mark} answers if it couldn't: a stream is being captured, or as many marks as there may be are in use. */
+    /** What {@link #mark} answers if it couldn't, since a stream is being captured: who waits for memory isn't served by waiting. */
     long NO_MARK = -1;
+
+    /** What {@link #mark} answers if as many marks as there may be are in use, by other pools, too: one comes back soon. */
+    long NO_MARK_LEFT = -2;
 
     /** For memory that no device works on: everything has always finished. */
     DeviceWork NONE = new DeviceWork() {
@@ -46,7 +49,7 @@ public interface DeviceWork {
      * Marks the end of all work that was submitted before the call, by any thread to any stream, also to one that was destroyed
      * since. Never waits.
      *
-     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK}
+     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK} or {@link #NO_MARK_LEFT}
      */
     long mark();
 
@@ -54,7 +57,7 @@ public interface DeviceWork {
      * Marks the end of all work that was submitted before the call to one stream. Never waits.
      *
      * @param stream handle of a stream that exists, 0 for the default one
-     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK}
+     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK} or {@link #NO_MARK_LEFT}
      */
     long mark(long stream);
 

@@ -132,7 +132,7 @@ public final class Pool implements AutoCloseable {
 
     private static boolean hasFinished(final DeviceWork work) {
         final long mark = work.mark();
-        if (mark == DeviceWork.NO_MARK) {
+        if (mark < 0) {
             return false;
         }
         try {

@@ -14,7 +14,9 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.arena.StreamLimbo;
 import java.util.Objects;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -162,5 +164,50 @@ class PoolMarksTest {
 
         assertEquals(0, pool.trimTo(0));
         assertEquals(0, device.marksOut());
+    }
+
+    /** Another pool over the same device has all marks: it counted as a device that can't be marked, and the request was refused. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldWaitForAMarkThatOthersHave() throws Exception {
+        device.mostMarks(1);
+        final Pool pool = builder(ReusePolicy.STRICT).build();
+        final long block = pool.allocate(4 * MIB);
+        device.submit(STREAM);
+        final long other = device.mark();
+        pool.free(block);
+        final FutureTask<Long> request = new FutureTask<>(() -> pool.allocate(4 * MIB));
+        awaitPause(new Thread(request));
+        device.release(other);
+
+        assertEquals(block, request.get());
+        assertTrue(device.hasFinished(STREAM, 1));
+    }
+
+    /** It gave memory back on which the device worked. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldWaitForTheDeviceAtTheEndThoughNoMarkIsLeft() throws Exception {
+        device.mostMarks(1);
+        final Pool pool = builder(ReusePolicy.STRICT).build();
+        pool.allocate(MIB);
+        device.submit(STREAM);
+        final long other = device.mark();
+        final Thread thread = new Thread(pool::close);
+        awaitPause(thread);
+        assertEquals(1, source.regionsOut());
+
+        device.release(other);
+
+        thread.join();
+        assertTrue(device.hasFinished(STREAM, 1));
+    }
+
+    /** Starts it, and waits until it waits for a while, or has ended. */
+    private static void awaitPause(final Thread thread) {
+        thread.start();
+        while (thread.getState() != Thread.State.TIMED_WAITING && thread.getState() != Thread.State.TERMINATED) {
+            Thread.onSpinWait();
+        }
     }
 }

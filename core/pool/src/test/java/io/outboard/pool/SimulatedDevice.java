@@ -237,7 +237,7 @@ public final class SimulatedDevice implements DeviceWork {
         all.values().removeIf(stream -> stream.ended && stream.finished == stream.submitted);
         all.values().forEach(stream -> work.put(stream, stream.submitted));
         final long mark = put(work);
-        synchronizations += mark == NO_MARK ? 0 : 1;
+        synchronizations += mark < 0 ? 0 : 1;
         return mark;
     }
 
@@ -246,7 +246,7 @@ public final class SimulatedDevice implements DeviceWork {
         call();
         final Stream known = existing(stream);
         final long mark = put(Map.of(known, known.submitted));
-        marksOfStreams += mark == NO_MARK ? 0 : 1;
+        marksOfStreams += mark < 0 ? 0 : 1;
         return mark;
     }
 
@@ -315,7 +315,7 @@ public final class SimulatedDevice implements DeviceWork {
 
     private long put(final Map<Stream, Long> work) {
         if (capturing || marks.size() >= mostMarks) {
-            return NO_MARK;
+            return capturing ? NO_MARK : NO_MARK_LEFT;
         }
         marks.put(nextMark, work);
         return nextMark++;
