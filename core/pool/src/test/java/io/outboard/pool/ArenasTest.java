@@ -1,13 +1,21 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Region;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.arena.Segment;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -90,6 +98,57 @@ class ArenasTest {
 
         assertEquals(64 * MIB, pool.statistics().heldBytes());
         pool.close();
+    }
+
+    /** Few large blocks leave so much between them that arenas of their own would hold far more. */
+    @Test
+    void shouldPlaceLargeBlocksOfTwoArenasInOne() throws Exception {
+        final Pool pool = over(GIB, 64 * MIB).spread(2).build();
+
+        ArenaThreads.call(0, () -> pool.allocate(16 * MIB));
+        ArenaThreads.call(1, () -> pool.allocate(16 * MIB));
+        assertEquals(1, pool.statistics().regions());
+
+        ArenaThreads.call(1, () -> pool.allocate(MIB));
+        assertEquals(2, pool.statistics().regions());
+        pool.close();
+    }
+
+    /** No operation does the work of many: what others have freed is taken in little by little, before memory is missing. */
+    @Test
+    void shouldTakeInWhatOthersFreeWithEachOperation() {
+        final Arenas arenas = new Arenas(false, GIB, Long.MAX_VALUE, 2);
+        final Arena owner = arenas.all()[0];
+        final Arena other = arenas.all()[1];
+        final Region region = new Region(0, MIB);
+        final Segment segment = new Segment(
+                owner,
+                region,
+                region,
+                Strategies.named("tlsf").create(region, new StrategyOptions(256, 1024)),
+                null,
+                1024,
+                1024);
+        owner.lock();
+        owner.add(segment);
+        owner.unlock();
+        final int freed = 128;
+        final long[] blocks = new long[freed];
+        for (int i = 0; i < freed; i++) {
+            blocks[i] = owner.allocate(256, 1);
+        }
+        for (final long block : blocks) {
+            assertNotEquals(
+                    Arena.NOT_FREED, other.freeRemotely(segment, Objects.requireNonNull(segment.starts()), block));
+        }
+        assertEquals(0, owner.limboBytes());
+
+        owner.allocate(256, 1);
+        assertTrue(owner.limboBytes() < freed * 256 / 8, "it did the work of many");
+        for (int i = 0; i < freed; i++) {
+            owner.allocate(256, 1);
+        }
+        assertEquals(freed * 256, owner.limboBytes());
     }
 
     /** Allocates until nothing is left for this size; how many it were. */
