@@ -338,8 +338,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             return;
         }
         // Nobody can wait for the end of a capture: the program itself asks.
-        final boolean entered = context.captures().enter();
-        try {
+        context.captures().guarded(() -> {
             // A broken context does no work any more, and its memory is to go all the same.
             CudaFailureException failure = waits && pieces.bytes() > 0 ? synchronize() : null;
             final long[] begins =
@@ -353,11 +352,7 @@ final class CudaGrowableRegion implements GrowableRegion {
                 failure = CudaFailureException.first(failure, kept);
             }
             CudaFailureException.check(failure);
-        } finally {
-            if (entered) {
-                context.captures().leave();
-            }
-        }
+        });
     }
 
     private @Nullable CudaFailureException synchronize() {
