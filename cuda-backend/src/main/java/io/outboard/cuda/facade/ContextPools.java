@@ -29,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
  * another; of a virtual thread each time, since its current device is that of the thread that carries it. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
  * is looked for in every pool, since programs have few. Safe for any number of threads.
- *
- * <p>Not for applications.
  */
 public final class ContextPools {
 

@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  * it stands for. The rule: what is ordinary comes from the pool; what isn't, and what the pool can't serve, goes to JCuda with the caller's own
  * arguments, unless a lender has refused it. So corner cases are CUDA's, and its codes and the exceptions of JCuda for a Java null, too. Safe
  * for any number of threads.
- *
- * <p>Not for applications.
  */
 public final class Facade {
 

@@ -52,14 +52,13 @@ final class PoolMaker {
     ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
-        boolean done = false;
+        ContextPool made = null;
         try {
             work = new ContextWork(context);
-            final ContextPool made = new ContextPool(context, source, work, pool(name, source, work, options), options);
-            done = true;
+            made = new ContextPool(context, source, work, pool(name, source, work, options), options);
             return made;
         } finally {
-            if (!done) {
+            if (made == null) {
                 source.close();
                 if (work != null) {
                     work.close();

@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every call goes to the driver and not to the runtime, whose last error is the program's. Safe for any number of threads, none of which
  * needs a context. Cost: some 1 microsecond for a mark and its question, no garbage, and 64 events, made when it is opened.
- *
- * <p>Not for applications.
  */
 public final class ContextWork implements DeviceWork {
 
@@ -271,16 +269,15 @@ public final class ContextWork implements DeviceWork {
      * @throws CudaFailureException if CUDA fails; then they don't
      */
     public void add(final long other) {
-        if (!covers(other)) {
-            addNew(other);
+        if (covers(other)) {
+            return;
         }
-    }
-
-    private synchronized void addNew(final long other) {
-        if (!covers(other)) {
-            final ContextMarks[] more = Arrays.copyOf(contexts, contexts.length + 1);
-            more[more.length - 1] = new ContextMarks(context.other(other), synchronizer == null ? MARKS_OF_ALL : 0);
-            contexts = more;
+        synchronized (this) {
+            if (!covers(other)) {
+                final ContextMarks[] more = Arrays.copyOf(contexts, contexts.length + 1);
+                more[more.length - 1] = new ContextMarks(context.other(other), synchronizer == null ? MARKS_OF_ALL : 0);
+                contexts = more;
+            }
         }
     }
 

@@ -8,8 +8,6 @@ import jcuda.runtime.cudaError;
 /**
  * A CUDA context, and what it takes to work in it. Safe for any number of threads.
  *
- * <p>Not for applications.
- *
  * @param calls CUDA
  * @param handle the context's
  * @param device number of its device

@@ -19,8 +19,6 @@ import jcuda.runtime.cudaError;
  * <p>{@code JCuda.setExceptionsEnabled} is one private switch for the whole process. It belongs to the program, which
  * may turn it at any moment, so each call here copes with both: a code that is returned, and a
  * {@link CudaException} that carries only the code's name. What a pool calls often makes no garbage, compiled or not.
- *
- * <p>Not for applications.
  */
 public final class JCudaCalls implements CudaCalls {
 
