@@ -150,11 +150,7 @@ final class ContextPool {
         }
     }
 
-    /**
-     * The same for memory that only work on one stream uses, and no barrier.
-     *
-     * @param home the stream's context; 0 for the default stream of a thread that has none, and so no work on it
-     */
+    /** The same for memory that only work on one stream of {@code home} uses, and no barrier; 0 if the thread has no context, so no work. */
     int freeAsync(final long address, final long stream, final long home) {
         try {
             if (home != 0 && isCaptured(stream, home)) {

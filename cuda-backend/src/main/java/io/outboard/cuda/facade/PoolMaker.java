@@ -43,12 +43,7 @@ final class PoolMaker {
         this.lender = lender;
     }
 
-    /**
-     * A pool in a context.
-     *
-     * @param name of the pool, to which a number is added if another has it; null for none
-     * @throws IllegalStateException if memory is to be leased and can't be
-     */
+    /** A pool, whose name gets a number if another has it; null for none. If memory can't be leased, {@link IllegalStateException}. */
     ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;

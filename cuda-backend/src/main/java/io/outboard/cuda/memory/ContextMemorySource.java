@@ -241,28 +241,19 @@ public final class ContextMemorySource implements MemorySource {
         closed = true;
         CudaFailureException failure = null;
         for (final CudaGrowableRegion growable : List.copyOf(growables)) {
-            failure = CudaFailureException.first(failure, failureOf(() -> end.accept(growable)));
+            failure = CudaFailureException.first(failure, CudaFailureException.of(() -> end.accept(growable)));
         }
         if (leased != null) {
             // All that was out is among those that grow.
             leased.close();
         } else {
             for (final Runnable giveBack : List.copyOf(out.values())) {
-                failure = CudaFailureException.first(failure, failureOf(giveBack));
+                failure = CudaFailureException.first(failure, CudaFailureException.of(giveBack));
             }
         }
         growables.clear();
         out.clear();
         CudaFailureException.check(failure);
-    }
-
-    private static @Nullable CudaFailureException failureOf(final Runnable step) {
-        try {
-            step.run();
-            return null;
-        } catch (final CudaFailureException e) {
-            return e;
-        }
     }
 
     private void checkOpen() {

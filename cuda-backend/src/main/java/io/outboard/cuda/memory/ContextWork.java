@@ -57,11 +57,7 @@ public final class ContextWork implements DeviceWork {
 
     private final long defaultStreamId;
 
-    /**
-     * Makes the events.
-     *
-     * @throws CudaFailureException if CUDA fails
-     */
+    /** Makes the events; {@link CudaFailureException} if that fails. */
     public ContextWork(final CudaContext context) {
         this.context = context;
         captures = context.captures();
@@ -263,11 +259,7 @@ public final class ContextWork implements DeviceWork {
 
     // Contexts
 
-    /**
-     * From now on marks of all work cover another context's, too: it may use this one's memory. Again is no mistake.
-     *
-     * @throws CudaFailureException if CUDA fails; then they don't
-     */
+    /** From now on marks of all work cover another context's, too: it may use this one's memory. Again is no mistake. */
     public void add(final long other) {
         if (covers(other)) {
             return;

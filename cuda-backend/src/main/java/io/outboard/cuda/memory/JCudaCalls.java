@@ -25,11 +25,7 @@ public final class JCudaCalls implements CudaCalls {
     /** Above it CUDA keeps one code, for API failures of releases before 4.1; below it names are found by search. */
     private static final int CODE_LIMIT = 10_000;
 
-    /**
-     * Loads JCuda's native library, if it isn't loaded yet.
-     *
-     * @throws LinkageError if that fails; see {@link NativeLibrary} for the many forms that it takes
-     */
+    /** Loads JCuda's native library; {@link NativeLibrary} has the many forms of {@link LinkageError} that a failure takes. */
     JCudaCalls() {
         JCuda.initialize();
         // Here, too, so that a JCuda with other members is found when the device is opened and not at the first take.

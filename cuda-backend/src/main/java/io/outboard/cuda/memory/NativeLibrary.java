@@ -19,12 +19,7 @@ public final class NativeLibrary {
 
     private NativeLibrary() {}
 
-    /**
-     * Loads, unless it is loaded.
-     *
-     * @return the calls, by JCuda
-     * @throws CudaUnavailableException if JCuda or its native library is missing or doesn't load
-     */
+    /** Loads, unless it is loaded; {@link CudaUnavailableException} if JCuda or its native library is missing or doesn't load. */
     public static CudaCalls load() {
         try {
             return new JCudaCalls();
@@ -33,12 +28,7 @@ public final class NativeLibrary {
         }
     }
 
-    /**
-     * Loads the driver's part as well, which needs a driver: without one its class would stay broken.
-     *
-     * @return the calls, by JCuda
-     * @throws CudaUnavailableException if JCuda or its native library is missing or doesn't load, or there is no device
-     */
+    /** As {@link #load}, with the driver's part, which needs a device: without one its class would stay broken. */
     public static CudaCalls loadDriver() {
         final CudaCalls calls = load();
         deviceCount(calls);
@@ -50,13 +40,7 @@ public final class NativeLibrary {
         }
     }
 
-    /**
-     * Counts the devices.
-     *
-     * @param calls CUDA
-     * @return their number, 1 or more
-     * @throws CudaUnavailableException if there is none, or CUDA doesn't start
-     */
+    /** 1 or more; {@link CudaUnavailableException} if there is none, or CUDA doesn't start. */
     public static int deviceCount(final CudaCalls calls) {
         final int[] count = new int[1];
         final int code = calls.deviceCount(count);
