@@ -246,7 +246,7 @@ final class DeviceMarks {
     /** Waits for all work that was submitted by now, unless a stream is being captured. */
     void await() {
         long mark = work.mark();
-        while (mark == DeviceWork.NO_MARK_LEFT) {
+        while (mark == DeviceWork.NO_MARK_LEFT && !work.isCapturing()) {
             // One comes back when the work before it has finished.
             ask(progress.closed());
             LockSupport.parkNanos(this, PAUSE_NS);

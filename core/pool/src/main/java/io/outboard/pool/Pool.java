@@ -445,7 +445,8 @@ public final class Pool implements AutoCloseable {
      * @return true if it does; of a region whose memory moves, also where its memory has moved away
      */
     public boolean contains(final long address) {
-        return arenas.segmentAt(address) != null;
+        final Segment guess = arenas.home().current();
+        return (guess != null && guess.holds(address)) || arenas.segmentAt(address) != null;
     }
 
     // Giving back

@@ -46,6 +46,8 @@ public final class ContextWork implements DeviceWork {
     /** Bit i: mark i isn't in use. */
     private final AtomicLong unused = new AtomicLong(~0L);
 
+    private volatile boolean isClosed;
+
     /** This context, and then the others. Replaced under the monitor, never changed. */
     private volatile ContextMarks[] contexts;
 
@@ -90,7 +92,10 @@ public final class ContextWork implements DeviceWork {
 
     private long mark(final long kind, final long stream) {
         final int mark = claim(kind);
-        if (mark == NONE_UNUSED || !captures.enter()) {
+        if (mark == NONE_UNUSED) {
+            return isClosed ? NO_MARK : NO_MARK_LEFT;
+        }
+        if (!captures.enter()) {
             release(mark);
             return NO_MARK;
         }
@@ -243,12 +248,11 @@ public final class ContextWork implements DeviceWork {
     /** Waits for all work so far, unless a stream is captured. */
     public void awaitAll() {
         long mark = mark();
-        while (mark == NO_MARK && !isCapturing()) {
-            // All are in use.
+        while (mark == NO_MARK_LEFT && !isCapturing()) {
             LockSupport.parkNanos(this, FIRST_PAUSE_NANOS);
             mark = mark();
         }
-        if (mark != NO_MARK) {
+        if (mark >= 0) {
             try {
                 await(mark);
             } finally {
@@ -310,6 +314,7 @@ public final class ContextWork implements DeviceWork {
     /** Destroys the events, so that nothing can be marked from then on; not while a mark is in use. */
     public synchronized void close() {
         if (unused.compareAndSet(~0L, 0)) {
+            isClosed = true;
             for (final ContextMarks each : contexts) {
                 each.destroyEvents();
             }

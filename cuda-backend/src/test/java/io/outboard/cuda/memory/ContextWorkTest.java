@@ -108,10 +108,10 @@ class ContextWorkTest {
     void shouldHaveNoMarkLeftWhenAllAreInUse() {
         final long first = work.mark();
         for (int i = 1; i < MARKS; i++) {
-            assertNotEquals(DeviceWork.NO_MARK, work.mark());
+            assertNotEquals(DeviceWork.NO_MARK_LEFT, work.mark());
         }
-        assertEquals(DeviceWork.NO_MARK, work.mark());
-        assertNotEquals(DeviceWork.NO_MARK, work.mark(0), "those of streams are apart");
+        assertEquals(DeviceWork.NO_MARK_LEFT, work.mark());
+        assertNotEquals(DeviceWork.NO_MARK_LEFT, work.mark(0), "those of streams are apart");
 
         work.release(first);
 
