@@ -5,19 +5,38 @@ import io.outboard.core.ByteSize;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.events.PoolEvents;
-import io.outboard.pool.internal.events.StatisticsEvent;
 import io.outboard.pool.internal.growth.Growth;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
 import org.jspecify.annotations.Nullable;
 
 /** What a pool tells about itself: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
 final class Diagnosis {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
+
+    /** Java Flight Recorder is told of them again and again. Weak: a pool that is lost without having been closed goes. */
+    private static final Set<Diagnosis> SHOWN =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+    static {
+        // To register a periodic event would start the recorder's machinery, though nobody has recorded yet in this
+        // process.
+        FlightRecorder.addListener(new FlightRecorderListener() {
+            @Override
+            public void recorderInitialized(final FlightRecorder recorder) {
+                FlightRecorder.addPeriodicEvent(PoolEvents.StatisticsEvent.class, Diagnosis::recordAll);
+            }
+        });
+    }
 
     private final @Nullable String name;
     private final String label;
@@ -45,7 +64,7 @@ final class Diagnosis {
         label = builder.label();
         policy = builder.policy;
         strategy = builder.strategy;
-        limitBytes = builder.shownLimitBytes();
+        limitBytes = builder.limitBytes == PoolBuilder.NO_LIMIT ? PoolStatistics.NO_LIMIT : builder.limitBytes;
         this.arenas = arenas;
         this.growth = growth;
         this.marks = marks;
@@ -77,9 +96,38 @@ final class Diagnosis {
         failures.increment();
     }
 
-    /** Tells Java Flight Recorder the numbers, if it records them. */
-    void record() {
-        final StatisticsEvent event = events.statistics();
+    /** As options name it. */
+    String policyName() {
+        return policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    String strategy() {
+        return strategy;
+    }
+
+    // To Java Flight Recorder
+
+    void show() {
+        SHOWN.add(this);
+    }
+
+    /** Idempotent. */
+    void hide() {
+        SHOWN.remove(this);
+    }
+
+    /** For tests. */
+    boolean isShown() {
+        return SHOWN.contains(this);
+    }
+
+    private static void recordAll() {
+        // A copy, since pools may come and go meanwhile.
+        List.copyOf(SHOWN).forEach(Diagnosis::record);
+    }
+
+    private void record() {
+        final PoolEvents.StatisticsEvent event = events.statistics();
         if (event != null && !arenas.isClosed()) {
             final PoolStatistics now = statistics();
             event.policy = policyName();
@@ -102,14 +150,7 @@ final class Diagnosis {
         }
     }
 
-    /** As options name it. */
-    String policyName() {
-        return policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    String strategy() {
-        return strategy;
-    }
+    // While the pool stands still
 
     /** See {@link Pool#largestFreeBlockBytes}. */
     long largestFreeBlockBytes() {
@@ -121,20 +162,6 @@ final class Diagnosis {
         }
     }
 
-    /** See {@link Pool#largestHolders}. */
-    List<Holder> largestHolders() {
-        return copy().holders(tracker);
-    }
-
-    /** See {@link Pool#dump}. */
-    void dump(final Path path) throws IOException {
-        copy().write(path, name, tracker);
-    }
-
-    private PoolDump copy() {
-        return new PoolDump(this, arenas, growth);
-    }
-
     /** See {@link Pool#forEachBlock}. */
     void forEachBlock(final BlockVisitor visitor) {
         arenas.whole.lock();
@@ -143,6 +170,16 @@ final class Diagnosis {
         } finally {
             arenas.whole.unlock();
         }
+    }
+
+    /** See {@link Pool#largestHolders}. */
+    List<Holder> largestHolders() {
+        return new PoolDump(this, arenas, growth, tracker).holders();
+    }
+
+    /** See {@link Pool#dump}. */
+    void dump(final Path path) throws IOException {
+        new PoolDump(this, arenas, growth, tracker).write(path, name);
     }
 
     /** What is still in use, when the pool is closed. */

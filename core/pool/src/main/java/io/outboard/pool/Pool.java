@@ -681,7 +681,7 @@ public final class Pool implements AutoCloseable {
             PoolManagement.register(this, name, dumpFolder);
         }
         try {
-            PeriodicStatistics.add(diagnosis);
+            diagnosis.show();
             idle.start(this);
         } catch (final RuntimeException | Error e) {
             // No thread, say: the caller gets no pool that it could close, and the name is free again.
@@ -692,7 +692,7 @@ public final class Pool implements AutoCloseable {
 
     /** The opposite, but for what is observed by who has the pool. Idempotent. */
     private void hide() {
-        PeriodicStatistics.remove(diagnosis);
+        diagnosis.hide();
         final String registered = name;
         if (registered != null && hidden.compareAndSet(false, true)) {
             PoolManagement.unregister(registered);

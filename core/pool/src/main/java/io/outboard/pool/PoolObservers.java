@@ -43,7 +43,11 @@ final class PoolObservers {
         final PoolEvents.AllocationEvent event = PoolEvents.wantsAllocations() ? events.beginAllocation() : null;
         final long address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
         if (event != null) {
-            event.commit(address, sizeBytes, alignmentBytes, stream);
+            event.address = address;
+            event.requestedBytes = sizeBytes;
+            event.alignmentBytes = alignmentBytes;
+            event.stream = stream;
+            event.commit();
         }
         final Recorder to = recorder;
         if (to != null) {
@@ -55,15 +59,16 @@ final class PoolObservers {
     /** Has a block freed, and tells: with the time before, since another thread may have its address at once. */
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
-        final long nanos = to == null ? 0 : System.nanoTime();
-        final Arena wanting;
-        if (PoolEvents.wantsFrees()) {
-            final PoolEvents.FreeEvent event = events.beginFree();
-            final long sizeBytes = pool.sizeOf(address);
-            wanting = pool.freeUnwatched(address, stream);
-            event.commit(address, sizeBytes, stream);
-        } else {
-            wanting = pool.freeUnwatched(address, stream);
+        final long nanos = System.nanoTime();
+        final PoolEvents.FreeEvent event = PoolEvents.wantsFrees() ? events.beginFree() : null;
+        if (event != null) {
+            event.address = address;
+            event.sizeBytes = pool.sizeOf(address);
+            event.stream = stream;
+        }
+        final Arena wanting = pool.freeUnwatched(address, stream);
+        if (event != null) {
+            event.commit();
         }
         if (to != null) {
             to.freed(nanos, address, stream);
