@@ -40,8 +40,11 @@ final class Diagnosis {
 
     private final @Nullable String name;
     private final String label;
-    private final ReusePolicy policy;
-    private final String strategy;
+
+    /** As options name it. */
+    final String policy;
+
+    final String strategy;
     private final long limitBytes;
     private final Arenas arenas;
     private final Growth growth;
@@ -49,7 +52,7 @@ final class Diagnosis {
     private final PoolEvents events;
     private final @Nullable LeakTracker tracker;
 
-    /** Requests that found nothing. */
+    /** Requests that ended with an exception, since there was nothing for them. */
     private final LongAdder failures = new LongAdder();
 
     Diagnosis(
@@ -62,7 +65,7 @@ final class Diagnosis {
         this.events = events;
         name = builder.name;
         label = builder.label();
-        policy = builder.policy;
+        policy = builder.policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
         strategy = builder.strategy;
         limitBytes = builder.limitBytes == PoolBuilder.NO_LIMIT ? PoolStatistics.NO_LIMIT : builder.limitBytes;
         this.arenas = arenas;
@@ -71,7 +74,6 @@ final class Diagnosis {
         this.tracker = tracker;
     }
 
-    /** See {@link Pool#statistics}. */
     PoolStatistics statistics() {
         arenas.settle();
         final ArenaTotals totals = arenas.totals;
@@ -91,18 +93,8 @@ final class Diagnosis {
                 tracker == null ? 0 : tracker.leaks());
     }
 
-    /** A request ends with an exception, since there is nothing for it. */
     void requestFailed() {
         failures.increment();
-    }
-
-    /** As options name it. */
-    String policyName() {
-        return policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    String strategy() {
-        return strategy;
     }
 
     // To Java Flight Recorder
@@ -130,7 +122,7 @@ final class Diagnosis {
         final PoolEvents.StatisticsEvent event = events.statistics();
         if (event != null && !arenas.isClosed()) {
             final PoolStatistics now = statistics();
-            event.policy = policyName();
+            event.policy = policy;
             event.strategy = strategy;
             event.regions = now.regions();
             event.heldBytes = now.heldBytes();
@@ -152,7 +144,6 @@ final class Diagnosis {
 
     // While the pool stands still
 
-    /** See {@link Pool#largestFreeBlockBytes}. */
     long largestFreeBlockBytes() {
         arenas.whole.lock();
         try {
@@ -162,7 +153,6 @@ final class Diagnosis {
         }
     }
 
-    /** See {@link Pool#forEachBlock}. */
     void forEachBlock(final BlockVisitor visitor) {
         arenas.whole.lock();
         try {
@@ -172,12 +162,10 @@ final class Diagnosis {
         }
     }
 
-    /** See {@link Pool#largestHolders}. */
     List<Holder> largestHolders() {
         return new PoolDump(this, arenas, growth, tracker).holders();
     }
 
-    /** See {@link Pool#dump}. */
     void dump(final Path path) throws IOException {
         new PoolDump(this, arenas, growth, tracker).write(path, name);
     }
@@ -197,7 +185,7 @@ final class Diagnosis {
     /** What {@link Pool#toString} says. */
     @Override
     public String toString() {
-        return label + " [" + policyName() + ", " + strategy + ", "
+        return label + " [" + policy + ", " + strategy + ", "
                 + (arenas.isClosed() ? "closed" : statistics().toString()) + "]";
     }
 }

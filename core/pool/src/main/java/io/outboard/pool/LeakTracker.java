@@ -78,30 +78,6 @@ final class LeakTracker {
         return leaks.sum();
     }
 
-    /** On the cleaner's thread, which would swallow what is thrown. */
-    private void lost(final Entry entry) {
-        entry.forget();
-        if (pool.isClosed()) {
-            // It went with its region, and close said so.
-            return;
-        }
-        leaks.increment();
-        String fate = "it stays in use";
-        Level severity = Level.WARNING;
-        if (reclaim) {
-            try {
-                pool.freeIfOpen(entry.address, Pool.ALL_STREAMS);
-                fate = "it is freed now";
-            } catch (final RuntimeException | OutOfMemoryError e) {
-                fate = "freeing it failed: " + e;
-                severity = Level.ERROR;
-            }
-        }
-        final String message = label + ": a buffer was collected without having been closed, "
-                + new Holder(entry.address, entry.sizeBytes) + "; " + fate;
-        LOGGER.log(severity, message, entry.site == null ? null : entry.site.ofCaller());
-    }
-
     /** What is known of a buffer without referring to it, or else it would never be collected. */
     final class Entry implements Runnable {
 
@@ -137,11 +113,32 @@ final class LeakTracker {
             }
         }
 
+        /** The buffer is lost, unless it was closed. On the cleaner's thread, which would swallow what is thrown. */
         @Override
         public void run() {
-            if (!ended) {
-                lost(this);
+            if (ended) {
+                return;
             }
+            forget();
+            if (pool.isClosed()) {
+                // It went with its region, and close said so.
+                return;
+            }
+            leaks.increment();
+            String fate = "it stays in use";
+            Level severity = Level.WARNING;
+            if (reclaim) {
+                try {
+                    pool.freeIfOpen(address, Pool.ALL_STREAMS);
+                    fate = "it is freed now";
+                } catch (final RuntimeException | OutOfMemoryError e) {
+                    fate = "freeing it failed: " + e;
+                    severity = Level.ERROR;
+                }
+            }
+            final String message = label + ": a buffer was collected without having been closed, "
+                    + new Holder(address, sizeBytes) + "; " + fate;
+            LOGGER.log(severity, message, site == null ? null : site.ofCaller());
         }
     }
 

@@ -17,9 +17,7 @@ import java.util.stream.Stream;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A pool's state at one moment: copied under its lock, 24 bytes a block, then written without it. Confined to one thread.
- */
+/** A pool's state at one moment: copied under its lock, 24 bytes a block, then written without it. Confined to one thread. */
 final class PoolDump {
 
     /** What a copied block has in {@link #blocks}: address, size, state. */

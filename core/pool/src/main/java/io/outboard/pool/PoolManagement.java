@@ -122,12 +122,12 @@ final class PoolManagement implements PoolMXBean {
 
     @Override
     public String getPolicy() {
-        return pool.diagnosis.policyName();
+        return pool.diagnosis.policy;
     }
 
     @Override
     public String getStrategy() {
-        return pool.diagnosis.strategy();
+        return pool.diagnosis.strategy;
     }
 
     @Override

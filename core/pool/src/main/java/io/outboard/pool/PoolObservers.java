@@ -51,7 +51,7 @@ final class PoolObservers {
         }
         final Recorder to = recorder;
         if (to != null) {
-            to.allocated(address, sizeBytes, alignmentBytes, stream);
+            to.add(System.nanoTime(), Recorder.ALLOCATED, address, sizeBytes, alignmentBytes, stream);
         }
         return address;
     }
@@ -71,7 +71,7 @@ final class PoolObservers {
             event.commit();
         }
         if (to != null) {
-            to.freed(nanos, address, stream);
+            to.add(nanos, Recorder.FREED, address, 0, 1, stream);
         }
         pool.askFor(wanting);
     }
@@ -79,7 +79,7 @@ final class PoolObservers {
     void resized(final long address, final long newSizeBytes) {
         final Recorder to = recorder;
         if (to != null) {
-            to.resized(address, newSizeBytes);
+            to.add(System.nanoTime(), Recorder.RESIZED, address, newSizeBytes, 1, Pool.ALL_STREAMS);
         }
     }
 

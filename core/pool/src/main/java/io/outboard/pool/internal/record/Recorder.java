@@ -159,22 +159,10 @@ public final class Recorder implements Closeable {
         return packed & MOST_BYTES;
     }
 
-    // What happens
+    // Recording
 
-    public void allocated(final long address, final long sizeBytes, final long alignmentBytes, final long stream) {
-        add(System.nanoTime(), ALLOCATED, address, sizeBytes, alignmentBytes, stream);
-    }
-
-    /** At the time before the pool did it. */
-    public void freed(final long nanos, final long address, final long stream) {
-        add(nanos, FREED, address, 0, 1, stream);
-    }
-
-    public void resized(final long address, final long sizeBytes) {
-        add(System.nanoTime(), RESIZED, address, sizeBytes, 1, -1);
-    }
-
-    private void add(
+    /** Writes down what has just happened; of a free, the time is that before it. */
+    public void add(
             final long nanos,
             final int kind,
             final long address,
