@@ -7,8 +7,8 @@ import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it; over CUDA, {@code CudaPool.buffer}
- * makes one that has a pointer, too.
+ * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it; over CUDA,
+ * {@code CudaPool.buffer} makes one that has a pointer, too.
  *
  * <p>A buffer that is collected without having been closed is a leak. At a {@link LeakLevel} other than {@code OFF} the
  * pool reports it as a warning to the logger {@code io.outboard.core}, with the stack of its allocation where that is
@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safety: safe for any number of threads; as ever, one that uses the address while another closes the buffer is
  * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 48 bytes; {@link
- * LeakLevel} says what looking for leaks costs. When memory runs out, {@link Pool#buffer}
- * throws {@link DeviceOutOfMemoryException}.
+ * LeakLevel} says what looking for leaks costs. When memory runs out, {@link Pool#buffer} throws {@link
+ * DeviceOutOfMemoryException}.
  */
 public final class DeviceBuffer implements AutoCloseable {
 
@@ -63,9 +63,8 @@ public final class DeviceBuffer implements AutoCloseable {
     }
 
     /**
-     * Where it is.
+     * {@return absolute device address of its first byte, a multiple of the granule}
      *
-     * @return absolute device address of its first byte, a multiple of the granule
      * @throws IllegalStateException if the buffer is closed
      */
     public long address() {
@@ -74,9 +73,8 @@ public final class DeviceBuffer implements AutoCloseable {
     }
 
     /**
-     * How large it is.
+     * {@return its size in bytes, as asked for; its block may be larger}
      *
-     * @return bytes, as asked for; its block may be larger
      * @throws IllegalStateException if the buffer is closed
      */
     public long sizeBytes() {
@@ -85,9 +83,9 @@ public final class DeviceBuffer implements AutoCloseable {
     }
 
     /**
-     * Gives the block back, as {@link Pool#free} does, or as {@link Pool#freeAsync} if it came from {@link Pool#bufferAsync}, with whatever that throws; the buffer is closed all the same.
-     * Idempotent, from several threads at a time too: the block is freed once. Does nothing if the pool is closed, since the
-     * block went with it.
+     * Gives the block back, as {@link Pool#free} does, or as {@link Pool#freeAsync} if it came from {@link Pool#bufferAsync},
+     * with whatever that throws; the buffer is closed all the same. Idempotent, from several threads at a time too: the block
+     * is freed once. Does nothing if the pool is closed, since the block went with it.
      */
     @Override
     public void close() {
@@ -113,11 +111,7 @@ public final class DeviceBuffer implements AutoCloseable {
         }
     }
 
-    /**
-     * The buffer as a person reads it, closed or not.
-     *
-     * @return for example {@code [0x10000000000, 4KiB]}, with {@code , closed} if it is
-     */
+    /** {@return for example {@code [0x10000000000, 4KiB]}, with {@code , closed} if it is} */
     @Override
     public String toString() {
         final String open = new Holder(address, sizeBytes).toString();

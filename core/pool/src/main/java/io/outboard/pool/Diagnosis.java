@@ -5,13 +5,17 @@ import io.outboard.core.ByteSize;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.events.PoolEvents;
-import io.outboard.pool.internal.events.StatisticsEvent;
 import io.outboard.pool.internal.growth.Growth;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
 import org.jspecify.annotations.Nullable;
 
 /** What a pool tells about itself: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
@@ -19,10 +23,28 @@ final class Diagnosis {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
+    /** Java Flight Recorder is told of them again and again. Weak: a pool that is lost without having been closed goes. */
+    private static final Set<Diagnosis> SHOWN =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+    static {
+        // To register a periodic event would start the recorder's machinery, though nobody has recorded yet in this
+        // process.
+        FlightRecorder.addListener(new FlightRecorderListener() {
+            @Override
+            public void recorderInitialized(final FlightRecorder recorder) {
+                FlightRecorder.addPeriodicEvent(PoolEvents.StatisticsEvent.class, Diagnosis::recordAll);
+            }
+        });
+    }
+
     private final @Nullable String name;
     private final String label;
-    private final ReusePolicy policy;
-    private final String strategy;
+
+    /** As options name it. */
+    final String policy;
+
+    final String strategy;
     private final long limitBytes;
     private final Arenas arenas;
     private final Growth growth;
@@ -30,7 +52,7 @@ final class Diagnosis {
     private final PoolEvents events;
     private final @Nullable LeakTracker tracker;
 
-    /** Requests that found nothing. */
+    /** Requests that ended with an exception, since there was nothing for them. */
     private final LongAdder failures = new LongAdder();
 
     Diagnosis(
@@ -43,16 +65,15 @@ final class Diagnosis {
         this.events = events;
         name = builder.name;
         label = builder.label();
-        policy = builder.policy;
+        policy = builder.policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
         strategy = builder.strategy;
-        limitBytes = builder.shownLimitBytes();
+        limitBytes = builder.limitBytes == PoolBuilder.NO_LIMIT ? PoolStatistics.NO_LIMIT : builder.limitBytes;
         this.arenas = arenas;
         this.growth = growth;
         this.marks = marks;
         this.tracker = tracker;
     }
 
-    /** See {@link Pool#statistics}. */
     PoolStatistics statistics() {
         arenas.settle();
         final ArenaTotals totals = arenas.totals;
@@ -72,17 +93,36 @@ final class Diagnosis {
                 tracker == null ? 0 : tracker.leaks());
     }
 
-    /** A request ends with an exception, since there is nothing for it. */
     void requestFailed() {
         failures.increment();
     }
 
-    /** Tells Java Flight Recorder the numbers, if it records them. */
-    void record() {
-        final StatisticsEvent event = events.statistics();
+    // To Java Flight Recorder
+
+    void show() {
+        SHOWN.add(this);
+    }
+
+    /** Idempotent. */
+    void hide() {
+        SHOWN.remove(this);
+    }
+
+    /** For tests. */
+    boolean isShown() {
+        return SHOWN.contains(this);
+    }
+
+    private static void recordAll() {
+        // A copy, since pools may come and go meanwhile.
+        List.copyOf(SHOWN).forEach(Diagnosis::record);
+    }
+
+    private void record() {
+        final PoolEvents.StatisticsEvent event = events.statistics();
         if (event != null && !arenas.isClosed()) {
             final PoolStatistics now = statistics();
-            event.policy = policyName();
+            event.policy = policy;
             event.strategy = strategy;
             event.regions = now.regions();
             event.heldBytes = now.heldBytes();
@@ -102,16 +142,8 @@ final class Diagnosis {
         }
     }
 
-    /** As options name it. */
-    String policyName() {
-        return policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
+    // While the pool stands still
 
-    String strategy() {
-        return strategy;
-    }
-
-    /** See {@link Pool#largestFreeBlockBytes}. */
     long largestFreeBlockBytes() {
         arenas.whole.lock();
         try {
@@ -121,21 +153,6 @@ final class Diagnosis {
         }
     }
 
-    /** See {@link Pool#largestHolders}. */
-    List<Holder> largestHolders() {
-        return copy().holders(tracker);
-    }
-
-    /** See {@link Pool#dump}. */
-    void dump(final Path path) throws IOException {
-        copy().write(path, name, tracker);
-    }
-
-    private PoolDump copy() {
-        return new PoolDump(this, arenas, growth);
-    }
-
-    /** See {@link Pool#forEachBlock}. */
     void forEachBlock(final BlockVisitor visitor) {
         arenas.whole.lock();
         try {
@@ -143,6 +160,14 @@ final class Diagnosis {
         } finally {
             arenas.whole.unlock();
         }
+    }
+
+    List<Holder> largestHolders() {
+        return new PoolDump(this, arenas, growth, tracker).holders();
+    }
+
+    void dump(final Path path) throws IOException {
+        new PoolDump(this, arenas, growth, tracker).write(path, name);
     }
 
     /** What is still in use, when the pool is closed. */
@@ -160,7 +185,7 @@ final class Diagnosis {
     /** What {@link Pool#toString} says. */
     @Override
     public String toString() {
-        return label + " [" + policyName() + ", " + strategy + ", "
+        return label + " [" + policy + ", " + strategy + ", "
                 + (arenas.isClosed() ? "closed" : statistics().toString()) + "]";
     }
 }

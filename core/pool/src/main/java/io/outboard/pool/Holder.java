@@ -23,11 +23,7 @@ public record Holder(long address, long sizeBytes, @Nullable String site) {
         this(address, sizeBytes, null);
     }
 
-    /**
-     * The block as a person reads it.
-     *
-     * @return for example {@code [0x10000000000, 4KiB]}, with {@code , allocated at} and the site if it is known
-     */
+    /** {@return for example {@code [0x10000000000, 4KiB]}, with {@code , allocated at} and the site if it is known} */
     @Override
     public String toString() {
         return "[0x" + Long.toHexString(address) + ", " + ByteSize.exact(sizeBytes)

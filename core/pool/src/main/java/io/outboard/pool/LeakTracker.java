@@ -3,6 +3,7 @@ package io.outboard.pool;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Cleaner.Cleanable;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
@@ -18,6 +19,9 @@ final class LeakTracker {
 
     /** At {@link LeakLevel#SAMPLED}, the stack is taken of one buffer in so many. */
     private static final int SAMPLE = 64;
+
+    /** What begins the names of this project's packages, those of the agent and the facades among them. */
+    private static final String OWN = "io.outboard.";
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
@@ -48,7 +52,7 @@ final class LeakTracker {
         final boolean sampled =
                 level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
         final AllocationSite site = sampled ? new AllocationSite() : null;
-        final Entry entry = new Entry(this, address, sizeBytes, site);
+        final Entry entry = new Entry(address, sizeBytes, site);
         try {
             if (site != null) {
                 sites.put(address, site);
@@ -56,7 +60,7 @@ final class LeakTracker {
             entry.cleanable = cleaner.register(buffer, entry);
         } catch (final OutOfMemoryError e) {
             // The block is freed now, and its next owner isn't this one.
-            forget(address, site);
+            entry.forget();
             throw e;
         }
         return entry;
@@ -74,44 +78,9 @@ final class LeakTracker {
         return leaks.sum();
     }
 
-    private void forget(final long address, final @Nullable AllocationSite site) {
-        if (site != null) {
-            sites.remove(address, site);
-        }
-    }
-
-    /** On the cleaner's thread, which would swallow what is thrown. */
-    private void lost(final Entry entry) {
-        forget(entry.address, entry.site);
-        if (pool.isClosed()) {
-            // It went with its region, and close said so.
-            return;
-        }
-        leaks.increment();
-        String fate = "it stays in use";
-        Level severity = Level.WARNING;
-        if (reclaim) {
-            try {
-                pool.freeIfOpen(entry.address, Pool.ALL_STREAMS);
-                fate = "it is freed now";
-            } catch (final RuntimeException | OutOfMemoryError e) {
-                fate = "freeing it failed: " + e;
-                severity = Level.ERROR;
-            }
-        }
-        final String message = label + ": a buffer was collected without having been closed, "
-                + new Holder(entry.address, entry.sizeBytes) + "; " + fate;
-        if (entry.site == null) {
-            LOGGER.log(severity, message);
-        } else {
-            LOGGER.log(severity, message, entry.site.ofCaller());
-        }
-    }
-
     /** What is known of a buffer without referring to it, or else it would never be collected. */
-    static final class Entry implements Runnable {
+    final class Entry implements Runnable {
 
-        private final LeakTracker tracker;
         private final long address;
         private final long sizeBytes;
         private final @Nullable AllocationSite site;
@@ -123,12 +92,7 @@ final class LeakTracker {
          */
         private boolean ended;
 
-        private Entry(
-                final LeakTracker tracker,
-                final long address,
-                final long sizeBytes,
-                final @Nullable AllocationSite site) {
-            this.tracker = tracker;
+        private Entry(final long address, final long sizeBytes, final @Nullable AllocationSite site) {
             this.address = address;
             this.sizeBytes = sizeBytes;
             this.site = site;
@@ -137,17 +101,74 @@ final class LeakTracker {
         /** The buffer is closed: it can't be lost any more. Before its block is freed; once, while it can be reached. */
         void end() {
             ended = true;
-            tracker.forget(address, site);
+            forget();
             if (cleanable != null) {
                 cleanable.clean();
             }
         }
 
+        private void forget() {
+            if (site != null) {
+                sites.remove(address, site);
+            }
+        }
+
+        /** The buffer is lost, unless it was closed. On the cleaner's thread, which would swallow what is thrown. */
         @Override
         public void run() {
-            if (!ended) {
-                tracker.lost(this);
+            if (ended) {
+                return;
             }
+            forget();
+            if (pool.isClosed()) {
+                // It went with its region, and close said so.
+                return;
+            }
+            leaks.increment();
+            String fate = "it stays in use";
+            Level severity = Level.WARNING;
+            if (reclaim) {
+                try {
+                    pool.freeIfOpen(address, Pool.ALL_STREAMS);
+                    fate = "it is freed now";
+                } catch (final RuntimeException | OutOfMemoryError e) {
+                    fate = "freeing it failed: " + e;
+                    severity = Level.ERROR;
+                }
+            }
+            final String message = label + ": a buffer was collected without having been closed, "
+                    + new Holder(address, sizeBytes) + "; " + fate;
+            LOGGER.log(severity, message, site == null ? null : site.ofCaller());
+        }
+    }
+
+    /** Where a buffer was allocated: a stack, taken without decoding it, which most are never asked for. Never thrown. */
+    private static final class AllocationSite extends Throwable {
+
+        private static final long serialVersionUID = 1L;
+
+        AllocationSite() {
+            super("allocated here");
+        }
+
+        /** Cuts what this project did off the top of the stack, unless it did all. */
+        AllocationSite ofCaller() {
+            final StackTraceElement[] stack = getStackTrace();
+            int first = 0;
+            while (first < stack.length && stack[first].getClassName().startsWith(OWN)) {
+                first++;
+            }
+            if (first < stack.length) {
+                setStackTrace(Arrays.copyOfRange(stack, first, stack.length));
+            }
+            return this;
+        }
+
+        /** The program's call, as a stack trace shows it; null if there is none. */
+        @Nullable
+        String caller() {
+            final StackTraceElement[] stack = ofCaller().getStackTrace();
+            return stack.length == 0 ? null : stack[0].toString();
         }
     }
 }

@@ -602,8 +602,8 @@ public final class Pool implements AutoCloseable {
     /**
      * Writes every allocation, free and change of a size to a file from now on, with time, thread, stream and size, until what this
      * returns is closed, the pool is, or the Java virtual machine ends: {@code ./outboard replay}, {@code advise} and {@code plan} read
-     * it. What fails isn't in it, and nothing else is left out; where the disk is slow, the program waits for it. Some 50 to 150 ns and 32 bytes of the file for each of them; 0.5
-     * to 4 MiB of host memory. Blocks that are in use already aren't in it.
+     * it. What fails isn't in it, and nothing else is left out; where the disk is slow, the program waits for it. Some 50 to 150 ns and 32 bytes of the file for each of them; 0.25
+     * to 2 MiB of host memory. Blocks that are in use already aren't in it.
      *
      * @param path the file; replaced if it exists
      * @return what ends the recording. To close it throws an {@link IOException} if not all could be written, which doesn't hinder the pool
@@ -682,7 +682,7 @@ public final class Pool implements AutoCloseable {
             PoolManagement.register(this, name, dumpFolder);
         }
         try {
-            PeriodicStatistics.add(diagnosis);
+            diagnosis.show();
             idle.start(this);
         } catch (final RuntimeException | Error e) {
             // No thread, say: the caller gets no pool that it could close, and the name is free again.
@@ -693,7 +693,7 @@ public final class Pool implements AutoCloseable {
 
     /** The opposite, but for what is observed by who has the pool. Idempotent. */
     private void hide() {
-        PeriodicStatistics.remove(diagnosis);
+        diagnosis.hide();
         final String registered = name;
         if (registered != null && hidden.compareAndSet(false, true)) {
             PoolManagement.unregister(registered);

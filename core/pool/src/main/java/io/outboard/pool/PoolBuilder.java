@@ -13,13 +13,13 @@ public final class PoolBuilder {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
+    /** Nothing is larger. */
+    static final long NO_LIMIT = 1L << 62;
+
     private static final AtomicBoolean HAS_TOLD_OF_TRACKED = new AtomicBoolean();
 
     /** What the tables of one region can hold at all. */
     private static final int MOST_BLOCKS = 1 << 26;
-
-    /** Nothing is larger. */
-    private static final long NO_LIMIT = 1L << 62;
 
     private static final Duration LEAST_KEPT = Duration.ofMillis(1);
     private static final Duration MOST_KEPT = Duration.ofDays(1000);
@@ -76,7 +76,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * When freed blocks may be handed out again.
+     * As {@link #reuse(ReusePolicy)}, by what another than the source says of the device's work.
      *
      * @param newPolicy the policy
      * @param newWork tells it what the device has finished; {@link DeviceWork#NONE} for {@link ReusePolicy#IMMEDIATE}
@@ -92,7 +92,8 @@ public final class PoolBuilder {
      * The algorithm that divides regions, with granules of 256 bytes and tables that hold 229,000 blocks of a region and
      * grow beyond.
      *
-     * @param newStrategy name of a strategy, such as {@code tlsf}, or {@code planned:FILE} for one that follows a plan, see {@link Pool#step}
+     * @param newStrategy name of a strategy, such as {@code tlsf}, or {@code planned:FILE} for one that follows a plan, see
+     *     {@link Pool#step}
      * @return this builder
      */
     public PoolBuilder strategy(final String newStrategy) {
@@ -101,9 +102,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * The algorithm that divides regions.
+     * As {@link #strategy(String)}, with other granules and tables.
      *
-     * @param newStrategy name of a strategy, such as {@code tlsf}
+     * @param newStrategy name of a strategy
      * @param newOptions granule and table sizes, for each region
      * @return this builder
      */
@@ -114,38 +115,36 @@ public final class PoolBuilder {
     }
 
     /**
-     * Size of the first region, which is taken when memory is first asked for; and the least that a region grows by in
-     * place.
+     * Size of the first region, which is taken when memory is first asked for, and the least that one grows by in place.
      *
      * @param bytes {@code 0 < bytes <= 2^62}; rounded up to 2 MiB where the limit allows
      * @return this builder
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder firstRegionBytes(final long bytes) {
-        firstRegionBytes = checkBytes("firstRegionBytes", bytes);
+        firstRegionBytes = checkBytes("firstRegionBytes", bytes, 1);
         return this;
     }
 
     /**
-     * Most that the pool may hold; of a region that grows in place, what is committed counts. By default there is no such limit but the
-     * device's.
+     * Most that the pool may hold; of a region that grows in place, what is committed counts. By default there is no limit
+     * but the device's.
      *
      * @param bytes {@code 0 < bytes <= 2^62}, which is no limit
      * @return this builder
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder limitBytes(final long bytes) {
-        limitBytes = checkBytes("limitBytes", bytes);
+        limitBytes = checkBytes("limitBytes", bytes, 1);
         return this;
     }
 
     /**
      * Whether to hold one region that grows and shrinks in place, where the memory source offers that: addresses for the
-     * whole device, and memory behind what blocks need. On by default. Off, or where the source doesn't, growth is by whole
-     * regions. Turn it off if blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses
-     * for such memory.
+     * whole device, and memory behind what blocks need. Off, or where the source doesn't, growth is by whole regions. Turn it
+     * off if blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses for such memory.
      *
-     * @param newGrowInPlace true to do so
+     * @param newGrowInPlace true to do so, the default
      * @return this builder
      */
     public PoolBuilder growInPlace(final boolean newGrowInPlace) {
@@ -154,11 +153,11 @@ public final class PoolBuilder {
     }
 
     /**
-     * How long memory is kept that no block needs, before it goes back to the source as by {@link Pool#trimTo}; without this call for
-     * ever. Once in that time the pool looks at what was in use or in limbo at most since the last time, keeps an eighth more than
-     * that, and gives the rest back unless that is less than an eighth: so what is needed again and again stays, and what
-     * isn't goes after once to twice the time. Costs a thread, which waits for the device when it gives memory back; threads for
-     * which the pool must grow meanwhile wait as well.
+     * How long memory is kept that no block needs, before it goes back as by {@link Pool#trimTo}; without this call for ever.
+     * Once in that time the pool looks at what was in use or in limbo at most since the last time, keeps an eighth more, and
+     * gives the rest back unless that is less than an eighth: so what is needed again and again stays, and what isn't goes
+     * after once to twice the time. Costs a thread, which waits for the device when it gives memory back; threads for which
+     * the pool must grow meanwhile wait as well.
      *
      * @param newKept from a millisecond to a thousand days
      * @param newKeptBytes what is kept in any case, {@code 0 <= newKeptBytes <= 2^62}
@@ -169,61 +168,55 @@ public final class PoolBuilder {
         if (newKept.compareTo(LEAST_KEPT) < 0 || newKept.compareTo(MOST_KEPT) > 0) {
             throw new IllegalArgumentException("newKept=" + newKept + " must be >= 1 ms and <= 1000 days");
         }
-        if (newKeptBytes < 0 || newKeptBytes > 1L << 62) {
-            throw new IllegalArgumentException("newKeptBytes=" + newKeptBytes + " must be >= 0 and <= 2^62");
-        }
+        keptBytes = checkBytes("newKeptBytes", newKeptBytes, 0);
         kept = newKept;
-        keptBytes = newKeptBytes;
         return this;
     }
 
     /**
-     * What is to be left to others on the device: while that reports less as free, whoever has taken it, free memory of the pool goes
-     * back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. Looked at ten times a second; costs the same thread.
-     * The pool itself goes on taking what it needs.
+     * What is to be left to others on the device: while that reports less as free, whoever has taken it, free memory of the
+     * pool goes back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. Looked at ten times a second;
+     * costs the same thread. The pool itself goes on taking what it needs.
      *
      * @param bytes {@code 0 < bytes <= 2^62}; without this call nothing is left
      * @return this builder
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder leave(final long bytes) {
-        leftBytes = checkBytes("bytes", bytes);
+        leftBytes = checkBytes("bytes", bytes, 1);
         return this;
     }
 
     /**
-     * What the pool may hold beyond what is in use, over all its threads, before it asks the device whether freed blocks can be used
-     * again: less slack is less memory, and more questions, of a microsecond each. Above it the pool asks first, and grows while the
-     * device is busy, see {@link Pool}. By default it is a 128th of what limit and device allow, at least 64 MiB and at most 2 GiB, but never more
-     * than an eighth of what they allow.
+     * What the pool may hold beyond what is in use, over all its threads, before it asks the device whether freed blocks can
+     * be used again: less slack is less memory, and more questions, of a microsecond each. Above it the pool asks first, and
+     * grows while the device is busy, see {@link Pool}. By default it is a 128th of what limit and device allow, at least 64
+     * MiB and at most 2 GiB, but never more than an eighth of what they allow.
      *
      * @param bytes {@code 0 <= bytes <= 2^62}
      * @return this builder
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder slackBytes(final long bytes) {
-        if (bytes < 0 || bytes > 1L << 62) {
-            throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0 and <= 2^62");
-        }
-        slackBytes = bytes;
+        slackBytes = checkBytes("bytes", bytes, 0);
         return this;
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed. By default that is three quarters of the slack.
+     * Most that may be in limbo before the device is asked though memory isn't needed, by default three quarters of the slack.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder limboLimitBytes(final long bytes) {
-        limboLimitBytes = checkBytes("limboLimitBytes", bytes);
+        limboLimitBytes = checkBytes("limboLimitBytes", bytes, 1);
         return this;
     }
 
     /**
-     * What the pool is called: its messages, dumps and JFR events carry the name, and until it is closed it is registered with the
-     * platform's MBean server as {@code io.outboard:type=Pool,name=...}, a {@link PoolMXBean}.
+     * What the pool is called in its messages, dumps and JFR events. Until it is closed it is registered with the platform's
+     * MBean server as {@code io.outboard:type=Pool,name=...}, a {@link PoolMXBean}.
      *
      * @param newName ASCII letters, digits, {@code .}, {@code _} and {@code -}, at least one; such as {@code gpu0}
      * @return this builder
@@ -238,10 +231,11 @@ public final class PoolBuilder {
     }
 
     /**
-     * Lets JMX clients write dumps, into this folder and nowhere else; without it {@link PoolMXBean#dump} refuses. For who has the pool
-     * {@link Pool#dump} needs no such thing.
+     * Lets JMX clients write dumps, into this folder and nowhere else; without it {@link PoolMXBean#dump} refuses. {@link
+     * Pool#dump} needs no such thing.
      *
-     * @param folder where to; it must exist when a dump is written. Whoever may write into it must be trusted not to put links there
+     * @param folder where to; it must exist when a dump is written. Whoever may write into it must be trusted not to put
+     *     links there
      * @return this builder
      */
     public PoolBuilder dumpFolder(final Path folder) {
@@ -250,9 +244,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * What is done to find {@link DeviceBuffer}s that nobody closed; {@link LeakLevel#OFF} is the default.
+     * What is done to find {@link DeviceBuffer}s that nobody closed.
      *
-     * @param newLevel how much
+     * @param newLevel how much; {@link LeakLevel#OFF} is the default
      * @return this builder
      */
     public PoolBuilder leakLevel(final LeakLevel newLevel) {
@@ -275,11 +269,6 @@ public final class PoolBuilder {
     /** What messages call the pool. */
     String label() {
         return name == null ? "unnamed pool" : "pool " + name;
-    }
-
-    /** What statistics say of the limit. */
-    long shownLimitBytes() {
-        return limitBytes == NO_LIMIT ? PoolStatistics.NO_LIMIT : limitBytes;
     }
 
     /** For tests: threads needn't contend first. */
@@ -313,9 +302,10 @@ public final class PoolBuilder {
         return pool;
     }
 
-    private static long checkBytes(final String name, final long bytes) {
-        if (bytes <= 0 || bytes > 1L << 62) {
-            throw new IllegalArgumentException(name + "=" + bytes + " must be > 0 and <= 2^62");
+    private static long checkBytes(final String name, final long bytes, final long leastBytes) {
+        if (bytes < leastBytes || bytes > NO_LIMIT) {
+            throw new IllegalArgumentException(
+                    name + "=" + bytes + " must be " + (leastBytes == 0 ? ">= 0" : "> 0") + " and <= 2^62");
         }
         return bytes;
     }

@@ -8,31 +8,41 @@ import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A pool's state at one moment: copied under its lock, 24 bytes a block, then written without it. Confined to one thread.
- */
+/** A pool's state at one moment: copied under its lock, 24 bytes a block, then written without it. Confined to one thread. */
 final class PoolDump {
 
     /** What a copied block has in {@link #blocks}: address, size, state. */
     private static final int STRIDE = 3;
 
-    private static final long FREE = 0;
-    private static final long USED = 1;
-    private static final long LIMBO = 2;
+    private static final int FREE = 0;
+    private static final int USED = 1;
+    private static final int LIMBO = 2;
     private static final String[] STATES = {"free", "used", "limbo"};
 
+    private static final int MOST_HOLDERS = 8;
+
+    private final @Nullable LeakTracker tracker;
     private final PoolStatistics statistics;
     private final List<Region> regions;
-    private final LargestHolders holders = new LargestHolders();
     private long[] blocks = new long[64 * STRIDE];
     private int length;
 
+    /** Largest first. */
+    private final TreeSet<Holder> holders =
+            new TreeSet<>(Comparator.comparingLong(Holder::sizeBytes).reversed().thenComparingLong(Holder::address));
+
     /** Copies, while nothing changes: all locks are taken for that. */
-    PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth) {
+    PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth, final @Nullable LeakTracker tracker) {
+        this.tracker = tracker;
         arenas.settle();
         arenas.whole.lock();
         try {
@@ -47,11 +57,7 @@ final class PoolDump {
         }
     }
 
-    List<Holder> holders(final @Nullable LeakTracker tracker) {
-        return holders.list(tracker);
-    }
-
-    private void add(final long address, final long sizeBytes, final long state) {
+    private void add(final long address, final long sizeBytes, final int state) {
         if (length == blocks.length) {
             blocks = Arrays.copyOf(blocks, 2 * length);
         }
@@ -60,39 +66,45 @@ final class PoolDump {
         blocks[length + 2] = state;
         length += STRIDE;
         if (state == USED) {
-            holders.add(address, sizeBytes);
+            holders.add(new Holder(address, sizeBytes));
+            if (holders.size() > MOST_HOLDERS) {
+                holders.pollLast();
+            }
         }
     }
 
-    /** Sites are looked up here: that of a block which was freed since is missing, or that of who has the address now. */
-    void write(final Path path, final @Nullable String name, final @Nullable LeakTracker tracker) throws IOException {
+    /** Largest first, with their sites. */
+    List<Holder> holders() {
+        return holders.stream()
+                .map(holder -> new Holder(holder.address(), holder.sizeBytes(), siteAt(holder.address())))
+                .toList();
+    }
+
+    /** Not under the lock, since that is slow: of a block that was freed since there is none, or that of the next owner. */
+    private @Nullable String siteAt(final long address) {
+        return tracker == null ? null : tracker.siteAt(address);
+    }
+
+    void write(final Path path, final @Nullable String name) throws IOException {
         try (Writer out = Files.newBufferedWriter(path)) {
             out.append('{');
             if (name != null) {
                 out.append("\"name\": ").append(quoted(name)).append(",\n");
             }
             writeStatistics(out);
-            out.append(",\n\"regions\": [");
-            for (int i = 0; i < regions.size(); i++) {
-                out.append(i == 0 ? "\n" : ",\n");
-                writeBlock(out, regions.get(i).address(), regions.get(i).sizeBytes(), null, null);
-            }
-            out.append("],\n\"blocks\": [");
-            for (int i = 0; i < length; i += STRIDE) {
-                final long state = blocks[i + 2];
-                final String site = state == USED && tracker != null ? tracker.siteAt(blocks[i]) : null;
-                out.append(i == 0 ? "\n" : ",\n");
-                writeBlock(out, blocks[i], blocks[i + 1], STATES[(int) state], site);
-            }
-            out.append("],\n\"holders\": [");
-            String separator = "\n";
-            for (final Holder holder : holders.list(tracker)) {
-                out.append(separator);
-                writeBlock(out, holder.address(), holder.sizeBytes(), null, holder.site());
-                separator = ",\n";
-            }
-            out.append("]}\n");
+            writeList(out, "regions", regions.stream().map(each -> json(each.address(), each.sizeBytes(), null, null)));
+            writeList(out, "blocks", IntStream.range(0, length / STRIDE).mapToObj(i -> block(i * STRIDE)));
+            writeList(
+                    out,
+                    "holders",
+                    holders().stream().map(each -> json(each.address(), each.sizeBytes(), null, each.site())));
+            out.append("}\n");
         }
+    }
+
+    private String block(final int at) {
+        final int state = (int) blocks[at + 2];
+        return json(blocks[at], blocks[at + 1], STATES[state], state == USED ? siteAt(blocks[at]) : null);
     }
 
     private void writeStatistics(final Writer out) throws IOException {
@@ -114,23 +126,22 @@ final class PoolDump {
                 + ", \"leaks\": " + statistics.leaks() + "}");
     }
 
-    /** Addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */
-    private static void writeBlock(
-            final Writer out,
-            final long address,
-            final long sizeBytes,
-            final @Nullable String state,
-            final @Nullable String site)
+    private static void writeList(final Writer out, final String name, final Stream<String> entries)
             throws IOException {
-        out.append("{\"address\": \"0x").append(Long.toHexString(address)).append("\", \"sizeBytes\": ");
-        out.append(Long.toString(sizeBytes));
-        if (state != null) {
-            out.append(", \"state\": ").append(quoted(state));
+        out.append(",\n\"" + name + "\": [");
+        String separator = "\n";
+        for (final Iterator<String> each = entries.iterator(); each.hasNext(); separator = ",\n") {
+            out.append(separator).append(each.next());
         }
-        if (site != null) {
-            out.append(", \"site\": ").append(quoted(site));
-        }
-        out.append('}');
+        out.append(']');
+    }
+
+    /** Addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */
+    private static String json(
+            final long address, final long sizeBytes, final @Nullable String state, final @Nullable String site) {
+        return "{\"address\": \"0x" + Long.toHexString(address) + "\", \"sizeBytes\": " + sizeBytes
+                + (state == null ? "" : ", \"state\": " + quoted(state))
+                + (site == null ? "" : ", \"site\": " + quoted(site)) + "}";
     }
 
     /** What a JSON string must escape, and surrogates, which needn't come in pairs in the name of a class. */

@@ -8,136 +8,67 @@ import java.io.IOException;
  * platform's MBean server until it is closed; the server refers to it, so it isn't collected before.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: reading never stops the pool, but for
- * {@link #getLargestFreeBlockBytes}. Names begin with {@code get} since
- * JMX makes attributes of such methods only.
+ * {@link #getLargestFreeBlockBytes}. Names begin with {@code get} since JMX makes attributes of such methods only.
  */
 public interface PoolMXBean {
 
-    /**
-     * See {@link PoolStatistics#regions}.
-     *
-     * @return how many
-     */
+    /** {@return {@link PoolStatistics#regions}} */
     int getRegions();
 
-    /**
-     * See {@link PoolStatistics#heldBytes}.
-     *
-     * @return bytes
-     */
+    /** {@return {@link PoolStatistics#heldBytes}, in bytes} */
     long getHeldBytes();
 
-    /**
-     * See {@link PoolStatistics#limitBytes}.
-     *
-     * @return bytes, -1 if only the device limits the pool
-     */
+    /** {@return {@link PoolStatistics#limitBytes}, in bytes; -1 if only the device limits the pool} */
     long getLimitBytes();
 
-    /**
-     * See {@link PoolStatistics#usedBytes}.
-     *
-     * @return bytes
-     */
+    /** {@return {@link PoolStatistics#usedBytes}, in bytes} */
     long getUsedBytes();
 
-    /**
-     * See {@link PoolStatistics#limboBytes}.
-     *
-     * @return bytes
-     */
+    /** {@return {@link PoolStatistics#limboBytes}, in bytes} */
     long getLimboBytes();
 
-    /**
-     * See {@link PoolStatistics#freeBytes}.
-     *
-     * @return bytes
-     */
+    /** {@return {@link PoolStatistics#freeBytes}, in bytes} */
     long getFreeBytes();
 
-    /**
-     * See {@link PoolStatistics#peakUsedBytes}.
-     *
-     * @return bytes
-     */
+    /** {@return {@link PoolStatistics#peakUsedBytes}, in bytes} */
     long getPeakUsedBytes();
 
-    /**
-     * See {@link PoolStatistics#liveBlocks}.
-     *
-     * @return how many
-     */
+    /** {@return {@link PoolStatistics#liveBlocks}} */
     long getLiveBlocks();
 
-    /**
-     * See {@link PoolStatistics#allocations}.
-     *
-     * @return how many
-     */
+    /** {@return {@link PoolStatistics#allocations}} */
     long getAllocations();
 
-    /**
-     * See {@link PoolStatistics#synchronizations}.
-     *
-     * @return how many
-     */
+    /** {@return {@link PoolStatistics#synchronizations}} */
     long getSynchronizations();
 
-    /**
-     * See {@link PoolStatistics#mappings}.
-     *
-     * @return how often
-     */
+    /** {@return {@link PoolStatistics#mappings}} */
     long getMappings();
 
-    /**
-     * See {@link PoolStatistics#movedBytes}.
-     *
-     * @return bytes
-     */
+    /** {@return {@link PoolStatistics#movedBytes}, in bytes} */
     long getMovedBytes();
 
-    /**
-     * See {@link PoolStatistics#failures}.
-     *
-     * @return how many
-     */
+    /** {@return {@link PoolStatistics#failures}} */
     long getFailures();
 
-    /**
-     * See {@link PoolStatistics#leaks}.
-     *
-     * @return how many
-     */
+    /** {@return {@link PoolStatistics#leaks}} */
     long getLeaks();
 
-    /**
-     * When freed blocks may be handed out again.
-     *
-     * @return the {@link ReusePolicy} as options name it, such as {@code stream-ordered}
-     */
+    /** {@return the {@link ReusePolicy} as options name it, such as {@code stream-ordered}} */
     String getPolicy();
 
-    /**
-     * What divides regions.
-     *
-     * @return name of the strategy, such as {@code tlsf}
-     */
+    /** {@return name of the strategy that divides regions, such as {@code tlsf}} */
     String getStrategy();
 
-    /**
-     * See {@link Pool#largestFreeBlockBytes}: other than the rest, it stops the pool for that long.
-     *
-     * @return bytes, 0 if no block is free
-     */
+    /** {@return {@link Pool#largestFreeBlockBytes}, in bytes, 0 if no block is free: to look stops the pool for that long} */
     long getLargestFreeBlockBytes();
 
     /**
-     * Writes the pool's state to a file of the machine that the pool runs on, in the folder that {@link PoolBuilder#dumpFolder} names. See
-     * {@link Pool#dump}.
+     * Writes the pool's state to a file of the machine that the pool runs on, in the folder of {@link
+     * PoolBuilder#dumpFolder}, as {@link Pool#dump} does.
      *
-     * @param fileName its name, without a folder: ASCII letters, digits, {@code .}, {@code _} and {@code -}, and no {@code .} or
-     *     {@code -} first; what has that name in the folder is replaced
+     * @param fileName its name, without a folder: ASCII letters, digits, {@code .}, {@code _} and {@code -}, and no
+     *     {@code .} or {@code -} first; what has that name in the folder is replaced
      * @return the file's path
      * @throws IllegalStateException if no folder is configured; nothing is written
      * @throws IllegalArgumentException if the name has other characters; nothing is written
@@ -146,7 +77,7 @@ public interface PoolMXBean {
     String dump(String fileName) throws IOException;
 
     /**
-     * Gives memory back. See {@link Pool#trimTo}.
+     * Gives memory back, as {@link Pool#trimTo} does.
      *
      * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
      * @return what it holds now, in bytes

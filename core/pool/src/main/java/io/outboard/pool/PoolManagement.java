@@ -23,20 +23,14 @@ final class PoolManagement implements PoolMXBean {
         this.dumpFolder = dumpFolder;
     }
 
-    /**
-     * Shows a pool to JMX.
-     *
-     * @throws IllegalStateException if another has the name
-     */
+    /** Shows a pool to JMX. Throws {@link IllegalStateException} if another has the name. */
     static void register(final Pool pool, final String name, final @Nullable Path dumpFolder) {
         try {
             ManagementFactory.getPlatformMBeanServer()
                     .registerMBean(new PoolManagement(pool, dumpFolder), objectName(name));
         } catch (final InstanceAlreadyExistsException e) {
-            throw new IllegalStateException(
-                    "name=" + name + " must not be that of another pool that is open: " + e.getMessage()
-                            + " is registered already",
-                    e);
+            final String other = "another pool that is open: " + e.getMessage() + " is registered already";
+            throw new IllegalStateException("name=" + name + " must not be that of " + other, e);
         } catch (final JMException e) {
             throw new IllegalStateException("name=" + name + " can't be registered", e);
         }
@@ -128,12 +122,12 @@ final class PoolManagement implements PoolMXBean {
 
     @Override
     public String getPolicy() {
-        return pool.diagnosis.policyName();
+        return pool.diagnosis.policy;
     }
 
     @Override
     public String getStrategy() {
-        return pool.diagnosis.strategy();
+        return pool.diagnosis.strategy;
     }
 
     @Override
@@ -145,8 +139,8 @@ final class PoolManagement implements PoolMXBean {
     public String dump(final String fileName) throws IOException {
         if (dumpFolder == null) {
             throw new IllegalStateException(
-                    "no folder for dumps is configured: set PoolBuilder.dumpFolder, or for agent and"
-                            + " facades outboard.dumpFolder");
+                    "no folder for dumps is configured: set PoolBuilder.dumpFolder, or for agent"
+                            + " and facades outboard.dumpFolder");
         }
         // A list of what is allowed, since what leads out of a folder differs from system to system.
         if (!FILE_NAME.matcher(fileName).matches()) {

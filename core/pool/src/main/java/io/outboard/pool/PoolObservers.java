@@ -43,11 +43,15 @@ final class PoolObservers {
         final PoolEvents.AllocationEvent event = PoolEvents.wantsAllocations() ? events.beginAllocation() : null;
         final long address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
         if (event != null) {
-            event.commit(address, sizeBytes, alignmentBytes, stream);
+            event.address = address;
+            event.requestedBytes = sizeBytes;
+            event.alignmentBytes = alignmentBytes;
+            event.stream = stream;
+            event.commit();
         }
         final Recorder to = recorder;
         if (to != null) {
-            to.allocated(address, sizeBytes, alignmentBytes, stream);
+            to.add(System.nanoTime(), Recorder.ALLOCATED, address, sizeBytes, alignmentBytes, stream);
         }
         return address;
     }
@@ -55,18 +59,19 @@ final class PoolObservers {
     /** Has a block freed, and tells: with the time before, since another thread may have its address at once. */
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
-        final long nanos = to == null ? 0 : System.nanoTime();
-        final Arena wanting;
-        if (PoolEvents.wantsFrees()) {
-            final PoolEvents.FreeEvent event = events.beginFree();
-            final long sizeBytes = pool.sizeOf(address);
-            wanting = pool.freeUnwatched(address, stream);
-            event.commit(address, sizeBytes, stream);
-        } else {
-            wanting = pool.freeUnwatched(address, stream);
+        final long nanos = System.nanoTime();
+        final PoolEvents.FreeEvent event = PoolEvents.wantsFrees() ? events.beginFree() : null;
+        if (event != null) {
+            event.address = address;
+            event.sizeBytes = pool.sizeOf(address);
+            event.stream = stream;
+        }
+        final Arena wanting = pool.freeUnwatched(address, stream);
+        if (event != null) {
+            event.commit();
         }
         if (to != null) {
-            to.freed(nanos, address, stream);
+            to.add(nanos, Recorder.FREED, address, 0, 1, stream);
         }
         pool.askFor(wanting);
     }
@@ -74,7 +79,7 @@ final class PoolObservers {
     void resized(final long address, final long newSizeBytes) {
         final Recorder to = recorder;
         if (to != null) {
-            to.resized(address, newSizeBytes);
+            to.add(System.nanoTime(), Recorder.RESIZED, address, newSizeBytes, 1, Pool.ALL_STREAMS);
         }
     }
 

@@ -38,20 +38,12 @@ public record PoolStatistics(
     /** In place of a limit, as with {@link java.lang.management.MemoryUsage#getMax}. */
     public static final long NO_LIMIT = -1;
 
-    /**
-     * What is neither in use nor in limbo.
-     *
-     * @return bytes, 0 or more though the numbers may be from different moments
-     */
+    /** {@return bytes neither in use nor in limbo, 0 or more though the numbers may be from different moments} */
     public long freeBytes() {
         return Math.max(0, heldBytes - usedBytes - limboBytes);
     }
 
-    /**
-     * The state as a person reads it.
-     *
-     * @return one line
-     */
+    /** {@return the state as a person reads it, in one line} */
     @Override
     public String toString() {
         return regions + (regions == 1 ? " region, " : " regions, ") + ByteSize.exact(heldBytes)

@@ -379,7 +379,7 @@ class PoolEventsTest {
 
         final List<RecordedEvent> events = samples(() -> {});
 
-        assertFalse(PeriodicStatistics.has(closed.diagnosis));
+        assertFalse(closed.diagnosis.isShown());
         assertTrue(
                 events.stream().noneMatch(event -> event.getString("pool").matches("recorded|ended")),
                 events::toString);
@@ -401,7 +401,7 @@ class PoolEventsTest {
 
     private WeakReference<Diagnosis> losePool() {
         final Pool pool = Pool.over(source).build();
-        assertTrue(PeriodicStatistics.has(pool.diagnosis));
+        assertTrue(pool.diagnosis.isShown());
         return new WeakReference<>(pool.diagnosis);
     }
 }

@@ -10,6 +10,8 @@ import jdk.jfr.Event;
 import jdk.jfr.Label;
 import jdk.jfr.MemoryAddress;
 import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,17 +21,17 @@ import org.jspecify.annotations.Nullable;
  * <p>An event is begun before what it tells of and committed after it. So that a reader sees an address freed before it is
  * allocated again, he orders frees by their start and allocations by their end: between the two the pool did it.
  *
- * <p>Safe for any number of threads. Cost: when nobody records, {@link #wantsAllocations} and {@link #wantsFrees} are a
- * constant or one load, and nothing else runs on the way of a request that finds memory. Events of regions are made even
- * then, since those are rare.
+ * <p>Safe for any number of threads; an event is confined to one. Cost: when nobody records, {@link #wantsAllocations} and
+ * {@link #wantsFrees} are a constant or one load, and nothing else runs on the way of a request that finds memory. Events of
+ * regions are made even then, since those are rare.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
 public final class PoolEvents {
 
-    private static final AllocationEvent ALLOCATION = new AllocationEvent("");
-    private static final FreeEvent FREE = new FreeEvent("");
-    private static final SynchronisedEvent SYNCHRONISED = new SynchronisedEvent("");
+    private static final AllocationEvent ALLOCATION = new AllocationEvent();
+    private static final FreeEvent FREE = new FreeEvent();
+    private static final SynchronisedEvent SYNCHRONISED = new SynchronisedEvent();
 
     private final String pool;
 
@@ -46,42 +48,33 @@ public final class PoolEvents {
     }
 
     public AllocationEvent beginAllocation() {
-        final AllocationEvent event = new AllocationEvent(pool);
-        event.begin();
-        return event;
+        return begun(new AllocationEvent());
     }
 
     public FreeEvent beginFree() {
-        final FreeEvent event = new FreeEvent(pool);
-        event.begin();
-        return event;
+        return begun(new FreeEvent());
     }
 
     public RegionTakenEvent beginRegionTaken() {
-        final RegionTakenEvent event = new RegionTakenEvent(pool);
-        event.begin();
-        return event;
+        return begun(new RegionTakenEvent());
     }
 
     public RegionGivenBackEvent beginRegionGivenBack() {
-        final RegionGivenBackEvent event = new RegionGivenBackEvent(pool);
-        event.begin();
-        return event;
+        return begun(new RegionGivenBackEvent());
     }
 
     public MemoryMovedEvent beginMemoryMoved() {
-        final MemoryMovedEvent event = new MemoryMovedEvent(pool);
-        event.begin();
-        return event;
+        return begun(new MemoryMovedEvent());
     }
 
     /** Null if nobody records: synchronising is on the way of frees, where no garbage is made. */
     @Nullable
     public SynchronisedEvent beginSynchronised() {
-        if (!SYNCHRONISED.isEnabled()) {
-            return null;
-        }
-        final SynchronisedEvent event = new SynchronisedEvent(pool);
+        return SYNCHRONISED.isEnabled() ? begun(new SynchronisedEvent()) : null;
+    }
+
+    private <E extends PoolEvent> E begun(final E event) {
+        event.pool = pool;
         event.begin();
         return event;
     }
@@ -91,39 +84,36 @@ public final class PoolEvents {
             final long heldBytes,
             final long limboBytes,
             final long limitBytes) {
-        final OutOfMemoryEvent event = new OutOfMemoryEvent(pool);
-        if (!event.isEnabled()) {
-            // The largest free block isn't looked for in vain.
-            return;
+        final OutOfMemoryEvent event = new OutOfMemoryEvent();
+        // Else the largest free block isn't looked for in vain.
+        if (event.isEnabled()) {
+            event.pool = pool;
+            event.requestedBytes = thrown.requestedBytes();
+            event.freeBytes = thrown.freeBytes();
+            event.largestFreeBlockBytes = thrown.largestFreeBlockBytes();
+            event.limboBytes = limboBytes;
+            event.heldBytes = heldBytes;
+            event.limitBytes = limitBytes;
+            event.reason = thrown.reason();
+            event.commit();
         }
-        event.requestedBytes = thrown.requestedBytes();
-        event.freeBytes = thrown.freeBytes();
-        event.largestFreeBlockBytes = thrown.largestFreeBlockBytes();
-        event.limboBytes = limboBytes;
-        event.heldBytes = heldBytes;
-        event.limitBytes = limitBytes;
-        event.reason = thrown.reason();
-        event.commit();
     }
 
-    /** Null if nobody records. */
+    /** For whoever fills and commits it; null if nobody records. */
     @Nullable
     public StatisticsEvent statistics() {
-        final StatisticsEvent event = new StatisticsEvent(pool);
+        final StatisticsEvent event = new StatisticsEvent();
+        event.pool = pool;
         return event.isEnabled() ? event : null;
     }
 
     /** What the events share. */
     @Category("Outboard")
-    abstract static class PoolEvent extends Event {
+    public abstract static class PoolEvent extends Event {
 
         @Label("Pool")
         @Description("Name of the pool, empty if it has none")
-        final String pool;
-
-        PoolEvent(final String pool) {
-            this.pool = pool;
-        }
+        String pool = "";
     }
 
     @Name("io.outboard.Allocation")
@@ -134,32 +124,20 @@ public final class PoolEvents {
 
         @Label("Address")
         @MemoryAddress
-        long address;
+        public long address;
 
         @Label("Requested Size")
         @DataAmount
-        long requestedBytes;
+        public long requestedBytes;
 
         @Label("Alignment")
         @Description("What the address was asked to be a multiple of; 1 for the granule")
         @DataAmount
-        long alignmentBytes;
+        public long alignmentBytes;
 
         @Label("Stream")
         @Description("Handle of the CUDA stream that the block is for; -1 if any")
-        long stream;
-
-        AllocationEvent(final String pool) {
-            super(pool);
-        }
-
-        public void commit(final long newAddress, final long bytes, final long alignment, final long newStream) {
-            address = newAddress;
-            requestedBytes = bytes;
-            alignmentBytes = alignment;
-            stream = newStream;
-            commit();
-        }
+        public long stream;
     }
 
     @Name("io.outboard.Free")
@@ -170,24 +148,31 @@ public final class PoolEvents {
 
         @Label("Address")
         @MemoryAddress
-        long address;
+        public long address;
 
         @Label("Block Size")
         @DataAmount
-        long sizeBytes;
+        public long sizeBytes;
 
         @Label("Stream")
         @Description("Handle of the only CUDA stream whose work uses the block; -1 if any may")
-        long stream;
+        public long stream;
+    }
 
-        FreeEvent(final String pool) {
-            super(pool);
-        }
+    /** A region, or a part of one that grows in place. */
+    public abstract static class RegionEvent extends PoolEvent {
 
-        public void commit(final long oldAddress, final long bytes, final long onlyStream) {
-            address = oldAddress;
-            sizeBytes = bytes;
-            stream = onlyStream;
+        @Label("Address")
+        @MemoryAddress
+        long address;
+
+        @Label("Size")
+        @DataAmount
+        long sizeBytes;
+
+        public void commit(final Region region) {
+            address = region.address();
+            sizeBytes = region.sizeBytes();
             commit();
         }
     }
@@ -195,50 +180,12 @@ public final class PoolEvents {
     @Name("io.outboard.RegionTaken")
     @Label("Region Taken")
     @Description("A pool took a region of device memory from its source")
-    public static final class RegionTakenEvent extends PoolEvent {
-
-        @Label("Address")
-        @MemoryAddress
-        long address;
-
-        @Label("Size")
-        @DataAmount
-        long sizeBytes;
-
-        RegionTakenEvent(final String pool) {
-            super(pool);
-        }
-
-        public void commit(final Region region) {
-            address = region.address();
-            sizeBytes = region.sizeBytes();
-            commit();
-        }
-    }
+    public static final class RegionTakenEvent extends RegionEvent {}
 
     @Name("io.outboard.RegionGivenBack")
     @Label("Region Given Back")
     @Description("A pool gave a region of device memory back to its source")
-    public static final class RegionGivenBackEvent extends PoolEvent {
-
-        @Label("Address")
-        @MemoryAddress
-        long address;
-
-        @Label("Size")
-        @DataAmount
-        long sizeBytes;
-
-        RegionGivenBackEvent(final String pool) {
-            super(pool);
-        }
-
-        public void commit(final Region region) {
-            address = region.address();
-            sizeBytes = region.sizeBytes();
-            commit();
-        }
-    }
+    public static final class RegionGivenBackEvent extends RegionEvent {}
 
     @Name("io.outboard.MemoryMoved")
     @Label("Memory Moved")
@@ -259,10 +206,6 @@ public final class PoolEvents {
         @DataAmount
         long addedBytes;
 
-        MemoryMovedEvent(final String pool) {
-            super(pool);
-        }
-
         public void commit(final long requested, final long moved, final long added) {
             requestedBytes = requested;
             movedBytes = moved;
@@ -274,50 +217,101 @@ public final class PoolEvents {
     @Name("io.outboard.Synchronised")
     @Label("Device Synchronised")
     @Description("A pool waited for the device, to give limbo back or to close")
-    public static final class SynchronisedEvent extends PoolEvent {
+    public static final class SynchronisedEvent extends PoolEvent {}
 
-        SynchronisedEvent(final String pool) {
-            super(pool);
-        }
+    /** What the events of a pool's state share. */
+    public abstract static class StateEvent extends PoolEvent {
+
+        @Label("Held")
+        @DataAmount
+        public long heldBytes;
+
+        @Label("Limit")
+        @Description("Most that the pool may hold; -1 if only the device limits it")
+        @DataAmount
+        public long limitBytes;
+
+        @Label("Limbo")
+        @Description("Freed, but possibly still in use by the device")
+        @DataAmount
+        public long limboBytes;
+
+        @Label("Free")
+        @DataAmount
+        public long freeBytes;
     }
 
     @Name("io.outboard.OutOfMemory")
     @Label("Device Out of Memory")
     @Description("A pool found no memory for a request, and could neither recycle nor grow")
-    static final class OutOfMemoryEvent extends PoolEvent {
+    static final class OutOfMemoryEvent extends StateEvent {
 
         @Label("Requested")
         @DataAmount
         long requestedBytes;
 
-        @Label("Free")
-        @DataAmount
-        long freeBytes;
-
         @Label("Largest Free Block")
         @DataAmount
         long largestFreeBlockBytes;
 
-        @Label("Limbo")
-        @Description("Freed, but possibly still in use by the device")
-        @DataAmount
-        long limboBytes;
-
-        @Label("Held")
-        @DataAmount
-        long heldBytes;
-
-        @Label("Limit")
-        @Description("Most that the pool may hold; -1 if only the device limits it")
-        @DataAmount
-        long limitBytes;
-
         @Label("Reason")
         @Description("full or fragmented")
         String reason = "";
+    }
 
-        OutOfMemoryEvent(final String pool) {
-            super(pool);
-        }
+    /** How a pool is, told once a second while that is recorded. */
+    @Name("io.outboard.PoolStatistics")
+    @Label("Pool Statistics")
+    @Description("How a pool is")
+    @Period("1 s")
+    @StackTrace(false)
+    public static final class StatisticsEvent extends StateEvent {
+
+        @Label("Policy")
+        @Description("When a freed block may be handed out again")
+        public String policy = "";
+
+        @Label("Strategy")
+        @Description("What divides regions")
+        public String strategy = "";
+
+        @Label("Regions")
+        public int regions;
+
+        @Label("In Use")
+        @DataAmount
+        public long usedBytes;
+
+        @Label("Peak in Use")
+        @DataAmount
+        public long peakUsedBytes;
+
+        @Label("Live Blocks")
+        public long liveBlocks;
+
+        @Label("Allocations")
+        @Description("Blocks handed out so far")
+        public long allocations;
+
+        @Label("Synchronizations")
+        @Description("How often the pool waited for the device so far")
+        public long synchronizations;
+
+        @Label("Mappings")
+        @Description("How often memory was taken, moved or given back so far")
+        public long mappings;
+
+        @Label("Moved")
+        @Description("Memory that moved so far")
+        @DataAmount
+        public long movedBytes;
+
+        @Label("Failures")
+        @Description("Requests so far that failed")
+        public long failures;
+
+        @Label("Leaks")
+        @Description("Buffers so far that were collected without having been closed")
+        public long leaks;
     }
 }

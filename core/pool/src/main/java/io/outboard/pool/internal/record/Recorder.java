@@ -4,36 +4,37 @@ import java.io.Closeable;
 import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Writes what a pool is asked to a file, while the program runs: 32 bytes for each allocation, free and change of a size. {@code
  * ./outboard replay}, {@code advise} and {@code plan} read it.
  *
- * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a program that was killed, is good up to there; of several
- * threads some may have written less than others then, so frees may be missing.
+ * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a program
+ * that was killed, is good up to there; of several threads some may have written less than others, so frees may be missing.
  *
  * <pre>
  *   header  {@link #MAGIC}, long | {@link #VERSION}, int | {@link #RECORD_BYTES}, int | granule in bytes, long | 0, long
  *   record  time in ns, long | address, long | stream, long | {@link #packed}, long
  * </pre>
  *
- * <p>Times are those of {@link System#nanoTime}: of an allocation, and of a change, after it; of a free before it. So whoever reads a
- * file in the order of its times sees an address freed before it is allocated again.
+ * <p>Times are those of {@link System#nanoTime}: of an allocation, and of a change, after it; of a free before it. So whoever
+ * reads a file in the order of its times sees an address freed before it is allocated again.
  *
- * <p>Records wait in buffers of 32 KiB, one for threads of every {@code n}-th number, {@code n} being twice the number of cores, rounded
- * down to a power of two, at least 8 and at most 64. Whichever thread fills one writes it to the file, while the others fill a second one;
- * and a thread of the recorder's own writes what there is ten times a second. So where the disk is slow the program waits for it, and
- * nothing is left out. Once writing fails, nothing more is written, and {@link #close} says why.
+ * <p>Records wait in buffers of 32 KiB, one for threads of every {@code n}-th number, {@code n} being twice the number of cores,
+ * rounded down to a power of two, at least 8 and at most 64. Whichever thread finds one full writes it to the file, and a thread
+ * of the recorder's own writes what there is ten times a second. So where the disk is slow the program waits for it, and nothing
+ * is left out. Once writing fails, nothing more is written, and {@link #close} says why.
  *
- * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes no
- * garbage. Where there is no stack for a record, it is left out, and {@link #close} says so.
+ * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes
+ * no garbage. Where there is no stack for a record, it is left out, and {@link #close} says so.
  *
  * <p>Public for the pool's other packages, not for applications.
  */
@@ -64,8 +65,10 @@ public final class Recorder implements Closeable {
 
     private static final int FEWEST_STRIPES = 8;
     private static final int MOST_STRIPES = 64;
+    private static final int BUFFER_BYTES = 1 << 15;
     private static final long REST_NANOS = 100_000_000;
-    private static final long FULL_WAIT_NANOS = 50_000;
+
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
@@ -75,9 +78,7 @@ public final class Recorder implements Closeable {
     /** Not a channel, which a thread that is interrupted closes. */
     private final FileOutputStream out;
 
-    private final ReentrantLock writing = new ReentrantLock();
-
-    /** Guarded by the lock. */
+    /** Guarded by the monitor of the file. */
     private @Nullable IOException failure;
 
     private final Thread flusher = new Thread(this::flush, "outboard-recorder");
@@ -158,22 +159,10 @@ public final class Recorder implements Closeable {
         return packed & MOST_BYTES;
     }
 
-    // What happens
+    // Recording
 
-    public void allocated(final long address, final long sizeBytes, final long alignmentBytes, final long stream) {
-        add(System.nanoTime(), ALLOCATED, address, sizeBytes, alignmentBytes, stream);
-    }
-
-    /** At the time before the pool did it. */
-    public void freed(final long nanos, final long address, final long stream) {
-        add(nanos, FREED, address, 0, 1, stream);
-    }
-
-    public void resized(final long address, final long sizeBytes) {
-        add(System.nanoTime(), RESIZED, address, sizeBytes, 1, -1);
-    }
-
-    private void add(
+    /** Writes down what has just happened; of a free, the time is that before it. */
+    public void add(
             final long nanos,
             final int kind,
             final long address,
@@ -181,104 +170,55 @@ public final class Recorder implements Closeable {
             final long alignmentBytes,
             final long stream) {
         final long thread = Thread.currentThread().getId();
-        final Stripe stripe = stripes[(int) thread & (stripes.length - 1)];
         final long packed = packed(kind, sizeBytes, alignmentBytes, thread);
         try {
-            byte[] filled = stripe.add(nanos, address, stream, packed);
-            if (filled == Stripe.FULL) {
-                filled = addLater(stripe, nanos, address, stream, packed);
-            }
-            if (filled != null) {
-                try {
-                    write(filled, filled.length);
-                } finally {
-                    stripe.written(filled);
-                }
-            }
+            stripes[(int) thread & (stripes.length - 1)].add(nanos, address, stream, packed);
         } catch (final StackOverflowError | OutOfMemoryError e) {
             // The pool has done what it was asked, so its caller mustn't see this.
             isLossy = true;
         }
     }
 
-    /** Interrupts are for the caller's own waits. */
-    private byte @Nullable [] addLater(
-            final Stripe stripe, final long nanos, final long address, final long stream, final long packed) {
-        boolean interrupted = false;
-        byte[] filled;
-        do {
-            LockSupport.parkNanos(this, FULL_WAIT_NANOS);
-            interrupted |= Thread.interrupted();
-            filled = stripe.add(nanos, address, stream, packed);
-        } while (filled == Stripe.FULL);
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return filled;
-    }
-
     // Writing
 
-    private void write(final byte[] records, final int bytes) {
-        IOException failed = null;
-        boolean done = false;
-        writing.lock();
-        try {
-            if (failure == null && bytes > 0) {
-                out.write(records, 0, bytes);
-            }
-            done = true;
-        } catch (final IOException e) {
-            failure = e;
-            failed = e;
-            done = true;
-        } finally {
-            if (!done) {
-                isLossy = true;
-            }
-            writing.unlock();
-        }
-        if (failed != null) {
-            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + failed);
-        }
-    }
-
     private void flush() {
-        final byte[] copy = new byte[Stripe.BUFFER_BYTES];
         while (!ending) {
             LockSupport.parkNanos(this, REST_NANOS);
             for (final Stripe stripe : stripes) {
-                write(copy, stripe.take(copy));
+                stripe.flush();
             }
         }
     }
 
-    /** Writes what is there; what comes later is left out. Idempotent; who comes second waits for the first. */
-    private synchronized void end() {
+    /** Writes what is there; what comes later is left out. Idempotent; all is written when it returns, whoever came first. */
+    private void end() {
         ending = true;
-        boolean interrupted = false;
-        while (flusher.isAlive()) {
-            LockSupport.unpark(flusher);
-            try {
-                flusher.join(1);
-            } catch (final InterruptedException e) {
-                interrupted = true;
-            }
-        }
+        LockSupport.unpark(flusher);
         // All at once, more or less, so that the end of the file is one moment.
         for (final Stripe stripe : stripes) {
             stripe.end();
         }
-        final byte[] copy = new byte[Stripe.BUFFER_BYTES];
         for (final Stripe stripe : stripes) {
-            while (!stripe.isWritten()) {
-                LockSupport.parkNanos(this, FULL_WAIT_NANOS);
-                interrupted |= Thread.interrupted();
-            }
-            write(copy, stripe.take(copy));
+            stripe.flush();
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+    }
+
+    private void write(final byte[] records, final int bytes) {
+        IOException failed = null;
+        synchronized (out) {
+            try {
+                if (failure == null && bytes > 0) {
+                    out.write(records, 0, bytes);
+                }
+            } catch (final IOException e) {
+                failure = e;
+                failed = e;
+            } catch (final StackOverflowError | OutOfMemoryError e) {
+                isLossy = true;
+            }
+        }
+        if (failed != null) {
+            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + failed);
         }
     }
 
@@ -292,21 +232,52 @@ public final class Recorder implements Closeable {
         end();
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (final IllegalStateException e) {
+        } catch (final IllegalStateException ignored) {
             // The machine ends, and the hook runs already.
-            LOGGER.log(System.Logger.Level.TRACE, "the recording ends with the program", e);
         }
-        writing.lock();
-        try {
+        synchronized (out) {
             out.close();
             if (failure != null) {
                 throw new IOException("the recording " + file + " is incomplete: " + failure.getMessage(), failure);
             }
-        } finally {
-            writing.unlock();
         }
         if (isLossy) {
             throw new IOException("the recording " + file + " is incomplete: no stack or host memory for all of it");
+        }
+    }
+
+    /**
+     * The records of some threads that haven't been written. Has a monitor rather than a spin lock, since who holds it may write;
+     * the stack may end anywhere in it, and leaves the records whole.
+     */
+    private final class Stripe {
+
+        private final byte[] records = new byte[BUFFER_BYTES];
+        private int length;
+        private boolean ended;
+
+        synchronized void add(final long nanos, final long address, final long stream, final long packed) {
+            if (ended) {
+                return;
+            }
+            if (length == BUFFER_BYTES) {
+                flush();
+            }
+            LONGS.set(records, length, nanos);
+            LONGS.set(records, length + 8, address);
+            LONGS.set(records, length + 16, stream);
+            LONGS.set(records, length + 24, packed);
+            length += RECORD_BYTES;
+        }
+
+        synchronized void flush() {
+            write(records, length);
+            length = 0;
+        }
+
+        /** From now on records are left out. */
+        synchronized void end() {
+            ended = true;
         }
     }
 }
