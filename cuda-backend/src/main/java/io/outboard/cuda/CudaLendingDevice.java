@@ -4,9 +4,9 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.Devices;
 import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
+import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.SharedMemoryCalls;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
@@ -116,7 +116,7 @@ public final class CudaLendingDevice implements LendingDevice {
             name = LeasedMemory.nameOf(calls, device);
         } catch (final CudaFailureException e) {
             throw new CudaUnavailableException(
-                    "device=" + device + " can't be lent: " + e.getMessage() + Devices.hidden(), e);
+                    "device=" + device + " can't be lent: " + e.getMessage() + NativeLibrary.hiddenDevices(), e);
         }
         checkOpened(device, "cuDeviceTotalMem", calls.totalBytes(totalBytes, device));
         checkOpened(device, "cuMemGetAllocationGranularity", calls.granularity(unitBytes, device));

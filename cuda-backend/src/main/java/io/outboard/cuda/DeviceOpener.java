@@ -3,7 +3,6 @@ package io.outboard.cuda;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.Devices;
 import io.outboard.cuda.memory.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,10 +30,10 @@ final class DeviceOpener {
      * @throws CudaUnavailableException if there is no such device, or it can't be used
      */
     static Opened open(final CudaCalls calls, final int device) {
-        final int count = Devices.count(calls);
+        final int count = NativeLibrary.deviceCount(calls);
         if (device >= count) {
-            throw new CudaUnavailableException(
-                    "device=" + device + " must be < " + count + ", the number of CUDA devices" + Devices.hidden());
+            throw new CudaUnavailableException("device=" + device + " must be < " + count
+                    + ", the number of CUDA devices" + NativeLibrary.hiddenDevices());
         }
         try {
             return opened(calls, device);

@@ -66,7 +66,7 @@ final class ContextPool {
         return context.handle();
     }
 
-    public Pool pool() {
+    Pool pool() {
         return pool;
     }
 
@@ -97,7 +97,7 @@ final class ContextPool {
     // Memory
 
     /** A device address, or {@link #NOT_SERVED}, whatever the reason: the driver then says why, by its code; or {@link #REFUSED}. */
-    public long allocate(final long sizeBytes) {
+    long allocate(final long sizeBytes) {
         try {
             return pool.allocate(sizeBytes);
         } catch (final RuntimeException e) {
@@ -130,15 +130,11 @@ final class ContextPool {
         if (e instanceof DeviceOutOfMemoryException
                 || e instanceof BlockTableFullException
                 || e instanceof CudaFailureException
-                || isEnded(e)) {
+                // Another thread has ended the context while this one was on its way.
+                || (!live && e instanceof IllegalStateException)) {
             return NOT_SERVED;
         }
         throw e;
-    }
-
-    /** Whether another thread has ended the context while this one was on its way. */
-    private boolean isEnded(final RuntimeException e) {
-        return !live && e instanceof IllegalStateException;
     }
 
     /** CUDA's code for freeing what starts at an address in this pool; a barrier, if frees are to be. */
@@ -154,11 +150,7 @@ final class ContextPool {
         }
     }
 
-    /**
-     * The same for memory that only work on one stream uses, and no barrier.
-     *
-     * @param home the stream's context; 0 for the default stream of a thread that has none, and so no work on it
-     */
+    /** The same for memory that only work on one stream of {@code home} uses, and no barrier; 0 if the thread has no context, so no work. */
     int freeAsync(final long address, final long stream, final long home) {
         try {
             if (home != 0 && isCaptured(stream, home)) {
@@ -167,12 +159,12 @@ final class ContextPool {
             }
             if (home == context()) {
                 pool.freeAsync(address, stream);
-                return CudaCalls.SUCCESS;
+            } else {
+                if (home != 0) {
+                    cover(home);
+                }
+                pool.free(address);
             }
-            if (marks && home != 0) {
-                work.add(home);
-            }
-            pool.free(address);
             return CudaCalls.SUCCESS;
         } catch (final RuntimeException e) {
             return codeOf(e);
@@ -219,10 +211,8 @@ final class ContextPool {
         try {
             final long before = pool.statistics().heldBytes();
             return before > 0 && !work.isCapturing() && pool.trimTo(0) < before;
-        } catch (final CudaFailureException e) {
-            return false;
-        } catch (final IllegalStateException | IllegalArgumentException e) {
-            if (live) {
+        } catch (final CudaFailureException | IllegalStateException | IllegalArgumentException e) {
+            if (live && !(e instanceof CudaFailureException)) {
                 throw e;
             }
             return false;

@@ -11,7 +11,9 @@ import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,8 +31,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
  * another; of a virtual thread each time, since its current device is that of the thread that carries it. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
  * is looked for in every pool, since programs have few. Safe for any number of threads.
- *
- * <p>Not for applications.
  */
 public final class ContextPools {
 
@@ -63,8 +63,8 @@ public final class ContextPools {
     /** Replaced under the monitor, never changed. */
     private volatile ContextPool[] pools = {};
 
-    /** Guarded by the monitor. */
-    private final ContextViews views = new ContextViews(this);
+    /** By context, those whose work reads and writes its pool's memory, as CUDA knows, and their devices. Guarded by the monitor. */
+    private final Map<Long, Map<Long, Integer>> viewers = new HashMap<>();
 
     /** What is kept of a pool whose context is gone. */
     private record EndedPool(int device, PoolStatistics statistics) {}
@@ -82,12 +82,7 @@ public final class ContextPools {
         this(null, loader, virtualMemory, LeasedMemory::connect, defaults);
     }
 
-    /**
-     * No pools yet.
-     *
-     * @param family what the names of pools begin with, and what their device follows; null for none
-     * @param defaults options unless others are configured, asked for when the first pool is made
-     */
+    /** No pools yet. Their names begin with {@code family}, null for none; options are asked for when the first one is made. */
     public ContextPools(
             final @Nullable String family,
             final Supplier<CudaCalls> loader,
@@ -104,11 +99,7 @@ public final class ContextPools {
         return captures;
     }
 
-    /**
-     * For pools that are made from now on. Those that were made early, and never used, are made anew.
-     *
-     * @throws IllegalStateException if memory has been asked for already
-     */
+    /** For pools made from now on, and made early and never used. {@link IllegalStateException} if memory has been asked for. */
     public synchronized void configure(final PoolOptions newOptions) {
         if (Arrays.stream(pools).anyMatch(pool -> pool.pool().statistics().allocations() > 0)) {
             throw new IllegalStateException("options must be set before device memory is first asked for");
@@ -158,10 +149,9 @@ public final class ContextPools {
         final ContextPool mine = current.get();
         // It is the same as mine, but the processor goes on with it while the thread-local look-up is under way:
         // 5 ns less an allocation, with one thread and a simulated device, 2026-11-22.
-        return guess != null && guess == mine && guess.isLive() ? guess : ofThreadElse(mine, bind);
-    }
-
-    private @Nullable ContextPool ofThreadElse(final @Nullable ContextPool mine, final boolean bind) {
+        if (guess != null && guess == mine && guess.isLive()) {
+            return guess;
+        }
         return mine != null && mine.isLive() ? mine : find(bind);
     }
 
@@ -217,7 +207,7 @@ public final class ContextPools {
                 new CudaContext(calls, context, device, captures),
                 options);
         try {
-            views.showTo(added);
+            viewers.getOrDefault(context, Map.of()).forEach(added::show);
             for (final ContextPool pool : pools) {
                 if (pool.device() == device) {
                     // What grows in place is no context's own.
@@ -361,12 +351,45 @@ public final class ContextPools {
         if (device == NO_DEVICE || viewer == 0) {
             return cudaError.cudaErrorInvalidDevice;
         }
+        final Map<Long, Integer> all = viewers.computeIfAbsent(context, key -> new HashMap<>());
         try {
-            views.change(context, viewer, device, shown);
+            if (shown) {
+                final ContextPool pool = inContext(context);
+                if (pool != null) {
+                    pool.show(viewer, device);
+                }
+                all.put(viewer, device);
+            } else {
+                all.remove(viewer);
+                hideUnlessSeen(context, device);
+            }
             return CudaCalls.SUCCESS;
         } catch (final CudaFailureException e) {
             return e.code();
         }
+    }
+
+    /** Access is a device's, so as long as one of its contexts has it, all have. */
+    private void hideUnlessSeen(final long context, final int device) {
+        final ContextPool pool = inContext(context);
+        if (pool != null && !viewers.getOrDefault(context, Map.of()).containsValue(device)) {
+            pool.hide(device);
+        }
+    }
+
+    /** The context is gone: it sees nothing any more, and has nothing to be seen. */
+    private void forgetViews(final long gone) {
+        viewers.remove(gone);
+        viewers.forEach((context, all) -> {
+            final Integer device = all.remove(gone);
+            try {
+                if (device != null) {
+                    hideUnlessSeen(context, device);
+                }
+            } catch (final CudaFailureException e) {
+                LOGGER.log(System.Logger.Level.DEBUG, "memory is still shown to a device that needs it no more", e);
+            }
+        });
     }
 
     /** A context is there, perhaps with the handle of one that is gone. */
@@ -384,7 +407,7 @@ public final class ContextPools {
             pool.contextEnded(context);
         }
         captures.contextEnded(context);
-        views.forget(context);
+        forgetViews(context);
         ended.add(context);
         pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
     }

@@ -1,10 +1,10 @@
 package io.outboard.cuda.facade;
 
+import static io.outboard.cuda.memory.JCudaCalls.ask;
+
 import io.outboard.core.InvalidAddressException;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.JCudaCalls;
-import java.util.function.IntFunction;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntBiFunction;
@@ -27,13 +27,10 @@ import org.jspecify.annotations.Nullable;
  * it stands for. The rule: what is ordinary comes from the pool; what isn't, and what the pool can't serve, goes to JCuda with the caller's own
  * arguments, unless a lender has refused it. So corner cases are CUDA's, and its codes and the exceptions of JCuda for a Java null, too. Safe
  * for any number of threads.
- *
- * <p>Not for applications.
  */
 public final class Facade {
 
     private final ContextPools pools;
-    private final IntFunction<String> names;
     private final boolean ofRuntime;
     private volatile boolean exceptionsEnabled;
 
@@ -49,19 +46,18 @@ public final class Facade {
 
     private record Range(long address, long sizeBytes) {}
 
-    private Facade(final ContextPools pools, final IntFunction<String> names, final boolean ofRuntime) {
+    private Facade(final ContextPools pools, final boolean ofRuntime) {
         this.pools = pools;
-        this.names = names;
         this.ofRuntime = ofRuntime;
     }
 
     /** Which makes a context where a thread has none, and keeps the last error. */
     public static Facade ofRuntime(final ContextPools pools) {
-        return new Facade(pools, cudaError::stringFor, true);
+        return new Facade(pools, true);
     }
 
     public static Facade ofDriver(final ContextPools pools) {
-        return new Facade(pools, CUresult::stringFor, false);
+        return new Facade(pools, false);
     }
 
     public void setExceptionsEnabled(final boolean enabled) {
@@ -71,18 +67,9 @@ public final class Facade {
     /** What a function of JCuda does in the end: returns the code, or throws if it is an error and exceptions are on. */
     private int result(final int code) {
         if (code != CudaCalls.SUCCESS && exceptionsEnabled) {
-            throw new CudaException(names.apply(code));
+            throw new CudaException(ofRuntime ? cudaError.stringFor(code) : CUresult.stringFor(code));
         }
         return code;
-    }
-
-    /** JCuda's code, whether its own exceptions are on or off. */
-    private int ask(final IntSupplier call) {
-        try {
-            return call.getAsInt();
-        } catch (final CudaException e) {
-            return JCudaCalls.codeOf(e, names);
-        }
     }
 
     private @Nullable ContextPool current() {
@@ -98,7 +85,7 @@ public final class Facade {
             DevicePointers.set(pointer, address);
             return CudaCalls.SUCCESS;
         }
-        return allocated(address, pool, pointer, () -> original.allocate(pointer, sizeBytes));
+        return elseByDriver(address, pool, pointer, () -> original.allocate(pointer, sizeBytes));
     }
 
     /** The memory is to be of the stream's context, whichever is current. */
@@ -113,19 +100,16 @@ public final class Facade {
             DevicePointers.set(pointer, address);
             return CudaCalls.SUCCESS;
         }
-        return allocated(
+        return elseByDriver(
                 address, pool == null ? current() : pool, pointer, () -> original.allocate(pointer, sizeBytes, stream));
     }
 
-    /** What a caller is answered, with the pointer set: {@code address} is what the pool has answered, and the call does the same by JCuda. */
-    private int allocated(
+    /** What a caller is answered whom the pool hasn't served, with the pointer set: the call does the same by JCuda. */
+    private int elseByDriver(
             final long address, final @Nullable ContextPool pool, final Pointer pointer, final IntSupplier call) {
         int code = cudaError.cudaErrorMemoryAllocation;
         if (address == ContextPool.NOT_SERVED) {
             code = pool == null ? ask(call) : pool.allocateByDriver(ofRuntime, () -> ask(call));
-        } else if (address != ContextPool.REFUSED) {
-            code = CudaCalls.SUCCESS;
-            DevicePointers.set(pointer, address);
         }
         if (code != CudaCalls.SUCCESS && pointer != null) {
             // JCuda leaves there whatever was on its stack.
@@ -143,14 +127,16 @@ public final class Facade {
             final IntSupplier original) {
         final ContextPool pool = current();
         if (pool == null || pointer == null || pitch == null) {
-            return allocated(ContextPool.NOT_SERVED, pool, pointer, original);
+            return elseByDriver(ContextPool.NOT_SERVED, pool, pointer, original);
         }
         final long pitchBytes = pool.pitchOf(widthBytes, rows);
         final long address = pitchBytes == 0 ? ContextPool.NOT_SERVED : pool.allocate(pitchBytes * rows);
         if (address > ContextPool.NOT_SERVED) {
             pitch[0] = pitchBytes;
+            DevicePointers.set(pointer, address);
+            return CudaCalls.SUCCESS;
         }
-        return allocated(address, pool, pointer, original);
+        return elseByDriver(address, pool, pointer, original);
     }
 
     public int allocateSlices(final cudaPitchedPtr slices, final cudaExtent extent, final IntSupplier original) {
@@ -353,10 +339,11 @@ public final class Facade {
     private int changeView(final boolean shown, final LongSupplier peer, final IntSupplier original) {
         final int code = ask(original);
         // A library may have done so by itself, unseen.
-        final boolean changed =
-                code == CudaCalls.SUCCESS || (shown && code == cudaError.cudaErrorPeerAccessAlreadyEnabled);
-        final int followed = changed ? pools.changeView(peer.getAsLong(), shown) : code;
-        return result(followed == CudaCalls.SUCCESS ? code : followed);
+        if (code == CudaCalls.SUCCESS || (shown && code == cudaError.cudaErrorPeerAccessAlreadyEnabled)) {
+            final int followed = pools.changeView(peer.getAsLong(), shown);
+            return result(followed == CudaCalls.SUCCESS ? code : followed);
+        }
+        return result(code);
     }
 
     private static long handleOf(final @Nullable NativePointerObject object) {

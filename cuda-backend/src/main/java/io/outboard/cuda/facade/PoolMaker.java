@@ -43,23 +43,17 @@ final class PoolMaker {
         this.lender = lender;
     }
 
-    /**
-     * A pool in a context.
-     *
-     * @param name of the pool, to which a number is added if another has it; null for none
-     * @throws IllegalStateException if memory is to be leased and can't be
-     */
+    /** A pool, whose name gets a number if another has it; null for none. If memory can't be leased, {@link IllegalStateException}. */
     ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
-        boolean done = false;
+        ContextPool made = null;
         try {
             work = new ContextWork(context);
-            final ContextPool made = new ContextPool(context, source, work, pool(name, source, work, options), options);
-            done = true;
+            made = new ContextPool(context, source, work, pool(name, source, work, options), options);
             return made;
         } finally {
-            if (!done) {
+            if (made == null) {
                 source.close();
                 if (work != null) {
                     work.close();

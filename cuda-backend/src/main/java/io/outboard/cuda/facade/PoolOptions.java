@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the facade's pools are to be like; {@code OutboardOptions} says what each of these means, and what null does.
- *
- * <p>Not for applications.
  */
 public interface PoolOptions {
 

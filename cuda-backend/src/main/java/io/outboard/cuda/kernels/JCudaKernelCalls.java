@@ -1,13 +1,12 @@
 package io.outboard.cuda.kernels;
 
+import static io.outboard.cuda.memory.JCudaCalls.ask;
+
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.JCudaCalls;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.function.IntSupplier;
-import jcuda.CudaException;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
 import jcuda.driver.CUdevice;
@@ -37,7 +36,7 @@ final class JCudaKernelCalls implements KernelCalls {
             options.putInt(buffer + 1, LOG_BYTES);
         }
         final CUmodule result = new CUmodule();
-        final int code = codeOf(() -> JCudaDriver.cuModuleLoadDataJIT(result, terminated(image), options));
+        final int code = ask(() -> JCudaDriver.cuModuleLoadDataJIT(result, terminated(image), options));
         log[0] = (options.getString(CUjit_option.CU_JIT_ERROR_LOG_BUFFER).strip() + "\n"
                         + options.getString(CUjit_option.CU_JIT_INFO_LOG_BUFFER).strip())
                 .strip();
@@ -46,20 +45,20 @@ final class JCudaKernelCalls implements KernelCalls {
 
     @Override
     public int unload(final long module) {
-        return codeOf(() -> JCudaDriver.cuModuleUnload(DevicePointers.withHandle(new CUmodule(), module)));
+        return ask(() -> JCudaDriver.cuModuleUnload(DevicePointers.withHandle(new CUmodule(), module)));
     }
 
     @Override
     public int function(final long[] function, final long module, final String name) {
         final CUfunction result = new CUfunction();
         final CUmodule from = DevicePointers.withHandle(new CUmodule(), module);
-        return taken(function, result, codeOf(() -> JCudaDriver.cuModuleGetFunction(result, from, name)));
+        return taken(function, result, ask(() -> JCudaDriver.cuModuleGetFunction(result, from, name)));
     }
 
     @Override
     public int attribute(final int[] value, final int attribute, final long function) {
         final CUfunction of = DevicePointers.withHandle(new CUfunction(), function);
-        return codeOf(() -> JCudaDriver.cuFuncGetAttribute(value, attribute, of));
+        return ask(() -> JCudaDriver.cuFuncGetAttribute(value, attribute, of));
     }
 
     @Override
@@ -69,7 +68,7 @@ final class JCudaKernelCalls implements KernelCalls {
             final int blockThreads,
             final long stream,
             final NativePointerObject... arguments) {
-        return codeOf(() -> JCudaDriver.cuLaunchKernel(
+        return ask(() -> JCudaDriver.cuLaunchKernel(
                 DevicePointers.withHandle(new CUfunction(), function),
                 gridBlocks,
                 1,
@@ -90,13 +89,13 @@ final class JCudaKernelCalls implements KernelCalls {
     @Override
     public int createLink(final long[] link) {
         final CUlinkState result = new CUlinkState();
-        return taken(link, result, codeOf(() -> JCudaDriver.cuLinkCreate(new JITOptions(), result)));
+        return taken(link, result, ask(() -> JCudaDriver.cuLinkCreate(new JITOptions(), result)));
     }
 
     @Override
     public int addToLink(final long link, final String name, final String ptx) {
         final byte[] text = ptx.getBytes(StandardCharsets.UTF_8);
-        return codeOf(() -> JCudaDriver.cuLinkAddData(
+        return ask(() -> JCudaDriver.cuLinkAddData(
                 DevicePointers.withHandle(new CUlinkState(), link),
                 CUjitInputType.CU_JIT_INPUT_PTX,
                 terminated(text),
@@ -110,36 +109,36 @@ final class JCudaKernelCalls implements KernelCalls {
         final Pointer image = new Pointer();
         final CUmodule result = new CUmodule();
         final CUlinkState state = DevicePointers.withHandle(new CUlinkState(), link);
-        int code = codeOf(() -> JCudaDriver.cuLinkComplete(state, image, new long[1]));
+        int code = ask(() -> JCudaDriver.cuLinkComplete(state, image, new long[1]));
         if (code == CudaCalls.SUCCESS) {
-            code = codeOf(() -> JCudaDriver.cuModuleLoadDataJIT(result, image, new JITOptions()));
+            code = ask(() -> JCudaDriver.cuModuleLoadDataJIT(result, image, new JITOptions()));
         }
         return taken(module, result, code);
     }
 
     @Override
     public int destroyLink(final long link) {
-        return codeOf(() -> JCudaDriver.cuLinkDestroy(DevicePointers.withHandle(new CUlinkState(), link)));
+        return ask(() -> JCudaDriver.cuLinkDestroy(DevicePointers.withHandle(new CUlinkState(), link)));
     }
 
     @Override
     public int multiprocessors(final int[] count) {
         final CUdevice device = new CUdevice();
-        final int code = codeOf(() -> JCudaDriver.cuCtxGetDevice(device));
+        final int code = ask(() -> JCudaDriver.cuCtxGetDevice(device));
         return code != CudaCalls.SUCCESS
                 ? code
-                : codeOf(() -> JCudaDriver.cuDeviceGetAttribute(
+                : ask(() -> JCudaDriver.cuDeviceGetAttribute(
                         count, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
     }
 
     @Override
     public int mallocHeapBytes(final long[] bytes) {
-        return codeOf(() -> JCudaDriver.cuCtxGetLimit(bytes, CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE));
+        return ask(() -> JCudaDriver.cuCtxGetLimit(bytes, CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE));
     }
 
     @Override
     public int setMallocHeapBytes(final long bytes) {
-        return codeOf(() -> JCudaDriver.cuCtxSetLimit(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, bytes));
+        return ask(() -> JCudaDriver.cuCtxSetLimit(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, bytes));
     }
 
     /**
@@ -152,7 +151,7 @@ final class JCudaKernelCalls implements KernelCalls {
         DevicePointers.set(from, address);
         final ByteBuffer buffer =
                 ByteBuffer.allocateDirect(Long.BYTES * words.length).order(ByteOrder.nativeOrder());
-        final int code = codeOf(() -> JCudaDriver.cuMemcpyDtoH(Pointer.to(buffer), from, buffer.capacity()));
+        final int code = ask(() -> JCudaDriver.cuMemcpyDtoH(Pointer.to(buffer), from, buffer.capacity()));
         if (code == CudaCalls.SUCCESS) {
             buffer.asLongBuffer().get(words);
         }
@@ -169,13 +168,5 @@ final class JCudaKernelCalls implements KernelCalls {
             handle[0] = DevicePointers.handle(object);
         }
         return code;
-    }
-
-    private static int codeOf(final IntSupplier call) {
-        try {
-            return call.getAsInt();
-        } catch (final CudaException e) {
-            return JCudaCalls.driverCodeOf(e);
-        }
     }
 }

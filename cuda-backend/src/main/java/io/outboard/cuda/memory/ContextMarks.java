@@ -33,11 +33,7 @@ final class ContextMarks {
     /** Its work has finished, and its events are gone. */
     private volatile boolean ended;
 
-    /**
-     * Makes the events.
-     *
-     * @throws CudaFailureException if that fails
-     */
+    /** Makes the events; {@link CudaFailureException} if that fails. */
     ContextMarks(final CudaContext context, final int count) {
         this.context = context;
         events = new long[count];

@@ -23,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  * Regions of device memory that all belong to one CUDA context, whichever thread takes them. They are taken and given back
  * by the driver, so the last error that the runtime keeps for the program stays as it is, and in the relaxed mode, which no
  * capture into a graph minds. Safe for any number of threads.
- *
- * <p>Not for applications.
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
@@ -36,10 +34,8 @@ public final class ContextMemorySource implements MemorySource {
     /** What all memory is leased through; null if it is the driver's. */
     private final @Nullable LeasedMemory leased;
 
-    private final Set<Region> out = new LinkedHashSet<>();
-
-    /** Those that are leased: all at once, by a region that doesn't grow. */
-    private final Map<Region, CudaGrowableRegion> leasedOut = new LinkedHashMap<>();
+    /** How each goes back. */
+    private final Map<Region, Runnable> out = new LinkedHashMap<>();
 
     private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
 
@@ -91,7 +87,7 @@ public final class ContextMemorySource implements MemorySource {
             CudaFailureException.check("cuMemAlloc", code);
         }
         final Region region = new Region(address[0], sizeBytes);
-        out.add(region);
+        out.put(region, () -> release(region));
         return region;
     }
 
@@ -117,34 +113,31 @@ public final class ContextMemorySource implements MemorySource {
         }
         final Region region = new Region(whole.region().address(), sizeBytes);
         growables.add(whole);
-        leasedOut.put(region, whole);
+        out.put(region, whole::close);
         return region;
     }
 
-    /** Waits for all work in the context, so no capture begins meanwhile, if there is none yet. */
     @Override
     public synchronized void giveBack(final Region region) {
-        Objects.requireNonNull(region, "region");
-        final CudaGrowableRegion whole = leasedOut.get(region);
-        if (whole != null) {
-            whole.close();
-            leasedOut.remove(region);
-            return;
-        }
-        if (!out.contains(region)) {
+        final Runnable end = out.get(Objects.requireNonNull(region, "region"));
+        if (end == null) {
             throw new IllegalArgumentException("region=" + region + " must be one that this source has out");
         }
+        end.run();
+        out.remove(region);
+    }
+
+    /** Waits for all work in the context, so no capture begins meanwhile, if there is none yet. */
+    private void release(final Region region) {
         final CudaCalls calls = context.calls();
-        final boolean entered = context.captures().enter();
-        try (ContextScope scope = new ContextScope(calls, context.handle())) {
-            CudaFailureException.check(
-                    "cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
-            out.remove(region);
-        } finally {
-            if (entered) {
-                context.captures().leave();
+        context.captures().guarded(() -> {
+            try (ContextScope scope = new ContextScope(calls, context.handle())) {
+                CudaFailureException.check(
+                        "cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
+                // Also if what follows fails.
+                out.remove(region);
             }
-        }
+        });
     }
 
     @Override
@@ -248,27 +241,19 @@ public final class ContextMemorySource implements MemorySource {
         closed = true;
         CudaFailureException failure = null;
         for (final CudaGrowableRegion growable : List.copyOf(growables)) {
-            failure = CudaFailureException.first(failure, failureOf(() -> end.accept(growable)));
+            failure = CudaFailureException.first(failure, CudaFailureException.of(() -> end.accept(growable)));
         }
-        for (final Region region : List.copyOf(out)) {
-            failure = CudaFailureException.first(failure, failureOf(() -> giveBack(region)));
+        if (leased != null) {
+            // All that was out is among those that grow.
+            leased.close();
+        } else {
+            for (final Runnable giveBack : List.copyOf(out.values())) {
+                failure = CudaFailureException.first(failure, CudaFailureException.of(giveBack));
+            }
         }
         growables.clear();
-        leasedOut.clear();
         out.clear();
-        if (leased != null) {
-            leased.close();
-        }
         CudaFailureException.check(failure);
-    }
-
-    private static @Nullable CudaFailureException failureOf(final Runnable step) {
-        try {
-            step.run();
-            return null;
-        } catch (final CudaFailureException e) {
-            return e;
-        }
     }
 
     private void checkOpen() {

@@ -3,8 +3,6 @@ package io.outboard.cuda.memory;
 /**
  * A CUDA context made current on the calling thread for the span of a few calls; closing it makes current what was
  * before. Confined to one thread.
- *
- * <p>Not for applications.
  */
 public final class ContextScope implements AutoCloseable {
 

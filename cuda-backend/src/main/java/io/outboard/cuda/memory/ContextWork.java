@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every call goes to the driver and not to the runtime, whose last error is the program's. Safe for any number of threads, none of which
  * needs a context. Cost: some 1 microsecond for a mark and its question, no garbage, and 64 events, made when it is opened.
- *
- * <p>Not for applications.
  */
 public final class ContextWork implements DeviceWork {
 
@@ -59,11 +57,7 @@ public final class ContextWork implements DeviceWork {
 
     private final long defaultStreamId;
 
-    /**
-     * Makes the events.
-     *
-     * @throws CudaFailureException if CUDA fails
-     */
+    /** Makes the events; {@link CudaFailureException} if that fails. */
     public ContextWork(final CudaContext context) {
         this.context = context;
         captures = context.captures();
@@ -265,22 +259,17 @@ public final class ContextWork implements DeviceWork {
 
     // Contexts
 
-    /**
-     * From now on marks of all work cover another context's, too: it may use this one's memory. Again is no mistake.
-     *
-     * @throws CudaFailureException if CUDA fails; then they don't
-     */
+    /** From now on marks of all work cover another context's, too: it may use this one's memory. Again is no mistake. */
     public void add(final long other) {
-        if (!covers(other)) {
-            addNew(other);
+        if (covers(other)) {
+            return;
         }
-    }
-
-    private synchronized void addNew(final long other) {
-        if (!covers(other)) {
-            final ContextMarks[] more = Arrays.copyOf(contexts, contexts.length + 1);
-            more[more.length - 1] = new ContextMarks(context.other(other), synchronizer == null ? MARKS_OF_ALL : 0);
-            contexts = more;
+        synchronized (this) {
+            if (!covers(other)) {
+                final ContextMarks[] more = Arrays.copyOf(contexts, contexts.length + 1);
+                more[more.length - 1] = new ContextMarks(context.other(other), synchronizer == null ? MARKS_OF_ALL : 0);
+                contexts = more;
+            }
         }
     }
 

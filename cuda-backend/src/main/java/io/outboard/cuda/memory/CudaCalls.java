@@ -6,8 +6,6 @@ package io.outboard.cuda.memory;
  * <p>Each call returns CUDA's code, {@link #SUCCESS} or an error, and throws nothing, whether JCuda's exceptions are on
  * or off. Results go to element 0 of the caller's array, and only on success. Safe for any number of threads, as CUDA
  * is; the current device is one for each thread.
- *
- * <p>Not for applications.
  */
 public interface CudaCalls {
 

@@ -5,16 +5,7 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
 
-/**
- * A CUDA context, and what it takes to work in it. Safe for any number of threads.
- *
- * <p>Not for applications.
- *
- * @param calls CUDA
- * @param handle the context's
- * @param device number of its device
- * @param captures what must not be disturbed by work of ours
- */
+/** A CUDA context, the number of its device, and the captures that our work must not disturb. Safe for any number of threads. */
 public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptures captures) {
 
     /** What a device reports, in bytes. */
@@ -56,11 +47,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         ContextScope.leave(calls, entered);
     }
 
-    /**
-     * Whether a stream is captured, as the driver says, which any call to stream 0 asks of all that block. The context is current.
-     *
-     * @param stream handle of a stream of this context that exists
-     */
+    /** Whether a stream of this context that exists is captured; 0 stands for all that block. The context is current. */
     boolean isCapturing(final long stream) {
         final int[] status = CallScratch.get().status;
         final int code = calls.captureStatus(status, stream);

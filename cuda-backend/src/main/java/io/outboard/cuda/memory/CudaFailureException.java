@@ -38,6 +38,16 @@ public final class CudaFailureException extends RuntimeException {
         return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
     }
 
+    /** What a step failed with; null if it worked. */
+    static @Nullable CudaFailureException of(final Runnable step) {
+        try {
+            step.run();
+            return null;
+        } catch (final CudaFailureException e) {
+            return e;
+        }
+    }
+
     /** Throws if a call of the driver failed; unlike the runtime, that keeps no last error to be cleared. */
     public static void check(final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
@@ -45,7 +55,6 @@ public final class CudaFailureException extends RuntimeException {
         }
     }
 
-    /** Throws it, unless it is null. */
     static void check(final @Nullable CudaFailureException failure) {
         if (failure != null) {
             throw failure;

@@ -58,11 +58,7 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     /**
      * Reserves addresses, for a region without memory; or nothing, if the device can't do it, or a size is less than its unit.
-     *
-     * @param peers numbers of other devices that are to see it
-     * @param bytes most memory, {@code 0 < bytes}
-     * @param addressBytes most addresses, {@code 0 < addressBytes}
-     * @param onClose told that all was given back, perhaps more than once
+     * It has at most {@code bytes} and {@code addressBytes}, both more than 0. {@code onClose} may be told of its end more than once.
      */
     static Optional<CudaGrowableRegion> reserve(
             final VirtualMemoryCalls memory,
@@ -338,10 +334,10 @@ final class CudaGrowableRegion implements GrowableRegion {
             return;
         }
         // Nobody can wait for the end of a capture: the program itself asks.
-        final boolean entered = context.captures().enter();
-        try {
+        context.captures().guarded(() -> {
             // A broken context does no work any more, and its memory is to go all the same.
-            CudaFailureException failure = waits && pieces.bytes() > 0 ? synchronize() : null;
+            CudaFailureException failure =
+                    waits && pieces.bytes() > 0 ? CudaFailureException.of(this::synchronize) : null;
             final long[] begins =
                     pieces.all().stream().mapToLong(Long::longValue).toArray();
             failure = CudaFailureException.first(failure, unmapAndRelease(begins, begins.length));
@@ -353,18 +349,13 @@ final class CudaGrowableRegion implements GrowableRegion {
                 failure = CudaFailureException.first(failure, kept);
             }
             CudaFailureException.check(failure);
-        } finally {
-            if (entered) {
-                context.captures().leave();
-            }
-        }
+        });
     }
 
-    private @Nullable CudaFailureException synchronize() {
+    private void synchronize() {
         try (ContextScope scope = new ContextScope(context.calls(), context.handle())) {
-            return CudaFailureException.of("cuCtxSynchronize", context.calls().synchronize());
-        } catch (final CudaFailureException e) {
-            return e;
+            CudaFailureException.check(
+                    CudaFailureException.of("cuCtxSynchronize", context.calls().synchronize()));
         }
     }
 

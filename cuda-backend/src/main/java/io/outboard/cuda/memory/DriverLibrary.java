@@ -6,8 +6,6 @@ import jcuda.driver.CUresult;
 /**
  * Finds those calls of the driver that JCuda can't make. This class is for JDK 17 to 21, which have no way to make them, either; on a newer
  * one the class of the same name in the jar's {@code META-INF/versions/22} takes its place.
- *
- * <p>Not for applications.
  */
 public final class DriverLibrary {
 

@@ -1,6 +1,5 @@
 package io.outboard.cuda.memory;
 
-import java.util.function.IntFunction;
 import java.util.function.IntSupplier;
 import jcuda.CudaException;
 import jcuda.driver.CUcontext;
@@ -20,19 +19,13 @@ import jcuda.runtime.cudaError;
  * <p>{@code JCuda.setExceptionsEnabled} is one private switch for the whole process. It belongs to the program, which
  * may turn it at any moment, so each call here copes with both: a code that is returned, and a
  * {@link CudaException} that carries only the code's name. What a pool calls often makes no garbage, compiled or not.
- *
- * <p>Not for applications.
  */
 public final class JCudaCalls implements CudaCalls {
 
     /** Above it CUDA keeps one code, for API failures of releases before 4.1; below it names are found by search. */
     private static final int CODE_LIMIT = 10_000;
 
-    /**
-     * Loads JCuda's native library, if it isn't loaded yet.
-     *
-     * @throws LinkageError if that fails; see {@link NativeLibrary} for the many forms that it takes
-     */
+    /** Loads JCuda's native library; {@link NativeLibrary} has the many forms of {@link LinkageError} that a failure takes. */
     JCudaCalls() {
         JCuda.initialize();
         // Here, too, so that a JCuda with other members is found when the device is opened and not at the first take.
@@ -41,19 +34,12 @@ public final class JCudaCalls implements CudaCalls {
         UncheckedCalls.initialize();
     }
 
-    private static int runtime(final IntSupplier call) {
+    /** JCuda's code, whether its exceptions are on or off. */
+    public static int ask(final IntSupplier call) {
         try {
             return call.getAsInt();
         } catch (final CudaException e) {
             return codeOf(e);
-        }
-    }
-
-    private static int driver(final IntSupplier call) {
-        try {
-            return call.getAsInt();
-        } catch (final CudaException e) {
-            return driverCodeOf(e);
         }
     }
 
@@ -62,33 +48,33 @@ public final class JCudaCalls implements CudaCalls {
         int call(CallScratch scratch);
     }
 
-    private static int driver(final CallScratch scratch, final ScratchCall call) {
+    private static int ask(final CallScratch scratch, final ScratchCall call) {
         try {
             return call.call(scratch);
         } catch (final CudaException e) {
-            return driverCodeOf(e);
+            return codeOf(e);
         }
     }
 
     @Override
     public int deviceCount(final int[] count) {
-        return runtime(() -> JCuda.cudaGetDeviceCount(count));
+        return ask(() -> JCuda.cudaGetDeviceCount(count));
     }
 
     @Override
     public int driverVersion(final int[] version) {
-        return runtime(() -> JCuda.cudaDriverGetVersion(version));
+        return ask(() -> JCuda.cudaDriverGetVersion(version));
     }
 
     @Override
     public int runtimeVersion(final int[] version) {
-        return runtime(() -> JCuda.cudaRuntimeGetVersion(version));
+        return ask(() -> JCuda.cudaRuntimeGetVersion(version));
     }
 
     @Override
     public int deviceName(final String[] name, final int device) {
         final cudaDeviceProp properties = new cudaDeviceProp();
-        final int code = runtime(() -> JCuda.cudaGetDeviceProperties(properties, device));
+        final int code = ask(() -> JCuda.cudaGetDeviceProperties(properties, device));
         if (code == SUCCESS) {
             name[0] = properties.getName().strip();
         }
@@ -97,23 +83,23 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int currentDevice(final int[] device) {
-        return runtime(() -> JCuda.cudaGetDevice(device));
+        return ask(() -> JCuda.cudaGetDevice(device));
     }
 
     @Override
     public int setDevice(final int device) {
-        return runtime(() -> JCuda.cudaSetDevice(device));
+        return ask(() -> JCuda.cudaSetDevice(device));
     }
 
     @Override
     public int memoryInfo(final long[] freeBytes, final long[] totalBytes) {
-        return runtime(() -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
+        return ask(() -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
     }
 
     /** With exceptions on, JCuda throws the error that it was asked to report. It is cleared all the same. */
     @Override
     public void clearLastError() {
-        runtime(JCuda::cudaGetLastError);
+        ask(JCuda::cudaGetLastError);
     }
 
     @Override
@@ -124,7 +110,7 @@ public final class JCudaCalls implements CudaCalls {
     @Override
     public int currentContext(final long[] context) {
         final CallScratch scratch = CallScratch.get();
-        final int code = driver(scratch, each -> JCudaDriver.cuCtxGetCurrent(each.context));
+        final int code = ask(scratch, each -> JCudaDriver.cuCtxGetCurrent(each.context));
         context[0] = code == SUCCESS ? DevicePointers.handle(scratch.context) : 0;
         return code;
     }
@@ -133,17 +119,17 @@ public final class JCudaCalls implements CudaCalls {
     public int pushContext(final long context) {
         final CallScratch scratch = CallScratch.get();
         DevicePointers.withHandle(scratch.context, context);
-        return driver(scratch, each -> JCudaDriver.cuCtxPushCurrent(each.context));
+        return ask(scratch, each -> JCudaDriver.cuCtxPushCurrent(each.context));
     }
 
     @Override
     public int popContext() {
-        return driver(CallScratch.get(), each -> JCudaDriver.cuCtxPopCurrent(each.context));
+        return ask(CallScratch.get(), each -> JCudaDriver.cuCtxPopCurrent(each.context));
     }
 
     @Override
     public int synchronize() {
-        return driver(CallScratch.get(), each -> JCudaDriver.cuCtxSynchronize());
+        return ask(CallScratch.get(), each -> JCudaDriver.cuCtxSynchronize());
     }
 
     @Override
@@ -152,7 +138,7 @@ public final class JCudaCalls implements CudaCalls {
             return currentContext(context);
         }
         final CallScratch scratch = CallScratch.of(stream, 0);
-        final int code = driver(scratch, each -> JCudaDriver.cuStreamGetCtx(each.stream, each.context));
+        final int code = ask(scratch, each -> JCudaDriver.cuStreamGetCtx(each.stream, each.context));
         context[0] = DevicePointers.handle(scratch.context);
         return code;
     }
@@ -164,13 +150,13 @@ public final class JCudaCalls implements CudaCalls {
         final int[] active = new int[1];
         final CUcontext result = new CUcontext();
         context[0] = 0;
-        int code = driver(() -> JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active));
+        int code = ask(() -> JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active));
         if (code == SUCCESS && active[0] != 0) {
             // Only who retains it is told which it is.
-            code = driver(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handle));
+            code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handle));
             if (code == SUCCESS) {
                 context[0] = DevicePointers.handle(result);
-                code = driver(() -> JCudaDriver.cuDevicePrimaryCtxRelease(handle));
+                code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRelease(handle));
             }
         }
         return code;
@@ -179,7 +165,7 @@ public final class JCudaCalls implements CudaCalls {
     @Override
     public int allocate(final long[] address, final long sizeBytes) {
         final CUdeviceptr pointer = new CUdeviceptr();
-        final int code = driver(() -> JCudaDriver.cuMemAlloc(pointer, sizeBytes));
+        final int code = ask(() -> JCudaDriver.cuMemAlloc(pointer, sizeBytes));
         address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
         return code;
     }
@@ -187,8 +173,7 @@ public final class JCudaCalls implements CudaCalls {
     @Override
     public int allocatePitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
         final CUdeviceptr pointer = new CUdeviceptr();
-        final int code =
-                driver(() -> JCudaDriver.cuMemAllocPitch(pointer, pitchBytes, widthBytes, height, Integer.BYTES));
+        final int code = ask(() -> JCudaDriver.cuMemAllocPitch(pointer, pitchBytes, widthBytes, height, Integer.BYTES));
         address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
         return code;
     }
@@ -197,18 +182,18 @@ public final class JCudaCalls implements CudaCalls {
     public int release(final long address) {
         final CUdeviceptr pointer = new CUdeviceptr();
         DevicePointers.set(pointer, address);
-        return driver(() -> JCudaDriver.cuMemFree(pointer));
+        return ask(() -> JCudaDriver.cuMemFree(pointer));
     }
 
     @Override
     public int contextMemoryInfo(final long[] freeBytes, final long[] totalBytes) {
-        return driver(() -> JCudaDriver.cuMemGetInfo(freeBytes, totalBytes));
+        return ask(() -> JCudaDriver.cuMemGetInfo(freeBytes, totalBytes));
     }
 
     @Override
     public int streamId(final long[] id, final long stream) {
         final CallScratch scratch = CallScratch.of(stream, 0);
-        final int code = driver(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
+        final int code = ask(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
         id[0] = scratch.handle[0];
         return code;
     }
@@ -221,19 +206,19 @@ public final class JCudaCalls implements CudaCalls {
     @Override
     public int createEvent(final long[] event) {
         final CUevent result = new CUevent();
-        final int code = driver(() -> JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING));
+        final int code = ask(() -> JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING));
         event[0] = DevicePointers.handle(result);
         return code;
     }
 
     @Override
     public int destroyEvent(final long event) {
-        return driver(CallScratch.of(0, event), each -> JCudaDriver.cuEventDestroy(each.event));
+        return ask(CallScratch.of(0, event), each -> JCudaDriver.cuEventDestroy(each.event));
     }
 
     @Override
     public int recordEvent(final long event, final long stream) {
-        return driver(CallScratch.of(stream, event), each -> JCudaDriver.cuEventRecord(each.event, each.stream));
+        return ask(CallScratch.of(stream, event), each -> JCudaDriver.cuEventRecord(each.event, each.stream));
     }
 
     @Override
@@ -254,30 +239,22 @@ public final class JCudaCalls implements CudaCalls {
     @Override
     public int captureStatus(final int[] status, final long stream) {
         final CallScratch scratch = CallScratch.of(stream, 0);
-        final int code = driver(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
+        final int code = ask(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
         status[0] = scratch.status[0];
         return code;
     }
 
     @Override
     public int exchangeCaptureMode(final int[] mode) {
-        return driver(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
+        return ask(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
     }
 
-    /** The code behind an exception of {@code JCuda}, whose message is the code's name and nothing else. Only on the way to an error. */
-    public static int codeOf(final CudaException exception) {
-        return codeOf(exception, cudaError::stringFor);
-    }
-
-    /** The same for one of {@code JCudaDriver}. */
-    public static int driverCodeOf(final CudaException exception) {
-        return codeOf(exception, CUresult::stringFor);
-    }
-
-    public static int codeOf(final CudaException exception, final IntFunction<String> names) {
+    /** The code behind an exception, whose message is the code's name and nothing else. Only on the way to an error. */
+    static int codeOf(final CudaException exception) {
         final String name = exception.getMessage();
         for (int code = 1; code < CODE_LIMIT; code++) {
-            if (names.apply(code).equals(name)) {
+            if (cudaError.stringFor(code).equals(name)
+                    || CUresult.stringFor(code).equals(name)) {
                 return code;
             }
         }

@@ -18,8 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Thread-safety: safe for any number of threads. Cost: to create, two messages and what the lender's device needs; an entry in a table
  * for each lease.
- *
- * <p>Not for applications.
  */
 public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 

@@ -6,8 +6,6 @@ import io.outboard.service.LenderConnection;
 
 /**
  * What memory is leased through, so that the logic above it runs over a simulated lender as well. Safe for any number of threads.
- *
- * <p>Not for applications.
  */
 public interface Leases extends AutoCloseable {
 

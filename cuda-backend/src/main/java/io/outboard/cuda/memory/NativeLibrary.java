@@ -1,17 +1,17 @@
 package io.outboard.cuda.memory;
 
 import java.util.Locale;
+import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads JCuda and its native library when a device is asked for, and turns each way in which that fails into one line.
+ * Loads JCuda and its native library when a device is asked for, and turns each way in which that fails, or in which there is no device,
+ * into one line. Safe for any number of threads.
  *
  * <p>JCuda's static initialiser looks on {@code java.library.path}, then unpacks its library from the class path into
  * {@code java.io.tmpdir}, unless a file of that name is there already; a damaged file is thus never replaced. What it
  * throws the first time is an {@link UnsatisfiedLinkError} with a page of text, and every later time, since the class
  * stays broken, a {@link NoClassDefFoundError}.
- *
- * <p>Not for applications.
  */
 public final class NativeLibrary {
 
@@ -19,12 +19,7 @@ public final class NativeLibrary {
 
     private NativeLibrary() {}
 
-    /**
-     * Loads, unless it is loaded.
-     *
-     * @return the calls, by JCuda
-     * @throws CudaUnavailableException if JCuda or its native library is missing or doesn't load
-     */
+    /** Loads, unless it is loaded; {@link CudaUnavailableException} if JCuda or its native library is missing or doesn't load. */
     public static CudaCalls load() {
         try {
             return new JCudaCalls();
@@ -33,15 +28,10 @@ public final class NativeLibrary {
         }
     }
 
-    /**
-     * Loads the driver's part as well, which needs a driver: without one its class would stay broken.
-     *
-     * @return the calls, by JCuda
-     * @throws CudaUnavailableException if JCuda or its native library is missing or doesn't load, or there is no device
-     */
+    /** As {@link #load}, with the driver's part, which needs a device: without one its class would stay broken. */
     public static CudaCalls loadDriver() {
         final CudaCalls calls = load();
-        Devices.count(calls);
+        deviceCount(calls);
         try {
             calls.currentContext(new long[1]);
             return calls;
@@ -50,9 +40,51 @@ public final class NativeLibrary {
         }
     }
 
+    /** 1 or more; {@link CudaUnavailableException} if there is none, or CUDA doesn't start. */
+    public static int deviceCount(final CudaCalls calls) {
+        final int[] count = new int[1];
+        final int code = calls.deviceCount(count);
+        if (code != CudaCalls.SUCCESS) {
+            calls.clearLastError();
+            throw new CudaUnavailableException(messageFor(calls, code));
+        }
+        if (count[0] == 0) {
+            throw new CudaUnavailableException(messageFor(calls, cudaError.cudaErrorNoDevice));
+        }
+        return count[0];
+    }
+
+    /** What an error says of devices that the environment hides; empty if it hides none. */
+    public static String hiddenDevices() {
+        final String visible = System.getenv("CUDA_VISIBLE_DEVICES");
+        return visible == null ? "" : "; CUDA_VISIBLE_DEVICES=" + visible + " hides all others";
+    }
+
     /** What to throw instead of that. */
     public static CudaUnavailableException unavailable(final LinkageError error) {
         return new CudaUnavailableException(messageFor(error), error);
+    }
+
+    private static String messageFor(final CudaCalls calls, final int code) {
+        final String named = calls.nameOf(code) + " (" + code + ")";
+        switch (code) {
+            case cudaError.cudaErrorInsufficientDriver:
+                final int[] version = new int[1];
+                return calls.driverVersion(version) == CudaCalls.SUCCESS && version[0] > 0
+                        ? "the NVIDIA driver is too old: it supports CUDA " + version[0] / 1000 + "."
+                                + version[0] % 1000 / 10 + ", 12.0 is needed; install driver 525 or newer [" + named
+                                + "]"
+                        : "no NVIDIA driver: libcuda.so.1 was not found; install driver 525 or newer, or give the"
+                                + " container its GPU (--gpus all) [" + named + "]";
+            case cudaError.cudaErrorNoDevice:
+                return "no CUDA device: the NVIDIA driver is there but shows none; see what nvidia-smi lists"
+                        + hiddenDevices() + " [" + named + "]";
+            case cudaError.cudaErrorStubLibrary:
+                return "no NVIDIA driver: the libcuda.so.1 that was found is the CUDA toolkit's stub; take its folder"
+                        + " off LD_LIBRARY_PATH [" + named + "]";
+            default:
+                return "CUDA does not start: cudaGetDeviceCount failed; nvidia-smi may say more [" + named + "]";
+        }
     }
 
     private static String messageFor(final LinkageError error) {

@@ -6,8 +6,6 @@ package io.outboard.cuda.memory;
  *
  * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing. Results go to element 0 of the caller's
  * array, and only on success. Safe for any number of threads.
- *
- * <p>Not for applications.
  */
 public interface SharedMemoryCalls {
 

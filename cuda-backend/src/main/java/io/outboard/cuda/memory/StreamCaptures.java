@@ -20,8 +20,6 @@ import jcuda.driver.CUstreamCaptureMode;
  * <p>Nobody who enters ever waits. Whoever begins a capture waits for those inside, but not for long: who is inside for that
  * long is in the driver and waits for the device, which a capture that begins later doesn't disturb; and what it waits for
  * may depend on the very thread that begins the capture. Safe for any number of threads.
- *
- * <p>Not for applications.
  */
 public final class StreamCaptures {
 
@@ -116,6 +114,18 @@ public final class StreamCaptures {
 
     void leave() {
         inside.decrementAndGet();
+    }
+
+    /** Does what can't be put off: no capture begins meanwhile, unless there is one already. */
+    void guarded(final Runnable step) {
+        final boolean entered = enter();
+        try {
+            step.run();
+        } finally {
+            if (entered) {
+                leave();
+            }
+        }
     }
 
     /** Whether somebody has entered and not left. */

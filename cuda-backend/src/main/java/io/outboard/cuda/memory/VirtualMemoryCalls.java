@@ -7,8 +7,6 @@ package io.outboard.cuda.memory;
  *
  * <p>Each call returns the driver's code, a {@code CUresult}, and throws nothing, unless it says so. Results go to element 0 of the
  * caller's array, and only on success. Safe for any number of threads. None needs a context.
- *
- * <p>Not for applications.
  */
 public interface VirtualMemoryCalls {
 

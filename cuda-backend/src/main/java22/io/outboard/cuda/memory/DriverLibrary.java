@@ -12,11 +12,9 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
@@ -100,11 +98,6 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     private final int handleTypes;
 
-    /** By device: read and write, and neither, made once. */
-    private final Map<Integer, MemorySegment> accesses = new ConcurrentHashMap<>();
-
-    private final Map<Integer, MemorySegment> refusals = new ConcurrentHashMap<>();
-
     private DriverLibrary(final int handleTypes, final MethodHandle loaded) {
         this.handleTypes = handleTypes;
         Objects.requireNonNull(loaded, "the driver");
@@ -180,11 +173,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     public int uuid(final byte[] uuid, final int device) {
         return call(new long[1], (unused, arena) -> {
             final MemorySegment result = arena.allocate(UUID_BYTES);
-            final int[] handle = new int[1];
-            int code = handleOf(handle, device, arena);
-            if (code == CudaCalls.SUCCESS) {
-                code = (int) Memory.UUID.invokeExact(result, handle[0]);
-            }
+            final int code = ask(Memory.UUID, result, device, arena);
             if (code == CudaCalls.SUCCESS) {
                 MemorySegment.copy(result, JAVA_BYTE, 0, uuid, 0, UUID_BYTES);
             }
@@ -194,18 +183,15 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     @Override
     public int totalBytes(final long[] bytes, final int device) {
-        return call(bytes, (result, arena) -> {
-            final int[] handle = new int[1];
-            final int code = handleOf(handle, device, arena);
-            return code == CudaCalls.SUCCESS ? (int) Memory.TOTAL.invokeExact(result, handle[0]) : code;
-        });
+        return call(bytes, (result, arena) -> ask(Memory.TOTAL, result, device, arena));
     }
 
-    private static int handleOf(final int[] handle, final int device, final Arena arena) throws Throwable {
-        final MemorySegment result = arena.allocate(JAVA_INT);
-        final int code = (int) Memory.DEVICE.invokeExact(result, device);
-        handle[0] = result.get(JAVA_INT, 0);
-        return code;
+    /** By the driver's handle of the device. */
+    private static int ask(final MethodHandle call, final MemorySegment result, final int device, final Arena arena)
+            throws Throwable {
+        final MemorySegment handle = arena.allocate(JAVA_INT);
+        final int code = (int) Memory.DEVICE.invokeExact(handle, device);
+        return code == CudaCalls.SUCCESS ? (int) call.invokeExact(result, handle.get(JAVA_INT, 0)) : code;
     }
 
     @Override
@@ -248,13 +234,12 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     @Override
     public int setAccess(final long address, final long sizeBytes, final int device, final boolean access) {
-        final MemorySegment wanted = (access ? accesses : refusals).computeIfAbsent(device, number -> {
-            final MemorySegment made = Arena.global().allocate(12, JAVA_INT.byteAlignment());
-            setLocation(made, 0, number);
-            made.set(JAVA_INT, 8, access ? READ_AND_WRITE : 0);
-            return made;
+        return call(new long[1], (unused, arena) -> {
+            final MemorySegment wanted = arena.allocate(12, JAVA_INT.byteAlignment());
+            setLocation(wanted, 0, device);
+            wanted.set(JAVA_INT, 8, access ? READ_AND_WRITE : 0);
+            return (int) Memory.SET_ACCESS.invokeExact(address, sizeBytes, wanted, 1L);
         });
-        return call(() -> (int) Memory.SET_ACCESS.invokeExact(address, sizeBytes, wanted, 1L));
     }
 
     @Override
