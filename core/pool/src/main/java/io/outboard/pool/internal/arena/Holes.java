@@ -1,5 +1,6 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import java.util.ArrayList;
@@ -27,6 +28,9 @@ public final class Holes {
         final long block;
 
         long bytes;
+
+        /** Of all before it, where that was just added up. */
+        long bytesBefore;
 
         Hole(final long block, final long bytes) {
             this.block = block;
@@ -63,16 +67,89 @@ public final class Holes {
         joinAt(address);
     }
 
-    /** How much of them is between two addresses. */
-    public long bytesIn(final long from, final long to) {
+    /**
+     * Where a block may be between two blocks in use if holes there have memory again: where the least is missing. O(blocks).
+     *
+     * <pre>{@code
+     *   | used | free | hole | free | used | hole | used |
+     *          ^--------------------^
+     * }</pre>
+     *
+     * @return an address before the end of memory, or {@code NO_SPACE}
+     */
+    public long placeFor(final long sizeBytes, final long alignmentBytes, final long memoryEnd) {
         long bytes = 0;
-        final Long before = holes.lowerKey(from);
-        for (final Map.Entry<Long, Hole> each :
-                holes.subMap(before == null ? from : before, to).entrySet()) {
-            final long end = each.getKey() + each.getValue().bytes;
-            bytes += Math.max(0, Math.min(end, to) - Math.max(each.getKey(), from));
+        for (final Hole hole : holes.values()) {
+            hole.bytesBefore = bytes;
+            bytes += hole.bytes;
         }
-        return bytes;
+        if (bytes == 0) {
+            return Strategy.NO_SPACE;
+        }
+        final Search search = new Search(sizeBytes, Math.max(alignmentBytes, strategy.granuleBytes()), memoryEnd);
+        strategy.forEachUndivided(search);
+        search.endRun();
+        return search.best;
+    }
+
+    private final class Search implements BlockVisitor {
+
+        private final long sizeBytes;
+        private final long alignmentBytes;
+        private final long memoryEnd;
+
+        /** The free blocks and holes without a block in use between them that are looked at: begins, and the last end. */
+        private final List<Long> begins = new ArrayList<>();
+
+        private long end;
+        private long best = Strategy.NO_SPACE;
+        private long bestBytes = Long.MAX_VALUE;
+
+        Search(final long sizeBytes, final long alignmentBytes, final long memoryEnd) {
+            this.sizeBytes = sizeBytes;
+            this.alignmentBytes = alignmentBytes;
+            this.memoryEnd = memoryEnd;
+        }
+
+        @Override
+        public void visit(final long address, final long blockBytes, final boolean free) {
+            if (address < memoryEnd && (free || startAt(address))) {
+                begins.add(address);
+                end = Math.min(address + blockBytes, memoryEnd);
+            } else {
+                endRun();
+            }
+        }
+
+        /** The block may begin where one of them does, or end where the last one does. */
+        void endRun() {
+            final long latest = (end - sizeBytes) & -alignmentBytes;
+            if (!begins.isEmpty() && latest >= begins.get(0)) {
+                begins.forEach(begin -> lookAt(Math.min((begin + alignmentBytes - 1) & -alignmentBytes, latest)));
+                lookAt(latest);
+            }
+            begins.clear();
+        }
+
+        private void lookAt(final long address) {
+            final long bytes = bytesIn(address, address + sizeBytes);
+            if (bytes > 0 && bytes <= bestBytes) {
+                bestBytes = bytes;
+                best = address;
+            }
+        }
+    }
+
+    /** How much of them is between two addresses. After {@link #placeFor}, if they haven't changed since. */
+    public long bytesIn(final long from, final long to) {
+        return bytesBefore(to) - bytesBefore(from);
+    }
+
+    private long bytesBefore(final long address) {
+        final Map.Entry<Long, Hole> last = holes.lowerEntry(address);
+        return last == null
+                ? 0
+                : last.getValue().bytesBefore + Math.min(address - last.getKey(), last.getValue().bytes);
     }
 
     /** If one ends where another begins, they are one. */

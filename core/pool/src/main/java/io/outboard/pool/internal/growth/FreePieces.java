@@ -13,39 +13,37 @@ import java.util.Objects;
  * their memory away. Then those without memory are holes, and the others are free again: which ones is the region's word, whatever
  * failed.
  *
- * <p>The constructor, {@link #retire} and {@link #settle} need the arena's lock; the source is called without it.
+ * <p>The arena's lock is held, but for what only reads; the source is called without it.
  */
 final class FreePieces {
 
-    /** To be moved: each costs as much, whatever its size. */
-    static final Comparator<Piece> LARGEST_FIRST = Comparator.comparingLong(Piece::bytes)
-            .reversed()
-            .thenComparing(Comparator.comparingLong(Piece::address).reversed());
-
-    /** To be given back: no holes stay behind the last memory. */
-    static final Comparator<Piece> LAST_FIRST =
+    private static final Comparator<Piece> LAST_FIRST =
             Comparator.comparingLong(Piece::address).reversed();
 
-    /** In a free block that the strategy calls so. */
-    record Piece(long block, long address, long bytes) {}
+    private static final Comparator<Piece> LARGEST_FIRST =
+            Comparator.comparingLong(Piece::bytes).reversed().thenComparing(LAST_FIRST);
 
-    private final Segment region;
+    /** In a free block that the strategy calls so. */
+    private record Piece(long block, long address, long bytes) {}
+
+    private final Segment segment;
     private final GrowableRegion growable;
     private List<Piece> pieces = new ArrayList<>();
 
     /** What names those that are retired. */
     private long[] retired = {};
 
-    /**
-     * Finds them.
-     *
-     * @param sparedFrom none that has memory from there
-     * @param sparedTo to there
-     */
-    FreePieces(final Segment region, final long sparedFrom, final long sparedTo) {
-        this.region = region;
-        growable = Objects.requireNonNull(region.growable);
-        region.strategy.forEachFree(growable.unitBytes(), (block, address, sizeBytes) -> {
+    /** How many of the first pieces nobody is handed now. */
+    private int count;
+
+    FreePieces(final Segment segment) {
+        this.segment = segment;
+        growable = Objects.requireNonNull(segment.growable);
+    }
+
+    /** Finds all but those that have memory between two addresses. */
+    FreePieces find(final long sparedFrom, final long sparedTo) {
+        segment.strategy.forEachFree(growable.unitBytes(), (block, address, sizeBytes) -> {
             long piece = growable.pieceFrom(address);
             while (piece < address + sizeBytes) {
                 final long end = piece + growable.pieceBytes(piece);
@@ -55,82 +53,122 @@ final class FreePieces {
                 piece = growable.pieceFrom(end);
             }
         });
+        return this;
+    }
+
+    /** How much was found. */
+    long bytes() {
+        return pieces.stream().mapToLong(Piece::bytes).sum();
     }
 
     /**
-     * Retires as many as are enough, or all if that isn't enough.
+     * Retires as many of the largest as are enough, since each costs as much to move, whatever its size; or all if that isn't enough.
      *
      * @return bytes that are retired
      */
-    long retire(final long enoughBytes, final Comparator<Piece> order) {
-        choose(enoughBytes, order);
+    long retireLargest(final long enoughBytes) {
+        return retire(choose(LARGEST_FIRST, enoughBytes, segment.holes.room()));
+    }
+
+    /** The same with the last ones, so that no holes stay behind the last memory. */
+    void retireLast(final long enoughBytes) {
+        retire(choose(LAST_FIRST, enoughBytes, segment.holes.room()));
+    }
+
+    /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
+    void withdrawTail(final long enoughBytes) {
+        final long end = segment.lastBlockEnd();
+        for (long piece = growable.pieceFrom(end);
+                piece < segment.taken.endAddress();
+                piece = growable.pieceFrom(piece + 1)) {
+            pieces.add(new Piece(Strategy.NO_SPACE, piece, growable.pieceBytes(piece)));
+        }
+        pieces = choose(LAST_FIRST, enoughBytes, pieces.size());
+        count = pieces.size();
+        segment.withdrawBehind(end);
+    }
+
+    private List<Piece> choose(final Comparator<Piece> order, final long enoughBytes, final int most) {
+        pieces.sort(order);
+        final List<Piece> chosen = new ArrayList<>();
+        long left = enoughBytes;
+        for (int i = 0; i < pieces.size() && left > 0 && chosen.size() < most; i++) {
+            final boolean isNextEnough = order == LARGEST_FIRST
+                    && i + 1 < pieces.size()
+                    && pieces.get(i + 1).bytes() >= left;
+            if (!isNextEnough) {
+                chosen.add(pieces.get(i));
+                left -= pieces.get(i).bytes();
+            }
+        }
+        return chosen;
+    }
+
+    private long retire(final List<Piece> chosen) {
         // A free block keeps its name while its end is retired.
-        pieces.sort(LAST_FIRST);
-        retired = new long[pieces.size()];
+        chosen.sort(LAST_FIRST);
+        pieces = chosen;
+        retired = new long[chosen.size()];
         long bytes = 0;
-        for (int i = 0; i < retired.length; i++) {
-            final Piece piece = pieces.get(i);
-            retired[i] = region.strategy.retireFree(piece.block(), piece.address(), piece.bytes());
-            if (retired[i] == Strategy.NO_SPACE) {
-                pieces.subList(i, pieces.size()).clear();
+        while (count < retired.length) {
+            final Piece piece = chosen.get(count);
+            retired[count] = segment.strategy.retireFree(piece.block(), piece.address(), piece.bytes());
+            if (retired[count] == Strategy.NO_SPACE) {
                 break;
             }
+            count++;
             bytes += piece.bytes();
         }
         return bytes;
     }
 
-    private void choose(final long enoughBytes, final Comparator<Piece> order) {
-        pieces.sort(order);
-        final List<Piece> chosen = new ArrayList<>();
-        final int most = Math.min(pieces.size(), region.holes.room());
-        long left = enoughBytes;
-        for (int i = 0; i < most && left > 0; i++) {
-            int last = i;
-            while (order == LARGEST_FIRST
-                    && last + 1 < pieces.size()
-                    && pieces.get(last + 1).bytes() >= left) {
-                // No more than enough.
-                last++;
-            }
-            chosen.add(pieces.get(last));
-            left -= pieces.get(last).bytes();
-        }
-        pieces = chosen;
-    }
-
-    /** Of all that were found, or of those that are retired. */
-    long bytes() {
-        return pieces.stream().mapToLong(Piece::bytes).sum();
-    }
-
+    /** How many are retired or withdrawn. */
     int count() {
-        return pieces.size();
+        return count;
+    }
+
+    /** Of these, the last one first. */
+    long address(final int index) {
+        return pieces.get(index).address();
+    }
+
+    long bytes(final int index) {
+        return pieces.get(index).bytes();
+    }
+
+    boolean isGone(final int index) {
+        return growable.pieceBytes(address(index)) == 0;
+    }
+
+    /** Those that are retired or withdrawn go back to the device, or none if a capture has begun. */
+    void giveBack() {
+        if (count > 0) {
+            growable.giveBack(addresses(), count);
+        }
     }
 
     long[] addresses() {
-        return pieces.stream().mapToLong(Piece::address).toArray();
+        return pieces.stream().limit(count).mapToLong(Piece::address).toArray();
     }
 
-    /** What became of those that are retired; how many bytes aren't where they were. */
+    /** What became of them; how many bytes aren't where they were. */
     long settle() {
         long goneBytes = 0;
-        for (int i = 0; i < pieces.size(); i++) {
-            final Piece piece = pieces.get(i);
-            if (growable.pieceBytes(piece.address()) > 0) {
-                region.strategy.release(retired[i]);
-            } else {
-                goneBytes += piece.bytes();
-                addHole(piece, retired[i]);
+        for (int i = 0; i < count; i++) {
+            final boolean gone = isGone(i);
+            goneBytes += gone ? bytes(i) : 0;
+            if (i < retired.length && gone) {
+                addHole(pieces.get(i), retired[i]);
+            } else if (i < retired.length) {
+                segment.strategy.release(retired[i]);
             }
         }
-        pieces = List.of();
         return goneBytes;
     }
 
     private void addHole(final Piece piece, final long block) {
         try {
-            region.holes.add(piece.address(), block, piece.bytes());
+            segment.holes.add(piece.address(), block, piece.bytes());
         } catch (final OutOfMemoryError ignored) {
             // These addresses are never used again: there are others, and no memory is lost.
         }
