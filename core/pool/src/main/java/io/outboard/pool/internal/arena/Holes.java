@@ -1,6 +1,5 @@
 package io.outboard.pool.internal.arena;
 
-import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import java.util.ArrayList;
@@ -86,58 +85,32 @@ public final class Holes {
         if (bytes == 0) {
             return Strategy.NO_SPACE;
         }
-        final Search search = new Search(sizeBytes, Math.max(alignmentBytes, strategy.granuleBytes()), memoryEnd);
-        strategy.forEachUndivided(search);
-        search.endRun();
-        return search.best;
-    }
-
-    private final class Search implements BlockVisitor {
-
-        private final long sizeBytes;
-        private final long alignmentBytes;
-        private final long memoryEnd;
-
-        /** The free blocks and holes without a block in use between them that are looked at: begins, and the last end. */
-        private final List<Long> begins = new ArrayList<>();
-
-        private long end;
-        private long best = Strategy.NO_SPACE;
-        private long bestBytes = Long.MAX_VALUE;
-
-        Search(final long sizeBytes, final long alignmentBytes, final long memoryEnd) {
-            this.sizeBytes = sizeBytes;
-            this.alignmentBytes = alignmentBytes;
-            this.memoryEnd = memoryEnd;
-        }
-
-        @Override
-        public void visit(final long address, final long blockBytes, final boolean free) {
+        final List<Region> room = new ArrayList<>();
+        strategy.forEachUndivided((address, blockBytes, free) -> {
             if (address < memoryEnd && (free || startAt(address))) {
-                begins.add(address);
-                end = Math.min(address + blockBytes, memoryEnd);
-            } else {
-                endRun();
+                room.add(new Region(address, Math.min(blockBytes, memoryEnd - address)));
+            }
+        });
+        final long alignment = Math.max(alignmentBytes, strategy.granuleBytes());
+        long best = Strategy.NO_SPACE;
+        long bestBytes = Long.MAX_VALUE;
+        long begin = -1;
+        long latest = -1;
+        for (int i = room.size() - 1; i >= 0; i--) {
+            if (room.get(i).endAddress() != begin) {
+                // What is behind it is in use.
+                latest = (room.get(i).endAddress() - sizeBytes) & -alignment;
+            }
+            begin = room.get(i).address();
+            for (final long address : new long[] {latest, (begin + alignment - 1) & -alignment}) {
+                final long missingBytes = bytesIn(address, address + sizeBytes);
+                if (begin <= address && address <= latest && missingBytes > 0 && missingBytes < bestBytes) {
+                    best = address;
+                    bestBytes = missingBytes;
+                }
             }
         }
-
-        /** The block may begin where one of them does, or end where the last one does. */
-        void endRun() {
-            final long latest = (end - sizeBytes) & -alignmentBytes;
-            if (!begins.isEmpty() && latest >= begins.get(0)) {
-                begins.forEach(begin -> lookAt(Math.min((begin + alignmentBytes - 1) & -alignmentBytes, latest)));
-                lookAt(latest);
-            }
-            begins.clear();
-        }
-
-        private void lookAt(final long address) {
-            final long bytes = bytesIn(address, address + sizeBytes);
-            if (bytes > 0 && bytes <= bestBytes) {
-                bestBytes = bytes;
-                best = address;
-            }
-        }
+        return best;
     }
 
     /** How much of them is between two addresses. After {@link #placeFor}, if they haven't changed since. */

@@ -105,11 +105,8 @@ final class Compaction {
                     return !holes.isEmpty();
                 },
                 () -> {
-                    pieces.giveBack();
-                    for (int i = 0; i < pieces.count(); i++) {
-                        if (!pieces.isGone(i)) {
-                            return false;
-                        }
+                    if (!pieces.giveBack()) {
+                        return false;
                     }
                     for (final Region hole : holes) {
                         if (hole.address() > region.memoryEnd()) {
@@ -136,12 +133,11 @@ final class Compaction {
                         }
                         return true;
                     },
-                    () -> {
-                        pieces.giveBack();
-                        return true;
-                    });
+                    pieces::giveBack);
         } finally {
-            tell();
+            for (final Region row : pieces.gone()) {
+                region.events.beginRegionGivenBack().commit(row);
+            }
         }
     }
 
@@ -193,29 +189,6 @@ final class Compaction {
         } finally {
             segment.owner.taken = false;
             region.changed();
-        }
-    }
-
-    /** An event for each row of pieces that went back, which come in order of address, the last one first. */
-    private void tell() {
-        long begin = 0;
-        long end = 0;
-        for (int i = 0; i < pieces.count(); i++) {
-            if (pieces.isGone(i)) {
-                final long pieceEnd = pieces.address(i) + pieces.bytes(i);
-                if (pieceEnd != begin) {
-                    tell(begin, end);
-                    end = pieceEnd;
-                }
-                begin = pieces.address(i);
-            }
-        }
-        tell(begin, end);
-    }
-
-    private void tell(final long begin, final long end) {
-        if (end > begin) {
-            region.events.beginRegionGivenBack().commit(new Region(begin, end - begin));
         }
     }
 }

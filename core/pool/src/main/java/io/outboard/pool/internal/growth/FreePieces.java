@@ -1,6 +1,7 @@
 package io.outboard.pool.internal.growth;
 
 import io.outboard.core.GrowableRegion;
+import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Segment;
 import java.util.ArrayList;
@@ -127,38 +128,47 @@ final class FreePieces {
         return count;
     }
 
-    /** Of these, the last one first. */
-    long address(final int index) {
-        return pieces.get(index).address();
+    long[] addresses() {
+        return pieces.stream().limit(count).mapToLong(Piece::address).toArray();
     }
 
-    long bytes(final int index) {
-        return pieces.get(index).bytes();
-    }
-
-    boolean isGone(final int index) {
-        return growable.pieceBytes(address(index)) == 0;
-    }
-
-    /** Those that are retired or withdrawn go back to the device, or none if a capture has begun. */
-    void giveBack() {
+    /** These go back to the device. False if the region did nothing, since a capture has begun. */
+    boolean giveBack() {
         if (count > 0) {
             growable.giveBack(addresses(), count);
         }
+        return pieces.stream().limit(count).allMatch(this::isGone);
     }
 
-    long[] addresses() {
-        return pieces.stream().limit(count).mapToLong(Piece::address).toArray();
+    private boolean isGone(final Piece piece) {
+        return growable.pieceBytes(piece.address()) == 0;
+    }
+
+    /** What isn't where it was: pieces side by side are one, the last ones are first. */
+    List<Region> gone() {
+        final List<Region> rows = new ArrayList<>();
+        for (final Piece piece : pieces.subList(0, count)) {
+            if (isGone(piece)) {
+                final Region last = rows.isEmpty() ? null : rows.get(rows.size() - 1);
+                if (last != null && last.address() == piece.address() + piece.bytes()) {
+                    rows.set(rows.size() - 1, new Region(piece.address(), piece.bytes() + last.sizeBytes()));
+                } else {
+                    rows.add(new Region(piece.address(), piece.bytes()));
+                }
+            }
+        }
+        return rows;
     }
 
     /** What became of them; how many bytes aren't where they were. */
     long settle() {
         long goneBytes = 0;
         for (int i = 0; i < count; i++) {
-            final boolean gone = isGone(i);
-            goneBytes += gone ? bytes(i) : 0;
+            final Piece piece = pieces.get(i);
+            final boolean gone = isGone(piece);
+            goneBytes += gone ? piece.bytes() : 0;
             if (i < retired.length && gone) {
-                addHole(pieces.get(i), retired[i]);
+                addHole(piece, retired[i]);
             } else if (i < retired.length) {
                 segment.strategy.release(retired[i]);
             }

@@ -10,6 +10,7 @@ import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * A segment that grows in place. The strategy divides all of its addresses, but a block that
@@ -54,7 +55,7 @@ final class GrowingRegion {
     final PoolEvents events;
     private final Arena arena;
 
-    /** Where memory must end for what {@link #place} or {@link #extendHeld} found no memory for. */
+    /** Where memory must end for what {@link #place} or {@link #extend} found no memory for. */
     private long neededEnd;
 
     GrowingRegion(
@@ -191,9 +192,13 @@ final class GrowingRegion {
 
     /** An address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
     private long place(final long sizeBytes, final long alignmentBytes) {
+        return underLock(() -> arena.placeIn(segment, sizeBytes, alignmentBytes));
+    }
+
+    private long underLock(final LongSupplier places) {
         arena.lock();
         try {
-            final long placed = arena.placeIn(segment, sizeBytes, alignmentBytes);
+            final long placed = places.getAsLong();
             neededEnd = segment.neededEnd();
             return placed;
         } finally {
@@ -203,16 +208,13 @@ final class GrowingRegion {
 
     /** As {@link #place}, when no more memory can be had: an address or {@code NO_SPACE}. */
     private long placeInMemory(final long sizeBytes, final long alignmentBytes) {
-        arena.lock();
-        try {
+        return underLock(() -> {
             // A slab needs more than the request: it may lie where nothing can be committed though there are holes.
             segment.strategy.makeDo();
             segment.gained();
             final long placed = arena.placeIn(segment, sizeBytes, alignmentBytes);
             return placed == Segment.NEEDS_MEMORY ? placeAroundTail(sizeBytes, alignmentBytes) : placed;
-        } finally {
-            arena.taken = false;
-        }
+        });
     }
 
     /**
@@ -238,22 +240,11 @@ final class GrowingRegion {
 
     /** Puts memory behind the last until a block can be extended. False if it can't be. */
     boolean extend(final long address, final long newSizeBytes, final long leastBytes) {
-        long extended = extendHeld(address, newSizeBytes);
-        while (extended == Segment.NEEDS_MEMORY && commit(neededEnd, maker.limitBytes, leastBytes, 0)) {
-            extended = extendHeld(address, newSizeBytes);
-        }
+        long extended;
+        do {
+            extended = underLock(() -> arena.extendHeld(segment, address, newSizeBytes));
+        } while (extended == Segment.NEEDS_MEMORY && commit(neededEnd, maker.limitBytes, leastBytes, 0));
         return extended >= 0;
-    }
-
-    private long extendHeld(final long address, final long newSizeBytes) {
-        arena.lock();
-        try {
-            final long extended = arena.extendHeld(segment, address, newSizeBytes);
-            neededEnd = segment.neededEnd();
-            return extended;
-        } finally {
-            arena.taken = false;
-        }
     }
 
     /** Grows so that blocks may end there, if limit and device allow. */
@@ -319,11 +310,6 @@ final class GrowingRegion {
 
     /** How much is free in whole pieces, which could move. */
     long movableBytes() {
-        arena.lock();
-        try {
-            return new FreePieces(segment).find(0, 0).bytes();
-        } finally {
-            arena.taken = false;
-        }
+        return underLock(() -> new FreePieces(segment).find(0, 0).bytes());
     }
 }
