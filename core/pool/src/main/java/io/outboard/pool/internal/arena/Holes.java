@@ -67,7 +67,7 @@ public final class Holes {
     }
 
     /**
-     * Where a block may be between two blocks in use if holes there have memory again: where the least is missing. O(blocks).
+     * Where a block may be between two blocks in use if holes there have memory again: where the least is missing. O(blocks log holes).
      *
      * <pre>{@code
      *   | used | free | hole | free | used | hole | used |

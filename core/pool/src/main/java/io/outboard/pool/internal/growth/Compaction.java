@@ -26,7 +26,7 @@ final class Compaction {
     /** What the device is to give, in bytes. */
     private long newBytes;
 
-    /** Where memory is to be put between others, and how many of them have it. */
+    /** Where memory is to be put between others, and how many of these holes have it. */
     private List<Region> holes = List.of();
 
     private int filled;
@@ -53,8 +53,8 @@ final class Compaction {
         return serve(
                 sizeBytes,
                 () -> {
-                    final long movingBytes =
-                            pieces.find(tailOf(memoryEnd), Long.MAX_VALUE).retireLargest(missingBytes - mostBytes);
+                    final long movingBytes = pieces.find(tailOf(memoryEnd), Long.MAX_VALUE)
+                            .retire(missingBytes - mostBytes, FreePieces.LARGEST_FIRST);
                     newBytes = Math.max(0, missingBytes - movingBytes);
                     return newBytes <= mostBytes && memoryEnd + newBytes + movingBytes <= segment.taken.endAddress();
                 },
@@ -97,7 +97,7 @@ final class Compaction {
                     final long to = region.wholeUnits(address + sizeBytes);
                     newBytes = segment.holes.bytesIn(from, to);
                     if (takes) {
-                        newBytes -= pieces.find(from, to).retireLargest(newBytes - unusedBytes);
+                        newBytes -= pieces.find(from, to).retire(newBytes - unusedBytes, FreePieces.LARGEST_FIRST);
                     }
                     if (newBytes <= unusedBytes) {
                         holes = segment.holes.separated(from, to);
@@ -127,7 +127,7 @@ final class Compaction {
             run(
                     () -> {
                         if (region.moves) {
-                            pieces.find(0, 0).retireLast(bytes);
+                            pieces.find(0, 0).retire(bytes, FreePieces.LAST_FIRST);
                         } else {
                             pieces.withdrawTail(bytes);
                         }
@@ -147,7 +147,7 @@ final class Compaction {
         try {
             return run(chooses, puts);
         } catch (final DeviceOutOfMemoryException e) {
-            region.maker.refused(e);
+            region.maker.refusal = e;
             return false;
         } finally {
             region.totals.moved(movedBytes);

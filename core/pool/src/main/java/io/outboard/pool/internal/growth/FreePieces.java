@@ -18,14 +18,16 @@ import java.util.Objects;
  */
 final class FreePieces {
 
-    private static final Comparator<Piece> LAST_FIRST =
+    /** To be given back: no holes stay behind the last memory. */
+    static final Comparator<Piece> LAST_FIRST =
             Comparator.comparingLong(Piece::address).reversed();
 
-    private static final Comparator<Piece> LARGEST_FIRST =
+    /** To be moved: each costs as much, whatever its size. */
+    static final Comparator<Piece> LARGEST_FIRST =
             Comparator.comparingLong(Piece::bytes).reversed().thenComparing(LAST_FIRST);
 
     /** In a free block that the strategy calls so. */
-    private record Piece(long block, long address, long bytes) {}
+    record Piece(long block, long address, long bytes) {}
 
     private final Segment segment;
     private final GrowableRegion growable;
@@ -63,17 +65,25 @@ final class FreePieces {
     }
 
     /**
-     * Retires as many of the largest as are enough, since each costs as much to move, whatever its size; or all if that isn't enough.
+     * Retires as many as are enough, or all if that isn't enough.
      *
      * @return bytes that are retired
      */
-    long retireLargest(final long enoughBytes) {
-        return retire(choose(LARGEST_FIRST, enoughBytes, segment.holes.room()));
-    }
-
-    /** The same with the last ones, so that no holes stay behind the last memory. */
-    void retireLast(final long enoughBytes) {
-        retire(choose(LAST_FIRST, enoughBytes, segment.holes.room()));
+    long retire(final long enoughBytes, final Comparator<Piece> order) {
+        pieces = choose(order, enoughBytes, segment.holes.room());
+        // A free block keeps its name while its end is retired.
+        pieces.sort(LAST_FIRST);
+        retired = new long[pieces.size()];
+        long bytes = 0;
+        for (final Piece piece : pieces) {
+            retired[count] = segment.strategy.retireFree(piece.block(), piece.address(), piece.bytes());
+            if (retired[count] == Strategy.NO_SPACE) {
+                break;
+            }
+            count++;
+            bytes += piece.bytes();
+        }
+        return bytes;
     }
 
     /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
@@ -103,24 +113,6 @@ final class FreePieces {
             }
         }
         return chosen;
-    }
-
-    private long retire(final List<Piece> chosen) {
-        // A free block keeps its name while its end is retired.
-        chosen.sort(LAST_FIRST);
-        pieces = chosen;
-        retired = new long[chosen.size()];
-        long bytes = 0;
-        while (count < retired.length) {
-            final Piece piece = chosen.get(count);
-            retired[count] = segment.strategy.retireFree(piece.block(), piece.address(), piece.bytes());
-            if (retired[count] == Strategy.NO_SPACE) {
-                break;
-            }
-            count++;
-            bytes += piece.bytes();
-        }
-        return bytes;
     }
 
     /** How many are retired or withdrawn. */

@@ -73,7 +73,7 @@ final class GrowingRegion {
         growable = Objects.requireNonNull(segment.growable);
         unitBytes = growable.unitBytes();
         sizes = PieceSizes.of(unitBytes, maker.mostBytes());
-        moves = maker.canCompact()
+        moves = maker.canCompact
                 && segment.strategy.granuleBytes() <= unitBytes
                 && (segment.taken.address() & (unitBytes - 1)) == 0;
     }
@@ -303,13 +303,13 @@ final class GrowingRegion {
             }
             return true;
         } catch (final DeviceOutOfMemoryException e) {
-            maker.refused(e);
+            maker.refusal = e;
             return false;
         }
     }
 
     /** How much is free in whole pieces, which could move. */
     long movableBytes() {
-        return underLock(() -> new FreePieces(segment).find(0, 0).bytes());
+        return moves ? underLock(() -> new FreePieces(segment).find(0, 0).bytes()) : 0;
     }
 }

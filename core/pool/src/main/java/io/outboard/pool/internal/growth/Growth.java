@@ -81,7 +81,7 @@ public final class Growth {
 
     /** What the device said when it refused memory the last time, for whichever request; null if it never did. */
     public @Nullable DeviceOutOfMemoryException refusal() {
-        return maker.refusal();
+        return maker.refusal;
     }
 
     /** What the pool can hold at most, in bytes: the limit, or what the device had when the pool first grew. */
@@ -270,10 +270,9 @@ public final class Growth {
 
     /** The region in place that an arena grows, another one when the tables of that have many blocks to hold; null if it can't have one. */
     private @Nullable GrowingRegion regionOf(final Arena arena) {
-        GrowingRegion last = null;
-        for (final GrowingRegion region : growing) {
-            last = region.segment.owner == arena ? region : last;
-        }
+        final GrowingRegion last = growing.stream()
+                .filter(region -> region.segment.owner == arena)
+                .reduce(null, (before, region) -> region);
         if (isExhausted || (last == null ? arena.segments().length > 0 : !last.segment.isCrowded())) {
             return last;
         }

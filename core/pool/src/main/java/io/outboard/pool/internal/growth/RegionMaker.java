@@ -43,17 +43,20 @@ public final class RegionMaker {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
+    /** Of the pool, in bytes. */
+    final long limitBytes;
+
+    /** Whether memory of free blocks can move to where a larger one is to be. */
+    final boolean canCompact;
+
     private final MemorySource source;
     private final StrategyProvider provider;
     private final StrategyOptions options;
     private final ArenaTotals totals;
     private final PoolEvents events;
 
-    /** Of the pool, in bytes. */
-    final long limitBytes;
-
-    /** What the device said when it refused memory the last time; written under the region lock. */
-    private volatile @Nullable DeviceOutOfMemoryException refusal;
+    /** What the device said when it refused memory the last time, null if it never did; written under the region lock. */
+    volatile @Nullable DeviceOutOfMemoryException refusal;
 
     private volatile long deviceBytes = -1;
 
@@ -68,24 +71,9 @@ public final class RegionMaker {
         this.provider = provider;
         this.options = options;
         this.limitBytes = limitBytes;
+        canCompact = provider.canRetireFree();
         this.totals = totals;
         this.events = events;
-    }
-
-    /** Whether memory of free blocks can move to where a larger one is to be. */
-    boolean canCompact() {
-        return provider.canRetireFree();
-    }
-
-    /** The device hasn't so much as was asked for. */
-    void refused(final DeviceOutOfMemoryException by) {
-        refusal = by;
-    }
-
-    /** What the device said when it refused memory the last time; null if it never did. */
-    @Nullable
-    DeviceOutOfMemoryException refusal() {
-        return refusal;
     }
 
     /** What the pool can hold at most, in bytes: the limit, or what the device had when that was first asked. */
@@ -105,7 +93,7 @@ public final class RegionMaker {
     boolean isAvailable(final long bytes) {
         final long availableBytes = source.availableBytes();
         if (bytes > availableBytes) {
-            refused(DeviceOutOfMemoryException.ofDevice(bytes, availableBytes, source.scarcity()));
+            refusal = DeviceOutOfMemoryException.ofDevice(bytes, availableBytes, source.scarcity());
         }
         return bytes <= availableBytes;
     }
@@ -139,7 +127,7 @@ public final class RegionMaker {
                 }
                 return segment;
             } catch (final DeviceOutOfMemoryException e) {
-                refused(e);
+                refusal = e;
                 if (sizeBytes == leastBytes) {
                     return null;
                 }
@@ -175,7 +163,7 @@ public final class RegionMaker {
     }
 
     private long addressBytes(final boolean first) {
-        if (!canCompact()) {
+        if (!canCompact) {
             // Without moving, no hole comes to be that more addresses would be for; and some tables are as large as
             // these are many.
             return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
