@@ -13,8 +13,6 @@ import java.util.TreeMap;
  * what finds memory needn't know of them. Holes side by side are one, so there are no more of them than blocks.
  *
  * <p>The lock of the segment's arena is held.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Holes {
 

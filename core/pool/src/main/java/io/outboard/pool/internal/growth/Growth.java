@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The region lock guards growing and giving back, and is held while the memory source works; an arena's lock, which
  * guards its segments, is held for tens of nanoseconds. The region lock is never taken while an arena's is held.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Growth {
 

@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * the host has no memory for the strategy's tables, goes back at once. It knows nothing of the other regions of the pool.
  *
  * <p>The region lock is held, the pool's is not.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class RegionMaker {
 
