@@ -193,7 +193,7 @@ public final class RegionMaker {
                     small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
         } catch (final RuntimeException | OutOfMemoryError e) {
             try {
-                giveBack(taken, growable, growable == null ? taken.sizeBytes() : 0);
+                giveBack(taken, growable, 0);
             } catch (final RuntimeException suppressed) {
                 e.addSuppressed(suppressed);
             }
