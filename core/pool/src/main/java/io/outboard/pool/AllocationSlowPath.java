@@ -183,14 +183,13 @@ final class AllocationSlowPath {
     private long growOrCompact(final Arena home, final long sizeBytes, final long alignmentBytes) {
         long address = Strategy.NO_SPACE;
         if (arenas.count() > 1) {
-            address = growth.growInsteadOfOthers(
-                    home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), marks::isCapturing);
+            address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes));
         }
         if (address < 0) {
             address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, false);
         }
         if (address < 0) {
-            address = growth.compactAndPlace(home, sizeBytes, alignmentBytes, marks::isCapturing);
+            address = growth.compactAndPlace(home, sizeBytes, alignmentBytes);
         }
         return address < 0 && arenas.makeDo()
                 ? arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, !immediate)

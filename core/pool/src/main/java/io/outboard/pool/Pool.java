@@ -16,7 +16,6 @@ import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.arena.StreamLimbo;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
-import io.outboard.pool.internal.growth.GrowthPlan;
 import io.outboard.pool.internal.growth.RegionMaker;
 import io.outboard.pool.internal.guard.Failures;
 import io.outboard.pool.internal.guard.OwnThreads;
@@ -26,6 +25,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,13 +100,21 @@ public final class Pool implements AutoCloseable {
         final boolean immediate = policy == ReusePolicy.IMMEDIATE;
         events = new PoolEvents(name);
         final StrategyProvider provider = Strategies.named(builder.strategy);
-        final RegionMaker maker = new RegionMaker(builder.source, provider, builder.strategyOptions, events);
         arenas = new Arenas(
                 immediate,
                 HeldBytes.firstSlackBytes(builder.slackBytes),
                 builder.limboLimitBytes,
                 builder.spreadArenas);
-        growth = new Growth(planOf(builder), arenas, maker, events);
+        final RegionMaker maker = new RegionMaker(
+                builder.source, provider, builder.strategyOptions, builder.limitBytes, arenas.totals, events);
+        growth = new Growth(
+                builder.firstRegionBytes,
+                builder.growInPlace,
+                work::isCapturing,
+                freeIsIdle(builder),
+                arenas,
+                maker,
+                events);
         marks = new DeviceMarks(work, arenas.progress(), arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
         diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker, events);
@@ -116,18 +124,13 @@ public final class Pool implements AutoCloseable {
         idle = new IdleMemory(builder, arenas, heldBytes, threads);
     }
 
-    private static GrowthPlan planOf(final PoolBuilder builder) {
+    private static BooleanSupplier freeIsIdle(final PoolBuilder builder) {
         // With that policy the pool may have been told of no work, or of another device's.
         final boolean waits = builder.policy == ReusePolicy.IMMEDIATE;
         final DeviceWork work =
                 waits && builder.source instanceof DeviceMemorySource source ? source.work() : builder.work;
-        return new GrowthPlan(
-                builder.firstRegionBytes,
-                builder.limitBytes,
-                builder.growInPlace,
-                // While a stream is captured, nothing moves; and who isn't sure that nothing works on free memory
-                // waits.
-                () -> !work.isCapturing() && (!waits || hasFinished(work)));
+        // While a stream is captured, nothing moves; and who isn't sure that nothing works on free memory waits.
+        return () -> !work.isCapturing() && (!waits || hasFinished(work));
     }
 
     private static boolean hasFinished(final DeviceWork work) {
@@ -491,7 +494,7 @@ public final class Pool implements AutoCloseable {
             if (arenas.totals.limboBytes() == 0) {
                 marks.forgetAll();
             }
-            growth.trimTo(bytes, marks::isCapturing);
+            growth.trimTo(bytes);
         }
     }
 

@@ -13,8 +13,6 @@ import java.util.TreeMap;
  * what finds memory needn't know of them. Holes side by side are one, so there are no more of them than blocks.
  *
  * <p>The lock of the segment's arena is held.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Holes {
 
@@ -27,6 +25,9 @@ public final class Holes {
         final long block;
 
         long bytes;
+
+        /** Of all before it, where that was just added up. */
+        long bytesBefore;
 
         Hole(final long block, final long bytes) {
             this.block = block;
@@ -63,16 +64,63 @@ public final class Holes {
         joinAt(address);
     }
 
-    /** How much of them is between two addresses. */
-    public long bytesIn(final long from, final long to) {
+    /**
+     * Where a block may be between two blocks in use if holes there have memory again: where the least is missing. O(blocks log holes).
+     *
+     * <pre>{@code
+     *   | used | free | hole | free | used | hole | used |
+     *          ^--------------------^
+     * }</pre>
+     *
+     * @return an address before the end of memory, or {@code NO_SPACE}
+     */
+    public long placeFor(final long sizeBytes, final long alignmentBytes, final long memoryEnd) {
         long bytes = 0;
-        final Long before = holes.lowerKey(from);
-        for (final Map.Entry<Long, Hole> each :
-                holes.subMap(before == null ? from : before, to).entrySet()) {
-            final long end = each.getKey() + each.getValue().bytes;
-            bytes += Math.max(0, Math.min(end, to) - Math.max(each.getKey(), from));
+        for (final Hole hole : holes.values()) {
+            hole.bytesBefore = bytes;
+            bytes += hole.bytes;
         }
-        return bytes;
+        if (bytes == 0) {
+            return Strategy.NO_SPACE;
+        }
+        final List<Region> room = new ArrayList<>();
+        strategy.forEachUndivided((address, blockBytes, free) -> {
+            if (address < memoryEnd && (free || startAt(address))) {
+                room.add(new Region(address, Math.min(blockBytes, memoryEnd - address)));
+            }
+        });
+        final long alignment = Math.max(alignmentBytes, strategy.granuleBytes());
+        long best = Strategy.NO_SPACE;
+        long bestBytes = Long.MAX_VALUE;
+        long begin = -1;
+        long latest = -1;
+        for (int i = room.size() - 1; i >= 0; i--) {
+            if (room.get(i).endAddress() != begin) {
+                // What is behind it is in use.
+                latest = (room.get(i).endAddress() - sizeBytes) & -alignment;
+            }
+            begin = room.get(i).address();
+            for (final long address : new long[] {latest, (begin + alignment - 1) & -alignment}) {
+                final long missingBytes = bytesIn(address, address + sizeBytes);
+                if (begin <= address && address <= latest && missingBytes > 0 && missingBytes < bestBytes) {
+                    best = address;
+                    bestBytes = missingBytes;
+                }
+            }
+        }
+        return best;
+    }
+
+    /** How much of them is between two addresses. After {@link #placeFor}, if they haven't changed since. */
+    public long bytesIn(final long from, final long to) {
+        return bytesBefore(to) - bytesBefore(from);
+    }
+
+    private long bytesBefore(final long address) {
+        final Map.Entry<Long, Hole> last = holes.lowerEntry(address);
+        return last == null
+                ? 0
+                : last.getValue().bytesBefore + Math.min(address - last.getKey(), last.getValue().bytes);
     }
 
     /** If one ends where another begins, they are one. */

@@ -1,6 +1,7 @@
 package io.outboard.pool.internal.growth;
 
 import io.outboard.core.GrowableRegion;
+import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Segment;
 import java.util.ArrayList;
@@ -13,39 +14,39 @@ import java.util.Objects;
  * their memory away. Then those without memory are holes, and the others are free again: which ones is the region's word, whatever
  * failed.
  *
- * <p>The constructor, {@link #retire} and {@link #settle} need the arena's lock; the source is called without it.
+ * <p>The arena's lock is held, but for what only reads; the source is called without it.
  */
 final class FreePieces {
-
-    /** To be moved: each costs as much, whatever its size. */
-    static final Comparator<Piece> LARGEST_FIRST = Comparator.comparingLong(Piece::bytes)
-            .reversed()
-            .thenComparing(Comparator.comparingLong(Piece::address).reversed());
 
     /** To be given back: no holes stay behind the last memory. */
     static final Comparator<Piece> LAST_FIRST =
             Comparator.comparingLong(Piece::address).reversed();
 
+    /** To be moved: each costs as much, whatever its size. */
+    static final Comparator<Piece> LARGEST_FIRST =
+            Comparator.comparingLong(Piece::bytes).reversed().thenComparing(LAST_FIRST);
+
     /** In a free block that the strategy calls so. */
     record Piece(long block, long address, long bytes) {}
 
-    private final Segment region;
+    private final Segment segment;
     private final GrowableRegion growable;
     private List<Piece> pieces = new ArrayList<>();
 
     /** What names those that are retired. */
     private long[] retired = {};
 
-    /**
-     * Finds them.
-     *
-     * @param sparedFrom none that has memory from there
-     * @param sparedTo to there
-     */
-    FreePieces(final Segment region, final long sparedFrom, final long sparedTo) {
-        this.region = region;
-        growable = Objects.requireNonNull(region.growable);
-        region.strategy.forEachFree(growable.unitBytes(), (block, address, sizeBytes) -> {
+    /** How many of the first pieces nobody is handed now. */
+    private int count;
+
+    FreePieces(final Segment segment) {
+        this.segment = segment;
+        growable = Objects.requireNonNull(segment.growable);
+    }
+
+    /** Finds all but those that have memory between two addresses. */
+    FreePieces find(final long sparedFrom, final long sparedTo) {
+        segment.strategy.forEachFree(growable.unitBytes(), (block, address, sizeBytes) -> {
             long piece = growable.pieceFrom(address);
             while (piece < address + sizeBytes) {
                 final long end = piece + growable.pieceBytes(piece);
@@ -55,6 +56,12 @@ final class FreePieces {
                 piece = growable.pieceFrom(end);
             }
         });
+        return this;
+    }
+
+    /** How much was found. */
+    long bytes() {
+        return pieces.stream().mapToLong(Piece::bytes).sum();
     }
 
     /**
@@ -63,74 +70,107 @@ final class FreePieces {
      * @return bytes that are retired
      */
     long retire(final long enoughBytes, final Comparator<Piece> order) {
-        choose(enoughBytes, order);
+        pieces = choose(order, enoughBytes, segment.holes.room());
         // A free block keeps its name while its end is retired.
         pieces.sort(LAST_FIRST);
         retired = new long[pieces.size()];
         long bytes = 0;
-        for (int i = 0; i < retired.length; i++) {
-            final Piece piece = pieces.get(i);
-            retired[i] = region.strategy.retireFree(piece.block(), piece.address(), piece.bytes());
-            if (retired[i] == Strategy.NO_SPACE) {
-                pieces.subList(i, pieces.size()).clear();
+        for (final Piece piece : pieces) {
+            retired[count] = segment.strategy.retireFree(piece.block(), piece.address(), piece.bytes());
+            if (retired[count] == Strategy.NO_SPACE) {
                 break;
             }
+            count++;
             bytes += piece.bytes();
         }
         return bytes;
     }
 
-    private void choose(final long enoughBytes, final Comparator<Piece> order) {
+    /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
+    void withdrawTail(final long enoughBytes) {
+        final long end = segment.lastBlockEnd();
+        for (long piece = growable.pieceFrom(end);
+                piece < segment.taken.endAddress();
+                piece = growable.pieceFrom(piece + 1)) {
+            pieces.add(new Piece(Strategy.NO_SPACE, piece, growable.pieceBytes(piece)));
+        }
+        pieces = choose(LAST_FIRST, enoughBytes, pieces.size());
+        count = pieces.size();
+        segment.withdrawBehind(end);
+    }
+
+    private List<Piece> choose(final Comparator<Piece> order, final long enoughBytes, final int most) {
         pieces.sort(order);
         final List<Piece> chosen = new ArrayList<>();
-        final int most = Math.min(pieces.size(), region.holes.room());
         long left = enoughBytes;
-        for (int i = 0; i < most && left > 0; i++) {
-            int last = i;
-            while (order == LARGEST_FIRST
-                    && last + 1 < pieces.size()
-                    && pieces.get(last + 1).bytes() >= left) {
-                // No more than enough.
-                last++;
+        for (int i = 0; i < pieces.size() && left > 0 && chosen.size() < most; i++) {
+            final boolean isNextEnough = order == LARGEST_FIRST
+                    && i + 1 < pieces.size()
+                    && pieces.get(i + 1).bytes() >= left;
+            if (!isNextEnough) {
+                chosen.add(pieces.get(i));
+                left -= pieces.get(i).bytes();
             }
-            chosen.add(pieces.get(last));
-            left -= pieces.get(last).bytes();
         }
-        pieces = chosen;
+        return chosen;
     }
 
-    /** Of all that were found, or of those that are retired. */
-    long bytes() {
-        return pieces.stream().mapToLong(Piece::bytes).sum();
-    }
-
+    /** How many are retired or withdrawn. */
     int count() {
-        return pieces.size();
+        return count;
     }
 
     long[] addresses() {
-        return pieces.stream().mapToLong(Piece::address).toArray();
+        return pieces.stream().limit(count).mapToLong(Piece::address).toArray();
     }
 
-    /** What became of those that are retired; how many bytes aren't where they were. */
-    long settle() {
-        long goneBytes = 0;
-        for (int i = 0; i < pieces.size(); i++) {
-            final Piece piece = pieces.get(i);
-            if (growable.pieceBytes(piece.address()) > 0) {
-                region.strategy.release(retired[i]);
-            } else {
-                goneBytes += piece.bytes();
-                addHole(piece, retired[i]);
+    /** These go back to the device. False if the region did nothing, since a capture has begun. */
+    boolean giveBack() {
+        if (count > 0) {
+            growable.giveBack(addresses(), count);
+        }
+        return pieces.stream().limit(count).allMatch(this::isGone);
+    }
+
+    private boolean isGone(final Piece piece) {
+        return growable.pieceBytes(piece.address()) == 0;
+    }
+
+    /** What isn't where it was: pieces side by side are one, the last ones are first. */
+    List<Region> gone() {
+        final List<Region> rows = new ArrayList<>();
+        for (final Piece piece : pieces.subList(0, count)) {
+            if (isGone(piece)) {
+                final Region last = rows.isEmpty() ? null : rows.get(rows.size() - 1);
+                if (last != null && last.address() == piece.address() + piece.bytes()) {
+                    rows.set(rows.size() - 1, new Region(piece.address(), piece.bytes() + last.sizeBytes()));
+                } else {
+                    rows.add(new Region(piece.address(), piece.bytes()));
+                }
             }
         }
-        pieces = List.of();
+        return rows;
+    }
+
+    /** What became of them; how many bytes aren't where they were. */
+    long settle() {
+        long goneBytes = 0;
+        for (int i = 0; i < count; i++) {
+            final Piece piece = pieces.get(i);
+            final boolean gone = isGone(piece);
+            goneBytes += gone ? piece.bytes() : 0;
+            if (i < retired.length && gone) {
+                addHole(piece, retired[i]);
+            } else if (i < retired.length) {
+                segment.strategy.release(retired[i]);
+            }
+        }
         return goneBytes;
     }
 
     private void addHole(final Piece piece, final long block) {
         try {
-            region.holes.add(piece.address(), block, piece.bytes());
+            segment.holes.add(piece.address(), block, piece.bytes());
         } catch (final OutOfMemoryError ignored) {
             // These addresses are never used again: there are others, and no memory is lost.
         }

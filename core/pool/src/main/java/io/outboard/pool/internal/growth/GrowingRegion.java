@@ -2,68 +2,84 @@ package io.outboard.pool.internal.growth;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
+import io.outboard.core.Region;
+import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Segment;
+import io.outboard.pool.internal.events.PoolEvents;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
- * A segment that grows in place, and what is known about its memory: what those share who put memory behind it, move it and give it
- * back.
+ * A segment that grows in place. The strategy divides all of its addresses, but a block that
+ * ends beyond the last memory goes back to the strategy before the arena's lock is released, and where memory has gone
+ * elsewhere there are {@link io.outboard.pool.internal.arena.Holes}. So whenever that lock is free, no block in use lies there, nobody
+ * can be handed memory that isn't mapped, and none needs to wait for another's mapping:
  *
- * <p>The region lock is held; the arena's lock isn't.
+ * <pre>{@code
+ *   |  used  | free |  used  | hole | used |   free   |
+ *   |                   backed                   |    addresses   |
+ *   used.address()                           backedEnd    used.endAddress()
+ * }</pre>
+ *
+ * <p>Where a strategy can retire free memory, that moves: see {@link Compaction}. A block of some size has pieces of its own, so that
+ * all of it can move once it is free.
+ *
+ * <p>The region lock is held; the arena's lock isn't, since the source works meanwhile.
  */
 final class GrowingRegion {
 
+    /** For one request. */
+    private static final int MOST_COMPACTIONS = 16;
+
+    /** Such a part of what the device says that it has isn't to be had. */
+    private static final long DEVICE_SHARE = 64;
+
     final Segment segment;
-    final Arena arena;
     final GrowableRegion growable;
-
-    /** Of its pieces. */
     final PieceSizes sizes;
-
     final long unitBytes;
 
     /** Whether its pieces can move: whole ones may lie in free blocks, and those can be retired. */
     final boolean moves;
 
+    /** Makes sure that nothing works on free memory, which may wait for the device; false if that can't be done now: nothing moves. */
+    final BooleanSupplier freeIsIdle;
+
     /** Of the pool. */
     final ArenaTotals totals;
 
-    private final RegionMaker maker;
-    private final long limitBytes;
-    private final BooleanSupplier freeIsIdle;
+    final RegionMaker maker;
+    final PoolEvents events;
+    private final Arena arena;
 
-    /** @param freeIsIdle makes sure that nothing works on free memory; false if that can't be done now, so that nothing moves */
+    /** Where memory must end for what {@link #place} or {@link #extend} found no memory for. */
+    private long neededEnd;
+
     GrowingRegion(
             final Segment segment,
             final ArenaTotals totals,
             final RegionMaker maker,
-            final long limitBytes,
-            final BooleanSupplier freeIsIdle) {
+            final BooleanSupplier freeIsIdle,
+            final PoolEvents events) {
         this.segment = segment;
         this.totals = totals;
         this.maker = maker;
-        this.limitBytes = limitBytes;
         this.freeIsIdle = freeIsIdle;
+        this.events = events;
         arena = segment.owner;
         growable = Objects.requireNonNull(segment.growable);
         unitBytes = growable.unitBytes();
-        sizes = PieceSizes.of(unitBytes, Math.min(limitBytes, maker.deviceBytes()));
-        moves = maker.canGather()
+        sizes = PieceSizes.of(unitBytes, maker.mostBytes());
+        moves = maker.canCompact
                 && segment.strategy.granuleBytes() <= unitBytes
                 && (segment.taken.address() & (unitBytes - 1)) == 0;
     }
 
-    /** What limit and device still allow, in bytes. */
-    long unusedBytes() {
-        return Math.max(0, Math.min(limitBytes - totals.heldBytes(), maker.availableBytes())) & -unitBytes;
-    }
-
-    /** See {@link RegionMaker#refused}. */
-    void refused(final DeviceOutOfMemoryException by) {
-        maker.refused(by);
+    long wholeUnits(final long bytes) {
+        return (bytes + unitBytes - 1) & -unitBytes;
     }
 
     /** Where its last memory ends, as the source says. */
@@ -71,26 +87,15 @@ final class GrowingRegion {
         return segment.taken.address() + growable.endBytes();
     }
 
+    /** What limit and device still allow, in bytes. */
+    private long unusedBytes() {
+        return Math.max(0, maker.unusedBytes()) & -unitBytes;
+    }
+
     /** Then memory is put into holes first. */
-    boolean isScarceOfAddresses() {
+    private boolean isScarceOfAddresses() {
         return segment.holes.count() > 0
                 && segment.memoryEnd() - segment.taken.address() > segment.taken.sizeBytes() / 2;
-    }
-
-    /** Asked before free memory leaves its place: may wait for the device. */
-    boolean mayMove() {
-        return freeIsIdle.getAsBoolean();
-    }
-
-    /** As {@link FreePieces#settle}, once the source is done with them. */
-    long settle(final FreePieces pieces) {
-        arena.lockAnyway();
-        try {
-            return pieces.settle();
-        } finally {
-            arena.taken = false;
-            changed();
-        }
     }
 
     /** The source has put memory there, or taken some away: blocks may end as far as it reaches now. */
@@ -105,5 +110,206 @@ final class GrowingRegion {
         } finally {
             arena.taken = false;
         }
+    }
+
+    /**
+     * Puts memory behind the last until there is room for a request, and places it.
+     *
+     * @param mostHeldBytes the pool is to hold no more
+     * @param leastBytes by how much it grows at least, if that is allowed
+     * @param busyBytes the same, also for a large block
+     * @return an address, {@code NO_SPACE} if there are no addresses, or {@link Segment#NEEDS_MEMORY} if there is none to be had, for
+     *     a whole region neither
+     */
+    long growAndPlace(
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long mostHeldBytes,
+            final long leastBytes,
+            final long busyBytes) {
+        while (true) {
+            final long placed = place(sizeBytes, alignmentBytes);
+            if (placed >= 0) {
+                return placed;
+            }
+            final long end = neededEnd;
+            if (placed == Strategy.NO_SPACE || isScarceOfAddresses()) {
+                final long refilled =
+                        moves && new Compaction(this).refill(sizeBytes, alignmentBytes, false, unusedBytes())
+                                ? placeInMemory(sizeBytes, alignmentBytes)
+                                : Strategy.NO_SPACE;
+                if (refilled >= 0 || placed == Strategy.NO_SPACE) {
+                    return refilled;
+                }
+            }
+            // Others may take what is committed here before this thread does: then once more, for the end
+            // that is next.
+            if (!commit(end, mostHeldBytes, leastBytes, busyBytes)) {
+                final long tried =
+                        mostHeldBytes < maker.limitBytes ? Strategy.NO_SPACE : placeInMemory(sizeBytes, alignmentBytes);
+                return tried == Strategy.NO_SPACE ? Segment.NEEDS_MEMORY : tried;
+            }
+        }
+    }
+
+    /** Memory for a block that no free block has room for, though all of them together have. An address, or {@code NO_SPACE}. */
+    long compactAndPlace(final long sizeBytes, final long alignmentBytes) {
+        // Others may take what was put here before this thread does: then once more.
+        for (int tries = 0; moves && tries <= MOST_COMPACTIONS; tries++) {
+            final long placed = place(sizeBytes, alignmentBytes);
+            if (placed >= 0) {
+                return placed;
+            }
+            final long end = neededEnd;
+            // A good fit prefers the addresses behind to a block that just fits.
+            final long around = tries == 0 ? Strategy.NO_SPACE : placeInMemory(sizeBytes, alignmentBytes);
+            if (around >= 0) {
+                return around;
+            }
+            final boolean refills = placed == Strategy.NO_SPACE || isScarceOfAddresses();
+            if (!(refills && refill(sizeBytes, alignmentBytes))
+                    && (placed == Strategy.NO_SPACE || !gather(sizeBytes, end))) {
+                break;
+            }
+        }
+        return Strategy.NO_SPACE;
+    }
+
+    private boolean refill(final long sizeBytes, final long alignmentBytes) {
+        // The device may have less than it says.
+        return new Compaction(this).refill(sizeBytes, alignmentBytes, true, unusedBytes())
+                || new Compaction(this).refill(sizeBytes, alignmentBytes, true, 0);
+    }
+
+    private boolean gather(final long sizeBytes, final long end) {
+        // The device has less than it says, as a rule.
+        final long unusedBytes = unusedBytes();
+        return new Compaction(this).gather(sizeBytes, end, unusedBytes - unusedBytes / DEVICE_SHARE)
+                || new Compaction(this).gather(sizeBytes, end, unusedBytes)
+                || new Compaction(this).gather(sizeBytes, end, unusedBytes / 2)
+                || new Compaction(this).gather(sizeBytes, end, 0);
+    }
+
+    /** An address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
+    private long place(final long sizeBytes, final long alignmentBytes) {
+        return underLock(() -> arena.placeIn(segment, sizeBytes, alignmentBytes));
+    }
+
+    private long underLock(final LongSupplier places) {
+        arena.lock();
+        try {
+            final long placed = places.getAsLong();
+            neededEnd = segment.neededEnd();
+            return placed;
+        } finally {
+            arena.taken = false;
+        }
+    }
+
+    /** As {@link #place}, when no more memory can be had: an address or {@code NO_SPACE}. */
+    private long placeInMemory(final long sizeBytes, final long alignmentBytes) {
+        return underLock(() -> {
+            // A slab needs more than the request: it may lie where nothing can be committed though there are holes.
+            segment.strategy.makeDo();
+            segment.gained();
+            final long placed = arena.placeIn(segment, sizeBytes, alignmentBytes);
+            return placed == Segment.NEEDS_MEMORY ? placeAroundTail(sizeBytes, alignmentBytes) : placed;
+        });
+    }
+
+    /**
+     * Places a block though the strategy prefers the addresses that nothing backs, and nothing can: a good fit takes the tail
+     * if that is shorter than the other free blocks. With the tail in use meanwhile, as far as it is one free block, it takes
+     * one of those.
+     */
+    private long placeAroundTail(final long sizeBytes, final long alignmentBytes) {
+        final Strategy strategy = segment.strategy;
+        final long tail =
+                alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+        if (tail == Strategy.NO_SPACE) {
+            return Strategy.NO_SPACE;
+        }
+        try {
+            strategy.extend(tail, (segment.usedEnd() - tail) & -strategy.granuleBytes());
+            return Math.max(arena.placeIn(segment, sizeBytes, alignmentBytes), Strategy.NO_SPACE);
+        } finally {
+            strategy.free(tail);
+            segment.gained();
+        }
+    }
+
+    /** Puts memory behind the last until a block can be extended. False if it can't be. */
+    boolean extend(final long address, final long newSizeBytes, final long leastBytes) {
+        long extended;
+        do {
+            extended = underLock(() -> arena.extendHeld(segment, address, newSizeBytes));
+        } while (extended == Segment.NEEDS_MEMORY && commit(neededEnd, maker.limitBytes, leastBytes, 0));
+        return extended >= 0;
+    }
+
+    /** Grows so that blocks may end there, if limit and device allow. */
+    private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long busyBytes) {
+        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
+        final long endBefore = memoryEnd();
+        try {
+            return end <= endBefore
+                    || commitMore(
+                            end - endBefore,
+                            mostHeldBytes - totals.heldBytes() + segment.heldBytes,
+                            leastBytes,
+                            busyBytes);
+        } finally {
+            changed();
+            final long endAfter = memoryEnd();
+            if (endAfter > endBefore) {
+                event.commit(new Region(endBefore, endAfter - endBefore));
+            }
+        }
+    }
+
+    private boolean commitMore(
+            final long neededBytes, final long limitBytes, final long leastBytes, final long busyBytes) {
+        final long committedBytes = growable.committedBytes();
+        final long mostBytes =
+                Math.min(segment.taken.endAddress() - memoryEnd(), (limitBytes & -unitBytes) - committedBytes);
+        final long missingBytes = wholeUnits(neededBytes);
+        // Else as many pieces would be made as there is memory for, and given back.
+        if (missingBytes > mostBytes || missingBytes > sizes.most() && !maker.isAvailable(missingBytes)) {
+            return false;
+        }
+        final long stepBytes = Math.max(busyBytes, sizes.stepBytes(committedBytes, leastBytes));
+        final long goodBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
+        final long pieceBytes = sizes.ofBlock(missingBytes);
+        if (!moves) {
+            return tryCommit(goodBytes, pieceBytes) || tryCommit(missingBytes, pieceBytes);
+        }
+        if (neededBytes < sizes.small() || committedBytes + missingBytes < leastBytes) {
+            return tryCommit(goodBytes, sizes.ofStep(stepBytes)) || tryCommit(missingBytes, sizes.small());
+        }
+        // Its last unit is for its neighbour, too, which would keep the whole piece here.
+        final long ownBytes = neededBytes & -unitBytes;
+        final boolean done = tryCommit(ownBytes, pieceBytes) && tryCommit(missingBytes - ownBytes, unitBytes);
+        if (done && (busyBytes > 0 || !PieceSizes.isExact(committedBytes, leastBytes))) {
+            // As much as there is.
+            tryCommit(goodBytes - missingBytes, sizes.ofStep(stepBytes));
+        }
+        return done;
+    }
+
+    private boolean tryCommit(final long bytes, final long pieceBytes) {
+        try {
+            if (bytes > 0) {
+                growable.commit(memoryEnd(), bytes, pieceBytes);
+            }
+            return true;
+        } catch (final DeviceOutOfMemoryException e) {
+            maker.refusal = e;
+            return false;
+        }
+    }
+
+    /** How much is free in whole pieces, which could move. */
+    long movableBytes() {
+        return moves ? underLock(() -> new FreePieces(segment).find(0, 0).bytes()) : 0;
     }
 }

@@ -17,13 +17,11 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the arenas of a pool come to more memory, and give it back: in place where the source can, see {@link GrowthInPlace}, and by whole
+ * How the arenas of a pool come to more memory, and give it back: in place where the source can, see {@link GrowingRegion}, and by whole
  * regions else, or if addresses run out.
  *
  * <p>The region lock guards growing and giving back, and is held while the memory source works; an arena's lock, which
  * guards its segments, is held for tens of nanoseconds. The region lock is never taken while an arena's is held.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Growth {
 
@@ -38,30 +36,55 @@ public final class Growth {
 
     private final RegionMaker maker;
     private final long firstRegionBytes;
-    private final long limitBytes;
     private final Arenas arenas;
     private final ArenaTotals totals;
-    private final @Nullable GrowthInPlace inPlace;
+    private final PoolEvents events;
+    private final BooleanSupplier isCapturing;
+    private final BooleanSupplier freeIsIdle;
     private final ReentrantLock regionLock = new ReentrantLock();
+
+    /** Until the pool ends; each arena's last one is that which it grows. */
+    private final List<GrowingRegion> growing = new ArrayList<>();
+
+    /** Nobody wants more of them, or the source, or the host, has no addresses for more. */
+    private boolean isExhausted;
+
     private boolean ended;
 
-    public Growth(final GrowthPlan plan, final Arenas arenas, final RegionMaker maker, final PoolEvents events) {
-        firstRegionBytes = plan.firstBytes();
-        limitBytes = plan.limitBytes();
+    /**
+     * Growth of a pool that holds nothing yet.
+     *
+     * @param firstRegionBytes what it has at first, in bytes
+     * @param inPlace whether it grows in place where the source can
+     * @param isCapturing whether a stream is captured: then nothing goes back
+     * @param freeIsIdle makes sure that nothing works on free memory, so that it may move; false if that can't be done now
+     */
+    public Growth(
+            final long firstRegionBytes,
+            final boolean inPlace,
+            final BooleanSupplier isCapturing,
+            final BooleanSupplier freeIsIdle,
+            final Arenas arenas,
+            final RegionMaker maker,
+            final PoolEvents events) {
+        this.firstRegionBytes = firstRegionBytes;
+        this.isCapturing = isCapturing;
+        this.freeIsIdle = freeIsIdle;
         this.maker = maker;
         this.arenas = arenas;
+        this.events = events;
         totals = arenas.totals;
-        inPlace = plan.inPlace() ? new GrowthInPlace(plan, arenas, maker, events) : null;
+        isExhausted = !inPlace;
     }
 
     /** What the device said when it refused memory the last time, for whichever request; null if it never did. */
     public @Nullable DeviceOutOfMemoryException refusal() {
-        return maker.refusal();
+        return maker.refusal;
     }
 
     /** What the pool can hold at most, in bytes: the limit, or what the device had when the pool first grew. */
     public long mostBytes() {
-        return Math.min(limitBytes, maker.deviceBytes());
+        return maker.mostBytes();
     }
 
     /**
@@ -87,73 +110,20 @@ public final class Growth {
         }
     }
 
-    private long grow(
-            final Arena arena,
-            final long sizeBytes,
-            final long alignmentBytes,
-            final long mostHeldBytes,
-            final boolean busy) {
-        final long mostBytes = mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
-        final long busyBytes = busy ? totals.heldBytes() / BUSY_SHARE : 0;
-        long address = Strategy.NO_SPACE;
-        if (inPlace != null) {
-            address = inPlace.commitAndPlace(arena, sizeBytes, alignmentBytes, mostBytes, firstBytes(arena), busyBytes);
-        }
-        if (address == Strategy.NO_SPACE) {
-            address = takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
-        }
-        if (address < 0 && arena.makeDo()) {
-            address = arena.placeAgain(sizeBytes, alignmentBytes);
-        }
-        return Math.max(address, Strategy.NO_SPACE);
-    }
-
-    /** What an arena begins with, and grows by in place at least. */
-    private long firstBytes(final Arena arena) {
-        if (arena.segments().length > 1) {
-            return 0;
-        }
-        return arena.number == 0
-                ? firstRegionBytes
-                : Math.min(firstRegionBytes, arenas.slackBytes() / arenas.count() / FIRST_SHARE);
-    }
-
-    /**
-     * As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it, no more than is missing. While a stream is
-     * captured nothing goes back.
-     */
+    /** As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it, no more than is missing. */
     public long growInsteadOfOthers(
-            final Arena arena,
-            final long sizeBytes,
-            final long alignmentBytes,
-            final long mostHeldBytes,
-            final BooleanSupplier isCapturing) {
+            final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
         regionLock.lock();
         try {
-            final long mostBytes = Math.min(limitBytes, mostHeldBytes);
+            final long mostBytes = Math.min(maker.limitBytes, mostHeldBytes);
             final long leastBytes = maker.leastBytesFor(sizeBytes, alignmentBytes);
             if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
-            final long missingBytes = totals.heldBytes() - mostBytes + leastBytes + RegionMaker.UNIT_BYTES;
-            if (missingBytes > 0) {
-                giveBackOthers(arena, missingBytes);
-            }
+            giveBack(mostBytes - leastBytes - RegionMaker.UNIT_BYTES, arena, arena);
             return grow(arena, sizeBytes, alignmentBytes, mostBytes, false);
         } finally {
             regionLock.unlock();
-        }
-    }
-
-    private void giveBackOthers(final Arena arena, final long bytes) {
-        final long keptBytes = totals.heldBytes() - bytes;
-        for (Segment empty = removeEmpty(arena);
-                empty != null;
-                empty = totals.heldBytes() > keptBytes ? removeEmpty(arena) : null) {
-            giveBack(empty);
-        }
-        if (inPlace != null && totals.heldBytes() > keptBytes) {
-            inPlace.giveBack(totals.heldBytes() - keptBytes, arena);
         }
     }
 
@@ -162,56 +132,36 @@ public final class Growth {
      * that are empty go back, and pieces of memory that are free move to where the request needs them, if the source can, and no
      * stream is captured.
      */
-    public long compactAndPlace(
-            final Arena arena, final long sizeBytes, final long alignmentBytes, final BooleanSupplier isCapturing) {
+    public long compactAndPlace(final Arena arena, final long sizeBytes, final long alignmentBytes) {
         regionLock.lock();
         try {
             if (ended) {
                 return Strategy.NO_SPACE;
             }
-            long address =
-                    inPlace == null ? Strategy.NO_SPACE : inPlace.compactAndPlace(arena, sizeBytes, alignmentBytes);
+            long address = compact(arena, sizeBytes, alignmentBytes);
+            // If it lacks no memory, it doesn't help to give any back.
             if (address < 0
-                    && lacksMemory(sizeBytes, alignmentBytes)
-                    && !isCapturing.getAsBoolean()
-                    && giveBackAllBut(arena)) {
-                address = grow(arena, sizeBytes, alignmentBytes, limitBytes, false);
-                if (address < 0 && inPlace != null) {
-                    address = inPlace.compactAndPlace(arena, sizeBytes, alignmentBytes);
-                }
+                    && maker.leastBytesFor(sizeBytes, alignmentBytes) > maker.unusedBytes()
+                    && giveBack(0, null, arena)) {
+                address = grow(arena, sizeBytes, alignmentBytes, maker.limitBytes, false);
+                address = address < 0 ? compact(arena, sizeBytes, alignmentBytes) : address;
             }
-            return Math.max(address, Strategy.NO_SPACE);
+            return address;
         } finally {
             regionLock.unlock();
         }
     }
 
-    /** Else it doesn't help to give any back. */
-    private boolean lacksMemory(final long sizeBytes, final long alignmentBytes) {
-        return maker.leastBytesFor(sizeBytes, alignmentBytes)
-                > Math.min(limitBytes - totals.heldBytes(), maker.availableBytes());
-    }
-
-    /** All that is free in whole regions, and in those of other arenas that grow in place. True if that was something. */
-    private boolean giveBackAllBut(final Arena arena) {
-        final long before = totals.heldBytes();
-        for (Segment empty = removeEmpty(null); empty != null; empty = removeEmpty(null)) {
-            giveBack(empty);
-        }
-        if (inPlace != null) {
-            inPlace.giveBack(Long.MAX_VALUE, arena);
-        }
-        return totals.heldBytes() < before;
-    }
-
     /** How much is free that could move to where a request needs it; negative if memory doesn't, or that can't be told now. */
     public long movableBytes() {
-        if (inPlace == null || !regionLock.tryLock()) {
+        if (!regionLock.tryLock()) {
             // Whoever has it may be with the memory source.
             return -1;
         }
         try {
-            return ended ? -1 : inPlace.movableBytes();
+            return growing.stream().anyMatch(region -> region.moves)
+                    ? growing.stream().mapToLong(GrowingRegion::movableBytes).sum()
+                    : -1;
         } finally {
             regionLock.unlock();
         }
@@ -221,27 +171,19 @@ public final class Growth {
     public boolean growAndExtend(final Segment segment, final long address, final long newSizeBytes) {
         regionLock.lock();
         try {
-            return inPlace != null && inPlace.commitAndExtend(segment, address, newSizeBytes);
+            return growing.stream()
+                    .anyMatch(region ->
+                            region.segment == segment && region.extend(address, newSizeBytes, firstRegionBytes));
         } finally {
             regionLock.unlock();
         }
     }
 
     /** Gives memory back in which nothing is in use until no more than so much is held, or a stream is captured. */
-    public void trimTo(final long bytes, final BooleanSupplier isCapturing) {
+    public void trimTo(final long bytes) {
         regionLock.lock();
         try {
-            // Asked now: to get the lock may have taken long.
-            while (totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
-                final Segment empty = removeEmpty(null);
-                if (empty == null) {
-                    break;
-                }
-                giveBack(empty);
-            }
-            if (inPlace != null && totals.heldBytes() > bytes && !isCapturing.getAsBoolean()) {
-                inPlace.giveBack(totals.heldBytes() - bytes, null);
-            }
+            giveBack(bytes, null, null);
         } finally {
             regionLock.unlock();
         }
@@ -256,11 +198,9 @@ public final class Growth {
         regionLock.lock();
         try {
             ended = true;
+            growing.clear();
             final Segment[] all = arenas.segments();
             final Failures failures = new Failures();
-            if (inPlace != null) {
-                inPlace.end();
-            }
             failures.attempt(() -> {
                 arenas.whole.lockAnyway();
                 try {
@@ -286,42 +226,90 @@ public final class Growth {
                 .toList();
     }
 
-    // Under the region lock
+    // Under the region lock: more memory
 
-    /** As {@link #growAndPlace}, by a whole region. */
+    private long grow(
+            final Arena arena,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long mostHeldBytes,
+            final boolean busy) {
+        final long mostBytes =
+                mostHeldBytes >= maker.limitBytes ? maker.limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
+        final long busyBytes = busy ? totals.heldBytes() / BUSY_SHARE : 0;
+        final long firstBytes = firstBytes(arena);
+        final GrowingRegion region = regionOf(arena);
+        long address = region == null
+                ? Strategy.NO_SPACE
+                : region.growAndPlace(sizeBytes, alignmentBytes, mostBytes, firstBytes, busyBytes);
+        if (address == Strategy.NO_SPACE) {
+            address = takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
+        }
+        if (address < 0 && arena.makeDo()) {
+            address = arena.placeAgain(sizeBytes, alignmentBytes);
+        }
+        return Math.max(address, Strategy.NO_SPACE);
+    }
+
+    /** What an arena begins with, and grows by in place at least. */
+    private long firstBytes(final Arena arena) {
+        if (arena.segments().length > 1) {
+            return 0;
+        }
+        return arena.number == 0
+                ? firstRegionBytes
+                : Math.min(firstRegionBytes, arenas.slackBytes() / arenas.count() / FIRST_SHARE);
+    }
+
+    private long compact(final Arena arena, final long sizeBytes, final long alignmentBytes) {
+        final GrowingRegion region = regionOf(arena);
+        return region == null ? Strategy.NO_SPACE : region.compactAndPlace(sizeBytes, alignmentBytes);
+    }
+
+    /** The region in place that an arena grows, another one when the tables of that have many blocks to hold; null if it can't have one. */
+    private @Nullable GrowingRegion regionOf(final Arena arena) {
+        final GrowingRegion last = growing.stream()
+                .filter(region -> region.segment.owner == arena)
+                .reduce(null, (before, region) -> region);
+        if (isExhausted || (last == null ? arena.segments().length > 0 : !last.segment.isCrowded())) {
+            return last;
+        }
+        final Segment segment = maker.reserve(arena, growing.isEmpty());
+        if (segment == null) {
+            isExhausted = true;
+            return last;
+        }
+        final int before = growing.size();
+        boolean added = false;
+        try {
+            growing.add(new GrowingRegion(segment, totals, maker, freeIsIdle, events));
+            add(segment);
+            added = true;
+            return growing.get(before);
+        } finally {
+            if (!added) {
+                growing.subList(before, growing.size()).clear();
+                maker.giveBack(segment);
+            }
+        }
+    }
+
     private long takeAndPlace(
             final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
-        final long heldBytes = totals.heldBytes();
-        final Segment taken = maker.take(
-                arena,
-                maker.leastBytesFor(sizeBytes, alignmentBytes),
-                goodBytes(arena, heldBytes),
-                mostHeldBytes - heldBytes);
-        return taken == null ? Strategy.NO_SPACE : placeInNew(taken, sizeBytes, alignmentBytes);
-    }
-
-    /** As much as there is, so that regions stay few. */
-    private long goodBytes(final Arena arena, final long heldBytes) {
-        if (arena.number == 0) {
-            return heldBytes == 0 ? firstRegionBytes : heldBytes;
+        final long leastBytes = maker.leastBytesFor(sizeBytes, alignmentBytes);
+        final Segment taken = maker.take(arena, leastBytes, goodBytes(arena), mostHeldBytes);
+        if (taken == null) {
+            return Strategy.NO_SPACE;
         }
-        final long ownBytes = Arrays.stream(arena.segments())
-                .mapToLong(segment -> segment.heldBytes)
-                .sum();
-        return Math.max(ownBytes, Math.min(firstRegionBytes, LEAST_REGION_BYTES));
-    }
-
-    /** Places a request before anyone else sees the region. */
-    private long placeInNew(final Segment segment, final long sizeBytes, final long alignmentBytes) {
-        final Arena arena = segment.owner;
         long address = Strategy.NO_SPACE;
         boolean added = false;
         try {
             arena.lock();
             try {
-                address = arena.placeIn(segment, sizeBytes, alignmentBytes);
+                // Before anyone else sees the region.
+                address = arena.placeIn(taken, sizeBytes, alignmentBytes);
                 if (address >= 0) {
-                    add(segment);
+                    addHeld(taken);
                     added = true;
                 }
             } finally {
@@ -330,28 +318,73 @@ public final class Growth {
         } finally {
             if (!added) {
                 // An alignment that the strategy can't be sure of, a table that is too small, or a host without memory.
-                giveBack(segment);
+                giveBack(taken);
             }
         }
         return address;
     }
 
-    /** The arena's lock is held. */
+    /** As much as there is, so that regions stay few. */
+    private long goodBytes(final Arena arena) {
+        if (arena.number == 0) {
+            return totals.heldBytes() == 0 ? firstRegionBytes : totals.heldBytes();
+        }
+        final long ownBytes = Arrays.stream(arena.segments())
+                .mapToLong(segment -> segment.heldBytes)
+                .sum();
+        return Math.max(ownBytes, Math.min(firstRegionBytes, LEAST_REGION_BYTES));
+    }
+
     private void add(final Segment segment) {
+        segment.owner.lock();
+        try {
+            addHeld(segment);
+        } finally {
+            segment.owner.taken = false;
+        }
+    }
+
+    /** The arena's lock is held. */
+    private void addHeld(final Segment segment) {
         segment.owner.add(segment);
         totals.held(segment.heldBytes);
     }
 
+    // Under the region lock: less memory
+
+    /**
+     * Gives free memory back until no more than so much is held, or a stream is captured: whole regions first, of all arenas but one,
+     * then those that grow in place, of all but another.
+     *
+     * @return whether any went back
+     */
+    private boolean giveBack(final long keptBytes, final @Nullable Arena butWhole, final @Nullable Arena but) {
+        final long before = totals.heldBytes();
+        // Asked each time: to get here, and to give one back, may have taken long.
+        while (totals.heldBytes() > keptBytes && !isCapturing.getAsBoolean()) {
+            final Segment empty = removeEmpty(butWhole);
+            if (empty == null) {
+                break;
+            }
+            giveBack(empty);
+        }
+        for (int i = growing.size() - 1; i >= 0; i--) {
+            final long moreBytes = totals.heldBytes() - keptBytes;
+            if (moreBytes > 0 && growing.get(i).segment.owner != but && !isCapturing.getAsBoolean()) {
+                new Compaction(growing.get(i)).trim(moreBytes);
+            }
+        }
+        return totals.heldBytes() < before;
+    }
+
     /** The whole one taken last, since it is the largest as a rule, of no arena but one; null if something is in use in each. */
     private @Nullable Segment removeEmpty(final @Nullable Arena but) {
-        final List<Segment> all = new ArrayList<>();
         for (final Arena arena : arenas.all()) {
-            all.addAll(0, Arrays.asList(arena.segments()));
-        }
-        for (int i = all.size() - 1; i >= 0; i--) {
-            final Segment segment = all.get(i);
-            if (segment.growable == null && segment.owner != but && removeIfEmpty(segment)) {
-                return segment;
+            final Segment[] own = arena.segments();
+            for (int i = own.length - 1; i >= 0 && arena != but; i--) {
+                if (own[i].growable == null && removeIfEmpty(own[i])) {
+                    return own[i];
+                }
             }
         }
         return null;
@@ -379,12 +412,7 @@ public final class Growth {
         } finally {
             if (!gone) {
                 // It is still out, and empty.
-                segment.owner.lock();
-                try {
-                    add(segment);
-                } finally {
-                    segment.owner.taken = false;
-                }
+                add(segment);
             }
         }
     }

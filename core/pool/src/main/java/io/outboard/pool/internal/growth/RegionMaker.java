@@ -4,13 +4,12 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
-import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * the host has no memory for the strategy's tables, goes back at once. It knows nothing of the other regions of the pool.
  *
  * <p>The region lock is held, the pool's is not.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class RegionMaker {
 
@@ -44,13 +41,20 @@ public final class RegionMaker {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
+    /** Of the pool, in bytes. */
+    final long limitBytes;
+
+    /** Whether memory of free blocks can move to where a larger one is to be. */
+    final boolean canCompact;
+
     private final MemorySource source;
     private final StrategyProvider provider;
     private final StrategyOptions options;
+    private final ArenaTotals totals;
     private final PoolEvents events;
 
-    /** What the device said when it refused memory the last time; written under the region lock. */
-    private volatile @Nullable DeviceOutOfMemoryException refusal;
+    /** What the device said when it refused memory the last time, null if it never did; written under the region lock. */
+    volatile @Nullable DeviceOutOfMemoryException refusal;
 
     private volatile long deviceBytes = -1;
 
@@ -58,45 +62,38 @@ public final class RegionMaker {
             final MemorySource source,
             final StrategyProvider provider,
             final StrategyOptions options,
+            final long limitBytes,
+            final ArenaTotals totals,
             final PoolEvents events) {
         this.source = source;
         this.provider = provider;
         this.options = options;
+        this.limitBytes = limitBytes;
+        canCompact = provider.canRetireFree();
+        this.totals = totals;
         this.events = events;
     }
 
-    /** Whether memory of free blocks can move to where a larger one is to be. */
-    boolean canGather() {
-        return provider.canRetireFree();
-    }
-
-    /** The device hasn't so much as was asked for. */
-    void refused(final DeviceOutOfMemoryException by) {
-        refusal = by;
-    }
-
-    /** What the device said when it refused memory the last time; null if it never did. */
-    @Nullable
-    DeviceOutOfMemoryException refusal() {
-        return refusal;
-    }
-
-    /** What the device says that it still has. */
-    long availableBytes() {
-        return source.availableBytes();
-    }
-
-    /** What the device had when that was first asked, in bytes. */
-    long deviceBytes() {
+    /** What the pool can hold at most, in bytes: the limit, or what the device had when that was first asked. */
+    long mostBytes() {
         if (deviceBytes < 0) {
             deviceBytes = source.availableBytes();
         }
-        return deviceBytes;
+        return Math.min(limitBytes, deviceBytes);
     }
 
-    /** Why that isn't more. */
-    String scarcity() {
-        return source.scarcity();
+    /** What limit and device still allow, in bytes; negative if the pool holds more than its limit. */
+    long unusedBytes() {
+        return Math.min(limitBytes - totals.heldBytes(), source.availableBytes());
+    }
+
+    /** Whether the device says that it has so much; else that is a refusal. To ask costs as much as a small piece. */
+    boolean isAvailable(final long bytes) {
+        final long availableBytes = source.availableBytes();
+        if (bytes > availableBytes) {
+            refusal = DeviceOutOfMemoryException.ofDevice(bytes, availableBytes, source.scarcity());
+        }
+        return bytes <= availableBytes;
     }
 
     /** The least region that is sure to serve a request, wherever the source takes it. */
@@ -110,34 +107,30 @@ public final class RegionMaker {
 
     /** A whole region as large as the device allows, from {@code goodBytes} down to {@code leastBytes}; or null. */
     @Nullable
-    Segment take(final Arena arena, final long leastBytes, final long goodBytes, final long limitBytes) {
-        final long mostBytes = mostBytes(limitBytes);
+    Segment take(final Arena arena, final long leastBytes, final long goodBytes, final long mostHeldBytes) {
+        final long mostBytes = Math.min(mostHeldBytes - totals.heldBytes(), mostAddressBytes());
         if (leastBytes > mostBytes) {
             return null;
         }
         long sizeBytes = Math.min((Math.max(leastBytes, goodBytes) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
         while (true) {
+            final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
             try {
-                return take(arena, sizeBytes);
+                final Region taken = source.take(sizeBytes);
+                final Segment segment = segment(arena, taken, null);
+                try {
+                    event.commit(taken);
+                } catch (final OutOfMemoryError ignored) {
+                    // It is there, and nobody hears of it.
+                }
+                return segment;
             } catch (final DeviceOutOfMemoryException e) {
-                refused(e);
+                refusal = e;
                 if (sizeBytes == leastBytes) {
                     return null;
                 }
                 sizeBytes = Math.max((sizeBytes / 2) & -UNIT_BYTES, leastBytes);
             }
-        }
-    }
-
-    private Segment take(final Arena arena, final long sizeBytes) {
-        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
-        final Region taken = source.take(sizeBytes);
-        try {
-            event.commit(taken);
-            return segment(arena, taken, null);
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            undo(e, () -> giveBack(taken, null, taken.sizeBytes()));
-            throw e;
         }
     }
 
@@ -147,12 +140,12 @@ public final class RegionMaker {
      * @param first it is the pool's first, and gets all addresses that there may be holes in; others get fewer
      */
     @Nullable
-    Segment reserve(final Arena arena, final long limitBytes, final boolean first) {
-        final Optional<GrowableRegion> reserved = source.reserve(limitBytes, addressBytes(limitBytes, first));
-        if (reserved.isEmpty()) {
+    Segment reserve(final Arena arena, final boolean first) {
+        final GrowableRegion growable =
+                source.reserve(limitBytes, addressBytes(first)).orElse(null);
+        if (growable == null) {
             return null;
         }
-        final GrowableRegion growable = reserved.get();
         final Region all = growable.region();
         if (all.sizeBytes() < leastBytesFor(1, 1) || growable.unitBytes() > limitBytes) {
             // No block is sure to lie in it.
@@ -163,41 +156,55 @@ public final class RegionMaker {
             return segment(arena, all, growable);
         } catch (final OutOfMemoryError e) {
             // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
-            undo(e, growable::close);
             return null;
-        } catch (final RuntimeException e) {
-            undo(e, growable::close);
-            throw e;
         }
     }
 
-    private long addressBytes(final long limitBytes, final boolean first) {
-        if (!canGather()) {
+    private long addressBytes(final boolean first) {
+        if (!canCompact) {
             // Without moving, no hole comes to be that more addresses would be for; and some tables are as large as
             // these are many.
-            return Math.min(mostBytes(limitBytes), MOST_UNMOVED_BYTES);
+            return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
         }
-        final long memoryBytes = Math.min(limitBytes, deviceBytes());
-        return mostBytes(
-                first || memoryBytes > Long.MAX_VALUE / ADDRESSES_OF_OTHERS
-                        ? Long.MAX_VALUE
-                        : ADDRESSES_OF_OTHERS * memoryBytes);
+        final long memoryBytes = mostBytes();
+        return first || memoryBytes > Long.MAX_VALUE / ADDRESSES_OF_OTHERS
+                ? mostAddressBytes()
+                : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
+    }
+
+    /** What a strategy can divide. */
+    private long mostAddressBytes() {
+        return StrategyProvider.MOST_GRANULES * options.granuleBytes();
     }
 
     /** With small tables where an arena begins that isn't the first: it may never have many blocks. */
     private Segment segment(final Arena arena, final Region taken, final @Nullable GrowableRegion growable) {
-        final Region used = usedOf(taken);
         final boolean small = arena.number > 0 && arena.segments().length == 0;
-        final Strategy strategy =
-                provider.create(used, small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options);
-        return new Segment(
-                arena,
-                taken,
-                used,
-                strategy,
-                growable,
-                options.maxBlocks(),
-                small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
+        try {
+            final Region used = usedOf(taken);
+            return new Segment(
+                    arena,
+                    taken,
+                    used,
+                    provider.create(
+                            used, small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options),
+                    growable,
+                    options.maxBlocks(),
+                    small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            try {
+                giveBack(taken, growable, 0);
+            } catch (final RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    /** What starts at a granule: a source may know nothing of large ones. */
+    private Region usedOf(final Region taken) {
+        final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
+        return new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
     }
 
     /** Gives a region back, whatever is in use there. */
@@ -213,34 +220,11 @@ public final class RegionMaker {
             growable.close();
         }
         if (heldBytes > 0) {
-            tryCommit(event, new Region(taken.address(), heldBytes));
+            try {
+                event.commit(new Region(taken.address(), heldBytes));
+            } catch (final OutOfMemoryError ignored) {
+                // It is gone, and nobody hears of it.
+            }
         }
-    }
-
-    /** The region is gone, also if the host has no memory to tell so. */
-    private static void tryCommit(final PoolEvents.RegionGivenBackEvent event, final Region given) {
-        try {
-            event.commit(given);
-        } catch (final OutOfMemoryError ignored) {
-            // Nobody hears of it.
-        }
-    }
-
-    private static void undo(final Throwable failure, final Runnable action) {
-        try {
-            action.run();
-        } catch (final RuntimeException suppressed) {
-            failure.addSuppressed(suppressed);
-        }
-    }
-
-    private long mostBytes(final long limitBytes) {
-        return Math.min(limitBytes, StrategyProvider.MOST_GRANULES * options.granuleBytes());
-    }
-
-    /** What starts at a granule: a source may know nothing of large ones. */
-    private Region usedOf(final Region taken) {
-        final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
-        return new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
     }
 }

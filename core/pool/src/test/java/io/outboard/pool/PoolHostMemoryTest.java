@@ -1,0 +1,98 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.outboard.core.Region;
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyModule;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The host's memory ends while a strategy's tables change. */
+class PoolHostMemoryTest {
+
+    private static final long MIB = 1L << 20;
+
+    /** TLSF that has no memory to divide a hole, once. */
+    public static final class Provider implements StrategyProvider, StrategyModule {
+
+        static volatile boolean fails;
+
+        @Override
+        public List<StrategyProvider> strategies() {
+            return List.of(this);
+        }
+
+        @Override
+        public String name() {
+            return "failing";
+        }
+
+        @Override
+        public String description() {
+            return "TLSF that fails, for tests";
+        }
+
+        @Override
+        public boolean canRetireFree() {
+            return true;
+        }
+
+        @Override
+        public Strategy create(final Region region, final StrategyOptions options) {
+            final Strategy strategy = Strategies.named("tlsf").create(region, options);
+            return (Strategy) Proxy.newProxyInstance(
+                    Strategy.class.getClassLoader(), new Class<?>[] {Strategy.class}, (proxy, method, arguments) -> {
+                        if (fails && method.getName().equals("splitRetired")) {
+                            fails = false;
+                            throw new OutOfMemoryError("simulated");
+                        }
+                        try {
+                            return method.invoke(strategy, arguments);
+                        } catch (final InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    });
+        }
+
+        @Override
+        public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+            return Strategies.named("tlsf").regionBytesFor(sizeBytes, alignmentBytes, options);
+        }
+    }
+
+    /** Free memory that was to go into a hole stayed retired for good: nobody was handed it, and it never went back. */
+    @Test
+    void shouldLoseNothingIfAHoleCannotBeDivided() {
+        final FailingMemorySource few =
+                new FailingMemorySource(1000 * MIB).growingInPlace().withAddresses(300 * MIB);
+        final Pool pool = Pool.over(few)
+                .strategy("failing")
+                .firstRegionBytes(2 * MIB)
+                .limitBytes(252 * MIB)
+                .build();
+        final long begin = pool.allocate(80 * MIB);
+        final long first = pool.allocate(20 * MIB);
+        final long hole = pool.allocate(40 * MIB);
+        final long middle = pool.allocate(60 * MIB);
+        final long second = pool.allocate(40 * MIB);
+        final long last = pool.allocate(10 * MIB);
+        pool.free(hole);
+        pool.trimTo(0);
+        final long behind = pool.allocate(42 * MIB);
+        pool.free(first);
+        pool.free(second);
+        Provider.fails = true;
+
+        assertThrows(OutOfMemoryError.class, () -> pool.allocate(50 * MIB));
+
+        List.of(begin, middle, last, behind).forEach(pool::free);
+        assertEquals(0, pool.trimTo(0));
+    }
+}
