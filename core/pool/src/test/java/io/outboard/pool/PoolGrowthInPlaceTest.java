@@ -430,4 +430,25 @@ class PoolGrowthInPlaceTest {
         pool.free(block);
         assertEquals(0, pool.trimTo(0));
     }
+
+    /** A step took a busy device up to fifteen milliseconds, and the caller waited for all of it. */
+    @Test
+    void shouldGrowByLittleAtATimeWhileTheDeviceIsBusy() {
+        final Pool pool = Pool.over(new FailingMemorySource(80 * GIB).growingInPlace())
+                .reuse(ReusePolicy.STRICT, new GatedDevice())
+                .build();
+        pool.allocate(256);
+        long held = pool.statistics().heldBytes();
+
+        for (int i = 0; i < 1000; i++) {
+            final long sizeBytes = (1 + i % 4) * MIB;
+            pool.free(pool.allocate(sizeBytes));
+
+            final long more = pool.statistics().heldBytes() - held;
+            held += more;
+            assertTrue(more <= 20 * MIB, () -> "grew by " + more / MIB + " MiB");
+        }
+
+        assertTrue(held >= 2 * GIB, "it was busy");
+    }
 }

@@ -236,7 +236,7 @@ public final class Growth {
             final boolean busy) {
         final long mostBytes =
                 mostHeldBytes >= maker.limitBytes ? maker.limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
-        final long busyBytes = busy ? totals.heldBytes() / BUSY_SHARE : 0;
+        final long busyBytes = busy ? Math.min(totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_STEP) : 0;
         final long firstBytes = firstBytes(arena);
         final GrowingRegion region = regionOf(arena);
         long address = region == null

@@ -26,8 +26,11 @@ record PieceSizes(long small, long most) {
      */
     private static final long FEW = 8;
 
-    /** A step has about so many. */
+    /** A large step has about so many. */
     private static final long STEP_SHARE = 4;
+
+    /** Steps after the first have no more, since a caller waits for them: four pieces of so much take an H100 1.1 ms. */
+    static final long MOST_STEP = 16L << 20;
 
     /** A block of any size has about so many. */
     private static final long BLOCK_SHARE = 64;
@@ -41,7 +44,8 @@ record PieceSizes(long small, long most) {
 
     /** Of those of a step of that size: few, since each takes the device a tenth of a millisecond, and enough that most can go back. */
     long ofStep(final long sizeBytes) {
-        return Math.max(small, Math.min(most, Long.highestOneBit(sizeBytes / STEP_SHARE)));
+        final long bytes = Math.max(sizeBytes / STEP_SHARE, Math.min(sizeBytes, MOST_STEP));
+        return Math.max(small, Math.min(most, Long.highestOneBit(bytes)));
     }
 
     /** Of those of a block of that size. */
@@ -59,6 +63,7 @@ record PieceSizes(long small, long most) {
         if (heldBytes < firstRegionBytes) {
             return firstRegionBytes - heldBytes;
         }
-        return isExact(heldBytes, firstRegionBytes) ? STEP * small : Math.max(firstRegionBytes, STEP * small);
+        final long leastBytes = isExact(heldBytes, firstRegionBytes) ? 0 : Math.min(firstRegionBytes, MOST_STEP);
+        return Math.max(leastBytes, STEP * small);
     }
 }
