@@ -1,6 +1,7 @@
 package io.outboard.pool;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.pool.internal.guard.Fields;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -26,15 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeviceBuffer implements AutoCloseable {
 
-    private static final VarHandle CLOSED;
-
-    static {
-        try {
-            CLOSED = MethodHandles.lookup().findVarHandle(DeviceBuffer.class, "closed", boolean.class);
-        } catch (final ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final VarHandle CLOSED = Fields.handle(MethodHandles.lookup(), "closed", boolean.class);
 
     private final Pool pool;
     private final long address;

@@ -2,6 +2,7 @@ package io.outboard.pool.internal.arena;
 
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Strategy;
+import io.outboard.pool.internal.guard.Fields;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -28,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. A {@link StackOverflowError} under the lock
  * leaves the pool {@linkplain SpinLock.Breakage broken}, since a change may have been half done.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Arena extends Limbo {
 
@@ -53,18 +52,10 @@ public final class Arena extends Limbo {
 
     private static final Segment[] NO_SEGMENTS = {};
 
-    private static final VarHandle USED = handle("usedBytes");
-    private static final VarHandle PEAK = handle("peakUsedBytes");
-    private static final VarHandle ALLOCATIONS = handle("allocations");
-    private static final VarHandle FREES = handle("frees");
-
-    private static VarHandle handle(final String field) {
-        try {
-            return MethodHandles.lookup().findVarHandle(Arena.class, field, long.class);
-        } catch (final ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final VarHandle USED = Fields.handle(MethodHandles.lookup(), "usedBytes", long.class);
+    private static final VarHandle PEAK = Fields.handle(MethodHandles.lookup(), "peakUsedBytes", long.class);
+    private static final VarHandle ALLOCATIONS = Fields.handle(MethodHandles.lookup(), "allocations", long.class);
+    private static final VarHandle FREES = Fields.handle(MethodHandles.lookup(), "frees", long.class);
 
     /** Among the arenas of its pool, from 0. */
     public final int number;

@@ -7,8 +7,6 @@ import java.util.function.ToLongFunction;
  * What the arenas of a pool have together, and what the pool holds for them: numbers that are read without stopping it.
  *
  * <p>Safe for any number of threads.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class ArenaTotals {
 

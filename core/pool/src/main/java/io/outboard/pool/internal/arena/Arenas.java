@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for any number of threads. The monitor guards which arenas and segments there are; it is taken with arenas' locks held, and none
  * is taken under it.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Arenas {
 

@@ -19,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #set} needs the lock of the segment's arena; the rest is safe for any number of threads. 16 KiB of host
  * memory for 4 MiB of addresses in which blocks start, with granules of 256 bytes.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class BlockStarts {
 

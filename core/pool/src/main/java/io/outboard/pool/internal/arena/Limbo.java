@@ -1,5 +1,6 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.pool.internal.guard.Fields;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -17,15 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class Limbo extends SpinLock {
 
-    private static final VarHandle LIMBO;
-
-    static {
-        try {
-            LIMBO = MethodHandles.lookup().findVarHandle(Limbo.class, "limboBytes", long.class);
-        } catch (final ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final VarHandle LIMBO = Fields.handle(MethodHandles.lookup(), "limboBytes", long.class);
 
     /** Blocks that wait together for the same work. */
     static final class Batch {

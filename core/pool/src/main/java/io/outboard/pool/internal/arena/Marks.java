@@ -3,8 +3,6 @@ package io.outboard.pool.internal.arena;
 /**
  * Marks of a device's work that haven't finished, the oldest first, and what each covers; see {@link Progress}. External lock required:
  * that of who asks the device, but for {@link #isEmpty}.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Marks {
 

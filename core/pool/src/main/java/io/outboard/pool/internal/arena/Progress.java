@@ -1,5 +1,6 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.pool.internal.guard.Fields;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -17,20 +18,10 @@ import java.lang.invoke.VarHandle;
  * </pre>
  *
  * <p>Safe for any number of threads.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Progress {
 
-    private static final VarHandle CLOSED;
-
-    static {
-        try {
-            CLOSED = MethodHandles.lookup().findVarHandle(Progress.class, "closed", long.class);
-        } catch (final ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final VarHandle CLOSED = Fields.handle(MethodHandles.lookup(), "closed", long.class);
 
     /** The last number that was given. By {@link #CLOSED}, but for reads. */
     private volatile long closed;

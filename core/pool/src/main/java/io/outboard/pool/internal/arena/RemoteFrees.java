@@ -1,5 +1,6 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.pool.internal.guard.Fields;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -17,15 +18,7 @@ final class RemoteFrees {
     /** A batch with more is sent though it isn't full: that much may wait in each for its owner, and a block more. */
     private static final long SENT_ABOVE_BYTES = 1L << 20;
 
-    private static final VarHandle INBOX;
-
-    static {
-        try {
-            INBOX = MethodHandles.lookup().findVarHandle(RemoteFrees.class, "inbox", RemoteFreeBatch.class);
-        } catch (final ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final VarHandle INBOX = Fields.handle(MethodHandles.lookup(), "inbox", RemoteFreeBatch.class);
 
     private final Arenas arenas;
 

@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  * A piece of memory that one strategy divides: a region of the pool. It belongs to one arena for good.
  *
  * <p>Guarded by the lock of that arena, but for {@link #holds} and {@link #starts}, which are safe for any number of threads.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Segment {
 

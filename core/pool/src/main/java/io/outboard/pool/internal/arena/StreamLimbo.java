@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for any number of threads: the monitor of the index guards the streams, and no other lock is taken under it. Some 90 bytes of
  * host memory a block.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class StreamLimbo {
 

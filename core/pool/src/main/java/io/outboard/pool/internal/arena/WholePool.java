@@ -9,8 +9,6 @@ import java.util.function.LongConsumer;
  * All of a pool at once, for those who look at everything, or end it: while {@link #lock} holds every arena's lock, nothing changes.
  *
  * <p>External lock required: that one.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class WholePool {
 

@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for any number of threads; an event is confined to one. Cost: when nobody records, {@link #wantsAllocations} and
  * {@link #wantsFrees} are a constant or one load, and nothing else runs on the way of a request that finds memory. Events of
  * regions are made even then, since those are rare.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class PoolEvents {
 

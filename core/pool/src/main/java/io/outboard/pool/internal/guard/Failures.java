@@ -4,8 +4,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Attempts that are all made whichever fails, and what they failed with. Confined to one thread.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Failures {
 

@@ -5,8 +5,6 @@ package io.outboard.pool.internal.guard;
  * they would use, or has: a thread that is to begin then waits until that is decided.
  *
  * <p>Safe for any number of threads. Makes no garbage, so that no thread is lost for want of host memory.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class OwnThreads {
 

@@ -36,13 +36,11 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Not reentrant; not bound to a thread. Safe for any number of threads, virtual ones too. Makes no garbage.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public class SpinLock {
 
-    private static final VarHandle TAKEN;
-    private static final VarHandle WAITING;
+    private static final VarHandle TAKEN = Fields.handle(MethodHandles.lookup(), "taken", boolean.class);
+    private static final VarHandle WAITING = Fields.handle(MethodHandles.lookup(), "waiting", int.class);
 
     /**
      * Spins before the first sleep, 2 microseconds or so: many critical sections, and little of a time slice, which the holder
@@ -58,15 +56,6 @@ public class SpinLock {
 
     /** Bounds a waiter's latency. The kernel adds some 50 microseconds of its own to a sleep. */
     private static final long LONGEST_SLEEP_NS = 100_000;
-
-    static {
-        try {
-            TAKEN = MethodHandles.lookup().findVarHandle(SpinLock.class, "taken", boolean.class);
-            WAITING = MethodHandles.lookup().findVarHandle(SpinLock.class, "waiting", int.class);
-        } catch (final ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
     public volatile boolean taken;

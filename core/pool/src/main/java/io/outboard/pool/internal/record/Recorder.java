@@ -35,8 +35,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes
  * no garbage. Where there is no stack for a record, it is left out, and {@link #close} says so.
- *
- * <p>Public for the pool's other packages, not for applications.
  */
 public final class Recorder implements Closeable {
 
