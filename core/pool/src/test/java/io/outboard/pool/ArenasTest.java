@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.internal.arena.Arena;
@@ -114,12 +115,8 @@ class ArenasTest {
         pool.close();
     }
 
-    /** No operation does the work of many: what others have freed is taken in little by little, before memory is missing. */
-    @Test
-    void shouldTakeInWhatOthersFreeWithEachOperation() {
-        final Arenas arenas = new Arenas(false, GIB, Long.MAX_VALUE, 2);
-        final Arena owner = arenas.all()[0];
-        final Arena other = arenas.all()[1];
+    /** Of a mebibyte. */
+    private static Segment segmentOf(final Arena owner) {
         final Region region = new Region(0, MIB);
         final Segment segment = new Segment(
                 owner,
@@ -132,6 +129,37 @@ class ArenasTest {
         owner.lock();
         owner.add(segment);
         owner.unlock();
+        return segment;
+    }
+
+    /** What came back for the oldest of those that wait is nobody else's, however small the request. */
+    @Test
+    void shouldKeepWhatCameBackForTheOldestThatWaits() {
+        final Arenas arenas = new Arenas(false, GIB, Long.MAX_VALUE, 0);
+        final Arena arena = arenas.home();
+        final Segment segment = segmentOf(arena);
+        final long small = arena.allocate(4096, 1);
+        arena.allocate(MIB - 4096, 1);
+        arena.free(segment, small);
+        arenas.progress().finish(arena.close());
+        arenas.await(true);
+
+        assertEquals(Strategy.NO_SPACE, arena.allocateRecovering(MIB / 2, 1, true));
+        assertEquals(0, arena.limboBytes(), "it came back");
+        assertEquals(Strategy.NO_SPACE, arena.allocate(256, 1));
+        assertEquals(Strategy.NO_SPACE, arena.allocateRecovering(256, 1, false));
+
+        arenas.await(false);
+        assertEquals(small, arena.allocate(256, 1));
+    }
+
+    /** No operation does the work of many: what others have freed is taken in little by little, before memory is missing. */
+    @Test
+    void shouldTakeInWhatOthersFreeWithEachOperation() {
+        final Arenas arenas = new Arenas(false, GIB, Long.MAX_VALUE, 2);
+        final Arena owner = arenas.all()[0];
+        final Arena other = arenas.all()[1];
+        final Segment segment = segmentOf(owner);
         final int freed = 128;
         final long[] blocks = new long[freed];
         for (int i = 0; i < freed; i++) {
