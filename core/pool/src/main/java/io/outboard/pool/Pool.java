@@ -302,14 +302,13 @@ public final class Pool implements AutoCloseable {
     /** As {@link #freeAsync}; nobody is told. An arena for which the device had better be asked now, or null. */
     @Nullable
     Arena freeUnwatched(final long address, final long stream) {
-        final Arena home = arenas.home();
-        final Segment guess = home.current();
-        final Segment segment = guess != null && guess.holds(address) ? guess : segmentAt(address);
+        final Segment segment = segmentAt(address);
         final Arena owner = segment.owner;
         if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
             freeOrdered(segment, address, stream);
             return null;
         }
+        final Arena home = arenas.home();
         final BlockStarts starts = owner == home ? null : segment.starts();
         if (starts == null || Arenas.isLarge(starts, address)) {
             owner.free(segment, address);
@@ -448,8 +447,7 @@ public final class Pool implements AutoCloseable {
      * @return true if it does; of a region whose memory moves, also where its memory has moved away
      */
     public boolean contains(final long address) {
-        final Segment guess = arenas.home().current();
-        return (guess != null && guess.holds(address)) || arenas.segmentAt(address) != null;
+        return arenas.segmentAt(address) != null;
     }
 
     // Giving back
@@ -641,10 +639,6 @@ public final class Pool implements AutoCloseable {
 
     boolean isClosed() {
         return arenas.isClosed();
-    }
-
-    void checkOpen() {
-        arenas.checkOpen();
     }
 
     /** How many arenas there are: one, unless threads contend. */

@@ -31,7 +31,7 @@ class PoolHostMemoryTest {
 
         @Override
         public String name() {
-            return "failing";
+            return "probing-failing";
         }
 
         @Override
@@ -73,7 +73,7 @@ class PoolHostMemoryTest {
         final FailingMemorySource few =
                 new FailingMemorySource(1000 * MIB).growingInPlace().withAddresses(300 * MIB);
         final Pool pool = Pool.over(few)
-                .strategy("failing")
+                .strategy("probing-failing")
                 .firstRegionBytes(2 * MIB)
                 .limitBytes(252 * MIB)
                 .build();

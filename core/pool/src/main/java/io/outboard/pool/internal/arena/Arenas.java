@@ -161,8 +161,12 @@ public final class Arenas {
         return all.length;
     }
 
-    /** The segment that holds an address, or null. */
+    /** The segment that holds an address, or null. The first guess is where the calling thread's last block was placed. */
     public @Nullable Segment segmentAt(final long address) {
+        final Segment guess = home().current();
+        if (guess != null && guess.holds(address)) {
+            return guess;
+        }
         final Segment[] sorted = segments;
         int low = 0;
         int high = sorted.length - 1;
