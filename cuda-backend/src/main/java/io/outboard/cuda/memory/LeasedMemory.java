@@ -2,6 +2,7 @@ package io.outboard.cuda.memory;
 
 import io.outboard.core.MemoryUser;
 import io.outboard.service.Lease;
+import io.outboard.service.Leases;
 import io.outboard.service.LenderConnection;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -44,7 +45,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return over(
                 () -> DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
                 () -> DriverLibrary.sharedMemory().orElseThrow(LeasedMemory::missing),
-                () -> Leases.of(LenderConnection.connect(socket, name)),
+                () -> LenderConnection.connect(socket, name),
                 socket,
                 device);
     }
