@@ -13,9 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.NoSuchElementException;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in bytes
@@ -50,10 +49,12 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     private static final int READ_AND_WRITE = 3;
 
     /** In constants, so that calls are compiled; apart, so that a driver that lacks one is found out by loading them. */
-    private static final class Memory {
+    private static final class Functions {
+
+        @SuppressWarnings("restricted")
+        static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
 
         static final MethodHandle INITIALIZE = function("cuInit", JAVA_INT);
-        static final MethodHandle DEVICE = function("cuDeviceGet", ADDRESS, JAVA_INT);
         static final MethodHandle UUID = function("cuDeviceGetUuid_v2", ADDRESS, JAVA_INT);
         static final MethodHandle TOTAL = function("cuDeviceTotalMem_v2", ADDRESS, JAVA_INT);
         static final MethodHandle GRANULARITY = function("cuMemGetAllocationGranularity", ADDRESS, ADDRESS, JAVA_INT);
@@ -70,15 +71,22 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         static final MethodHandle IMPORT = function("cuMemImportFromShareableHandle", ADDRESS, ADDRESS, JAVA_INT);
         static final MethodHandle CLOSE = downcall(Linker.nativeLinker().defaultLookup(), "close", JAVA_INT);
 
-        private Memory() {}
-    }
+        /** Of driver 12.5 and newer, else null. */
+        static final @Nullable MethodHandle RECORD =
+                LIBRARY.find("cuCtxRecordEvent").isEmpty() ? null : function("cuCtxRecordEvent", JAVA_LONG, JAVA_LONG);
 
-    /** Of driver 12.5 and newer. */
-    private static final class Contexts {
+        private Functions() {}
 
-        static final MethodHandle RECORD = function("cuCtxRecordEvent", JAVA_LONG, JAVA_LONG);
+        private static MethodHandle function(final String name, final MemoryLayout... parameters) {
+            return downcall(LIBRARY, name, parameters);
+        }
 
-        private Contexts() {}
+        @SuppressWarnings("restricted")
+        private static MethodHandle downcall(
+                final SymbolLookup library, final String name, final MemoryLayout... parameters) {
+            return Linker.nativeLinker()
+                    .downcallHandle(library.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
+        }
     }
 
     /** A downcall itself throws nothing, but its signature must allow for everything. */
@@ -91,74 +99,48 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         int call(MemorySegment result, Arena arena) throws Throwable;
     }
 
-    private static final Optional<DriverLibrary> OWN = load(() -> new DriverLibrary(NO_HANDLE, Memory.INITIALIZE));
-    private static final Optional<DriverLibrary> SHARED = load(() -> new DriverLibrary(DESCRIPTOR, Memory.INITIALIZE));
-    private static final boolean RECORDS_CONTEXTS =
-            load(() -> Objects.requireNonNull(Contexts.RECORD)).isPresent();
+    private static final boolean LOADED = load();
 
     private final int handleTypes;
 
-    private DriverLibrary(final int handleTypes, final MethodHandle loaded) {
+    private DriverLibrary(final int handleTypes) {
         this.handleTypes = handleTypes;
-        Objects.requireNonNull(loaded, "the driver");
     }
 
-    private static MethodHandle function(final String name, final MemoryLayout... parameters) {
-        return downcall(Driver.LIBRARY, name, parameters);
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle downcall(
-            final SymbolLookup library, final String name, final MemoryLayout... parameters) {
-        return Linker.nativeLinker()
-                .downcallHandle(library.find(name).orElseThrow(), FunctionDescriptor.of(JAVA_INT, parameters));
-    }
-
-    private static final class Driver {
-
-        @SuppressWarnings("restricted")
-        static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
-
-        private Driver() {}
-    }
-
-    /** What is made where all functions are there; nothing if they aren't, or native access is forbidden. */
-    private static <T> Optional<T> load(final Supplier<T> calls) {
+    /** Whether all functions are there; no if one isn't, or native access is forbidden. */
+    private static boolean load() {
         try {
-            return Optional.of(calls.get());
-        } catch (final NoClassDefFoundError e) {
-            // The library's class failed before.
-            return Optional.empty();
+            return Functions.INITIALIZE != null;
         } catch (final ExceptionInInitializerError e) {
             final Throwable cause = e.getCause();
             if (cause instanceof IllegalArgumentException
                     || cause instanceof NoSuchElementException
                     || cause instanceof IllegalCallerException) {
                 // No library; no function; --illegal-native-access=deny.
-                return Optional.empty();
+                return false;
             }
             throw e;
         }
     }
 
-    /** {@return the calls, or nothing where the driver isn't there or lacks them, or the program forbids native access; the same each time} */
+    /** {@return the calls, or nothing where the driver isn't there or lacks them, or the program forbids native access} */
     public static Optional<VirtualMemoryCalls> virtualMemory() {
-        return OWN.map(found -> found);
+        return LOADED ? Optional.of(new DriverLibrary(NO_HANDLE)) : Optional.empty();
     }
 
     /** {@return the calls, or nothing, as {@link #virtualMemory}} */
     public static Optional<SharedMemoryCalls> sharedMemory() {
-        return SHARED.map(found -> found);
+        return LOADED ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
     }
 
     static boolean recordsContexts() {
-        return RECORDS_CONTEXTS;
+        return LOADED && Functions.RECORD != null;
     }
 
     /** Without garbage: a pool asks often. */
     static int recordContext(final long event, final long context) {
         try {
-            return (int) Contexts.RECORD.invokeExact(context, event);
+            return (int) Functions.RECORD.invokeExact(context, event);
         } catch (final Throwable e) {
             throw unexpected(e);
         }
@@ -166,14 +148,14 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     @Override
     public int initialize() {
-        return call(() -> (int) Memory.INITIALIZE.invokeExact(0));
+        return call(() -> (int) Functions.INITIALIZE.invokeExact(0));
     }
 
     @Override
     public int uuid(final byte[] uuid, final int device) {
         return call(new long[1], (unused, arena) -> {
             final MemorySegment result = arena.allocate(UUID_BYTES);
-            final int code = ask(Memory.UUID, result, device, arena);
+            final int code = (int) Functions.UUID.invokeExact(result, device);
             if (code == CudaCalls.SUCCESS) {
                 MemorySegment.copy(result, JAVA_BYTE, 0, uuid, 0, UUID_BYTES);
             }
@@ -183,53 +165,45 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     @Override
     public int totalBytes(final long[] bytes, final int device) {
-        return call(bytes, (result, arena) -> ask(Memory.TOTAL, result, device, arena));
-    }
-
-    /** By the driver's handle of the device. */
-    private static int ask(final MethodHandle call, final MemorySegment result, final int device, final Arena arena)
-            throws Throwable {
-        final MemorySegment handle = arena.allocate(JAVA_INT);
-        final int code = (int) Memory.DEVICE.invokeExact(handle, device);
-        return code == CudaCalls.SUCCESS ? (int) call.invokeExact(result, handle.get(JAVA_INT, 0)) : code;
+        return call(bytes, (result, arena) -> (int) Functions.TOTAL.invokeExact(result, device));
     }
 
     @Override
     public int granularity(final long[] bytes, final int device) {
         return call(bytes, (result, arena) ->
-                (int) Memory.GRANULARITY.invokeExact(result, propertiesOf(device, arena), GRANULARITY_MINIMUM));
+                (int) Functions.GRANULARITY.invokeExact(result, propertiesOf(device, arena), GRANULARITY_MINIMUM));
     }
 
     @Override
     public int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
         return call(address, (result, arena) ->
-                (int) Memory.RESERVE.invokeExact(result, sizeBytes, alignmentBytes, 0L, 0L));
+                (int) Functions.RESERVE.invokeExact(result, sizeBytes, alignmentBytes, 0L, 0L));
     }
 
     @Override
     public int freeAddresses(final long address, final long sizeBytes) {
-        return call(() -> (int) Memory.FREE_ADDRESSES.invokeExact(address, sizeBytes));
+        return call(() -> (int) Functions.FREE_ADDRESSES.invokeExact(address, sizeBytes));
     }
 
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device) {
         return call(handle, (result, arena) ->
-                (int) Memory.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L));
+                (int) Functions.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L));
     }
 
     @Override
     public int release(final long handle) {
-        return call(() -> (int) Memory.RELEASE.invokeExact(handle));
+        return call(() -> (int) Functions.RELEASE.invokeExact(handle));
     }
 
     @Override
     public int map(final long address, final long sizeBytes, final long handle) {
-        return call(() -> (int) Memory.MAP.invokeExact(address, sizeBytes, 0L, handle, 0L));
+        return call(() -> (int) Functions.MAP.invokeExact(address, sizeBytes, 0L, handle, 0L));
     }
 
     @Override
     public int unmap(final long address, final long sizeBytes) {
-        return call(() -> (int) Memory.UNMAP.invokeExact(address, sizeBytes));
+        return call(() -> (int) Functions.UNMAP.invokeExact(address, sizeBytes));
     }
 
     @Override
@@ -238,7 +212,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
             final MemorySegment wanted = arena.allocate(12, JAVA_INT.byteAlignment());
             setLocation(wanted, 0, device);
             wanted.set(JAVA_INT, 8, access ? READ_AND_WRITE : 0);
-            return (int) Memory.SET_ACCESS.invokeExact(address, sizeBytes, wanted, 1L);
+            return (int) Functions.SET_ACCESS.invokeExact(address, sizeBytes, wanted, 1L);
         });
     }
 
@@ -246,7 +220,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     public int exportDescriptor(final int[] descriptor, final long handle) {
         final long[] result = new long[1];
         final int code =
-                call(result, (segment, arena) -> (int) Memory.EXPORT.invokeExact(segment, handle, DESCRIPTOR, 0L));
+                call(result, (segment, arena) -> (int) Functions.EXPORT.invokeExact(segment, handle, DESCRIPTOR, 0L));
         // The driver writes its low half, and little-endian is the only order that it knows.
         descriptor[0] = code == CudaCalls.SUCCESS ? (int) result[0] : descriptor[0];
         return code;
@@ -256,12 +230,12 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     @Override
     public int importDescriptor(final long[] handle, final int descriptor) {
         return call(handle, (result, arena) ->
-                (int) Memory.IMPORT.invokeExact(result, MemorySegment.ofAddress(descriptor), DESCRIPTOR));
+                (int) Functions.IMPORT.invokeExact(result, MemorySegment.ofAddress(descriptor), DESCRIPTOR));
     }
 
     @Override
     public int closeDescriptor(final int descriptor) {
-        return call(() -> (int) Memory.CLOSE.invokeExact(descriptor));
+        return call(() -> (int) Functions.CLOSE.invokeExact(descriptor));
     }
 
     /** All other fields are 0, as an arena's memory is. */
