@@ -1,10 +1,12 @@
 package io.outboard.cuda.memory;
 
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out what has finished by synchronising contexts, for drivers and JDKs that can't mark all work of one. A mark is a ticket: the tickets
@@ -12,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>On an idle device that takes a microsecond, so whoever has a ticket synchronises. Whether it is idle the default stream tells, but only of
  * streams that block: if a synchronisation took long nevertheless, others are at work, and for some time a thread of our own synchronises.
- * That thread parks when there is nothing to do, and ends after some seconds of that.
+ * That thread ends after some seconds without work.
  *
  * <p>Safe for any number of threads.
  */
@@ -25,7 +27,7 @@ final class Synchronizer implements Runnable {
     private static final long LAST_DOUBT_NANOS = 1_600_000_000L;
 
     /** So long the thread waits for work before it ends. */
-    private static final long IDLE_NANOS = 5_000_000_000L;
+    private static final long IDLE_SECONDS = 5;
 
     /** Between two looks whether a capture has ended. */
     private static final long CAPTURE_PAUSE_NANOS = 1_000_000;
@@ -49,28 +51,41 @@ final class Synchronizer implements Runnable {
     /** Held by the thread while it is in a context. */
     private final ReentrantLock working = new ReentrantLock();
 
-    /** Guarded by the monitor. */
-    private @Nullable Thread thread;
-
-    private volatile boolean ended;
+    /** One thread, and one task that waits for it while it is at another; one more would find nothing to do. */
+    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
+            0,
+            1,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(1),
+            Synchronizer::newThread,
+            new ThreadPoolExecutor.DiscardPolicy());
 
     Synchronizer(final Supplier<ContextMarks[]> contexts, final StreamCaptures captures) {
         this.contexts = contexts;
         this.captures = captures;
     }
 
+    private static Thread newThread(final Runnable work) {
+        // Without what the caller's thread would pass on.
+        final Thread thread = new Thread(null, work, "outboard-synchronizer", 0, false);
+        thread.setContextClassLoader(null);
+        thread.setDaemon(true);
+        return thread;
+    }
+
     /** A ticket, 1 or more. */
     long mark() {
         final long ticket = given.incrementAndGet();
         if (!synchronizeIfIdle()) {
-            wake();
+            thread.execute(this);
         }
         return ticket;
     }
 
     /** A code of {@link ContextMarks}. */
     int ask(final long ticket) {
-        if (done.get() >= ticket || ended) {
+        if (done.get() >= ticket || thread.isShutdown()) {
             return CudaCalls.SUCCESS;
         }
         if (captures.any()) {
@@ -132,58 +147,19 @@ final class Synchronizer implements Runnable {
         return Math.max(done.get(), failed) < given.get();
     }
 
-    private synchronized void wake() {
-        if (ended) {
-            return;
-        }
-        if (thread == null) {
-            // Without what the caller's thread would pass on.
-            thread = new Thread(null, this, "outboard-synchronizer", 0, false);
-            thread.setContextClassLoader(null);
-            thread.setDaemon(true);
-            thread.start();
-        }
-        LockSupport.unpark(thread);
-    }
-
     @Override
     public void run() {
-        long lastWork = System.nanoTime();
-        try {
-            while (!ends(lastWork)) {
-                if (!isBehind()) {
-                    LockSupport.parkNanos(this, IDLE_NANOS);
-                } else {
-                    if (!synchronizeGuarded()) {
-                        LockSupport.parkNanos(this, CAPTURE_PAUSE_NANOS);
-                    }
-                    lastWork = System.nanoTime();
-                }
+        while (isBehind() && !thread.isShutdown()) {
+            if (!synchronizeGuarded()) {
+                LockSupport.parkNanos(this, CAPTURE_PAUSE_NANOS);
             }
-        } finally {
-            gone();
-        }
-    }
-
-    /** The next one starts another. Looks under the monitor, so that none is missed. */
-    private synchronized boolean ends(final long lastWork) {
-        if (!ended && (isBehind() || System.nanoTime() - lastWork < IDLE_NANOS)) {
-            return false;
-        }
-        gone();
-        return true;
-    }
-
-    private synchronized void gone() {
-        if (Thread.currentThread().equals(thread)) {
-            thread = null;
         }
     }
 
     private boolean synchronizeGuarded() {
         working.lock();
         try {
-            if (ended || !captures.enter()) {
+            if (thread.isShutdown() || !captures.enter()) {
                 return false;
             }
             try {
@@ -207,8 +183,7 @@ final class Synchronizer implements Runnable {
     }
 
     /** The context is gone, with all work. The thread ends. */
-    synchronized void end() {
-        ended = true;
-        LockSupport.unpark(thread);
+    void end() {
+        thread.shutdown();
     }
 }
