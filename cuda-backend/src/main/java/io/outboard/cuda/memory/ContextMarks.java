@@ -19,12 +19,9 @@ final class ContextMarks {
     /** What a question is answered with while there is work. */
     static final int RUNNING = cudaError.cudaErrorNotReady;
 
-    private enum Call {
-        RECORD,
-        RECORD_STREAM,
-        QUERY,
-        QUERY_DEFAULT_STREAM,
-        SYNCHRONIZE
+    /** Captures nothing, so that it makes no garbage. */
+    private interface Question {
+        int ask(CudaCalls calls, long event, long handle);
     }
 
     private final CudaContext context;
@@ -58,28 +55,29 @@ final class ContextMarks {
 
     /** Marks all work of the context so far. */
     int record(final int mark) {
-        return ask(Call.RECORD, mark, 0);
+        return ask(0, events[mark], context.handle(), CudaCalls::recordContext);
     }
 
     /** Marks the work of one stream so far. */
     int record(final int mark, final long stream) {
-        return ask(Call.RECORD_STREAM, mark, stream);
+        return ask(stream, events[mark], stream, CudaCalls::recordEvent);
     }
 
     int query(final int mark) {
-        return ask(Call.QUERY, mark, 0);
+        return ask(0, events[mark], 0, (calls, event, unused) -> calls.queryEvent(event));
     }
 
     /** Whether all that blocks has finished; of other streams that tells nothing. */
     int queryDefaultStream() {
-        return ask(Call.QUERY_DEFAULT_STREAM, 0, 0);
+        return ask(0, 0, 0, (calls, event, stream) -> calls.queryStream(stream));
     }
 
     int synchronize() {
-        return ask(Call.SYNCHRONIZE, 0, 0);
+        return ask(0, 0, 0, (calls, event, unused) -> calls.synchronize());
     }
 
-    private int ask(final Call call, final int mark, final long stream) {
+    /** Of a stream that mustn't be captured, nor the default one. */
+    private int ask(final long stream, final long event, final long handle, final Question question) {
         if (ended) {
             return CudaCalls.SUCCESS;
         }
@@ -89,7 +87,7 @@ final class ContextMarks {
                 if (context.isCapturing(0) || (stream != 0 && context.isCapturing(stream))) {
                     return CAPTURED;
                 }
-                final int code = made(call, mark, stream);
+                final int code = question.ask(context.calls(), event, handle);
                 return CudaContext.isOfCapture(code) ? CAPTURED : code;
             } finally {
                 context.leave(entered);
@@ -97,17 +95,6 @@ final class ContextMarks {
         } catch (final CudaFailureException e) {
             return e.code();
         }
-    }
-
-    private int made(final Call call, final int mark, final long stream) {
-        final CudaCalls calls = context.calls();
-        return switch (call) {
-            case RECORD -> calls.recordContext(events[mark], context.handle());
-            case RECORD_STREAM -> calls.recordEvent(events[mark], stream);
-            case QUERY -> calls.queryEvent(events[mark]);
-            case QUERY_DEFAULT_STREAM -> calls.queryStream(0);
-            case SYNCHRONIZE -> calls.synchronize();
-        };
     }
 
     /** What still runs keeps its resources: the driver waits with that. */

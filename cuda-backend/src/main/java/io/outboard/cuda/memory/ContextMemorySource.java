@@ -99,8 +99,8 @@ public final class ContextMemorySource implements MemorySource {
         final long[] unitBytes = new long[1];
         CudaFailureException.check("cuMemGetAllocationGranularity", memory.granularity(unitBytes, context.device()));
         final long wholeBytes = (sizeBytes + unitBytes[0] - 1) & -unitBytes[0];
-        final CudaGrowableRegion whole = CudaGrowableRegion.reserve(
-                        memory, context, peers, wholeBytes, wholeBytes, this::forget)
+        final CudaGrowableRegion whole = CudaGrowableRegion.reserve(memory, context, peers, wholeBytes, wholeBytes)
+                .map(this::keep)
                 .orElseThrow(() -> DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, "no addresses left"));
         boolean done = false;
         try {
@@ -112,7 +112,6 @@ public final class ContextMemorySource implements MemorySource {
             }
         }
         final Region region = new Region(whole.region().address(), sizeBytes);
-        growables.add(whole);
         out.put(region, whole::close);
         return region;
     }
@@ -149,12 +148,16 @@ public final class ContextMemorySource implements MemorySource {
             throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
         }
         checkOpen();
-        final Optional<CudaGrowableRegion> reserved = virtualMemory
+        return virtualMemory
                 .get()
-                .flatMap(memory ->
-                        CudaGrowableRegion.reserve(memory, context, peers, bytes, addressBytes, this::forget));
-        reserved.ifPresent(growables::add);
-        return reserved.map(growable -> growable);
+                .flatMap(memory -> CudaGrowableRegion.reserve(memory, context, peers, bytes, addressBytes))
+                .map(this::keep);
+    }
+
+    private CudaGrowableRegion keep(final CudaGrowableRegion added) {
+        growables.removeIf(CudaGrowableRegion::isGone);
+        growables.add(added);
+        return added;
     }
 
     /** Lets another device read and write what grows in place, also what there is later; whole regions it sees by the driver's doing. */
@@ -183,10 +186,6 @@ public final class ContextMemorySource implements MemorySource {
     public synchronized void contextEnded() {
         out.clear();
         closeAll(CudaGrowableRegion::contextEnded);
-    }
-
-    private synchronized void forget(final CudaGrowableRegion growable) {
-        growables.remove(growable);
     }
 
     @Override

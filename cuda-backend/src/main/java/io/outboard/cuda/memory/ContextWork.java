@@ -124,7 +124,11 @@ public final class ContextWork implements DeviceWork {
     private boolean recordStream(final int mark, final long stream) {
         recordedIn[mark] = homeOnly;
         final int code = home.record(mark, stream);
-        return code != ContextMarks.CAPTURED && isSuccess(home, "cuEventRecord", code);
+        if (code == ContextMarks.CAPTURED) {
+            return false;
+        }
+        check(home, "cuEventRecord", code);
+        return true;
     }
 
     private boolean recordAll(final int mark) {
@@ -139,19 +143,18 @@ public final class ContextWork implements DeviceWork {
             if (code == ContextMarks.CAPTURED) {
                 return false;
             }
-            isSuccess(each, "cuCtxRecordEvent", code);
+            check(each, "cuCtxRecordEvent", code);
         }
         return true;
     }
 
     /** Another context in which nothing works any more is broken, or gone: it does no work, and must not keep this one's memory. */
-    private boolean isSuccess(final ContextMarks where, final String call, final int code) {
+    private void check(final ContextMarks where, final String call, final int code) {
         if (where == home) {
             CudaFailureException.check(call, code);
         } else if (code != CudaCalls.SUCCESS) {
             contextEnded(where.context());
         }
-        return true;
     }
 
     @Override
@@ -173,7 +176,7 @@ public final class ContextWork implements DeviceWork {
                 if (code == ContextMarks.RUNNING || code == ContextMarks.CAPTURED) {
                     return code;
                 }
-                isSuccess(each, "cuEventQuery", code);
+                check(each, "cuEventQuery", code);
             }
             return CudaCalls.SUCCESS;
         } finally {

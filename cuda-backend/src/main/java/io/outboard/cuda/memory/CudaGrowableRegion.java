@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +33,6 @@ final class CudaGrowableRegion implements GrowableRegion {
     private final VirtualMemoryCalls memory;
     private final CudaContext context;
     private final Pieces pieces;
-    private final Consumer<CudaGrowableRegion> onClose;
 
     /** Those that read and write it, its own among them. */
     private final SortedSet<Integer> devices;
@@ -46,27 +44,24 @@ final class CudaGrowableRegion implements GrowableRegion {
             final VirtualMemoryCalls memory,
             final CudaContext context,
             final SortedSet<Integer> peers,
-            final Pieces pieces,
-            final Consumer<CudaGrowableRegion> onClose) {
+            final Pieces pieces) {
         this.memory = memory;
         this.context = context;
         this.pieces = pieces;
-        this.onClose = onClose;
         devices = new TreeSet<>(peers);
         devices.add(context.device());
     }
 
     /**
      * Reserves addresses, for a region without memory; or nothing, if the device can't do it, or a size is less than its unit.
-     * It has at most {@code bytes} and {@code addressBytes}, both more than 0. {@code onClose} may be told of its end more than once.
+     * It has at most {@code bytes} and {@code addressBytes}, both more than 0.
      */
     static Optional<CudaGrowableRegion> reserve(
             final VirtualMemoryCalls memory,
             final CudaContext context,
             final SortedSet<Integer> peers,
             final long bytes,
-            final long addressBytes,
-            final Consumer<CudaGrowableRegion> onClose) {
+            final long addressBytes) {
         final long memoryBytes = Math.min(bytes, context.memory().totalBytes());
         final long[] unitBytes = new long[1];
         final int known = memory.granularity(unitBytes, context.device());
@@ -85,7 +80,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         }
         CudaFailureException.check(CudaFailureException.of("cuMemAddressReserve", reserved));
         final Pieces pieces = new Pieces(new Region(address[0], sizeBytes), unitBytes[0]);
-        return Optional.of(new CudaGrowableRegion(memory, context, peers, pieces, onClose));
+        return Optional.of(new CudaGrowableRegion(memory, context, peers, pieces));
     }
 
     @Override
@@ -319,8 +314,10 @@ final class CudaGrowableRegion implements GrowableRegion {
     @Override
     public void close() {
         giveBack(true);
-        // Not under this region's lock, since the source closes its regions under its own.
-        onClose.accept(this);
+    }
+
+    synchronized boolean isGone() {
+        return gone;
     }
 
     /** Its context, and with it all work, is gone: the memory isn't. */
