@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.facade.ContextPools;
 import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.io.IOException;
@@ -202,8 +203,9 @@ class OutboardOptionsTest {
     @Test
     void shouldTakeAThirtySecondOfTheDeviceFirst() {
         final FakeCuda cuda = new FakeCuda(1);
-        final ContextPools pools = new ContextPools(() -> cuda, Optional::empty, OutboardOptions::ofProperties);
-        pools.ofRuntime();
+        final ContextPools pools = new ContextPools(
+                null, () -> cuda, Optional::empty, LeasedMemory::connect, OutboardOptions::ofProperties);
+        pools.ofThread(true);
         final Pool pool = pools.poolOf(0).orElseThrow();
 
         pool.allocate(1);
@@ -214,10 +216,12 @@ class OutboardOptionsTest {
     @Test
     void shouldNameAStrategyThatDoesNotExist() {
         final FakeCuda cuda = new FakeCuda(1);
-        final ContextPools pools = new ContextPools(() -> cuda, Optional::empty, OutboardOptions::ofProperties);
+        final ContextPools pools = new ContextPools(
+                null, () -> cuda, Optional::empty, LeasedMemory::connect, OutboardOptions::ofProperties);
         pools.configure(OutboardOptions.ofProperties().withStrategy("none"));
 
-        final IllegalArgumentException thrown = assertThrows(IllegalArgumentException.class, () -> pools.ofRuntime());
+        final IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, () -> pools.ofThread(true));
 
         assertTrue(messageOf(thrown).startsWith("strategy=none must be one of: "), messageOf(thrown));
     }

@@ -74,14 +74,6 @@ public final class ContextPools {
 
     private @Nullable PoolOptions options;
 
-    /** As the other constructor, for pools without names. */
-    public ContextPools(
-            final Supplier<CudaCalls> loader,
-            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
-            final Supplier<? extends PoolOptions> defaults) {
-        this(null, loader, virtualMemory, LeasedMemory::connect, defaults);
-    }
-
     /** No pools yet. Their names begin with {@code family}, null for none; options are asked for when the first one is made. */
     public ContextPools(
             final @Nullable String family,
@@ -111,18 +103,6 @@ public final class ContextPools {
 
     // The calling thread's
 
-    /** Makes the current device's primary context current where there is none, as the runtime does. */
-    @Nullable
-    public ContextPool ofRuntime() {
-        return ofThread(true);
-    }
-
-    /** Null if the thread has no context; the driver then refuses. */
-    @Nullable
-    ContextPool ofDriver() {
-        return ofThread(false);
-    }
-
     /**
      * Makes the pool of the calling thread's context early, if it has a context: what it takes to make one starves beside threads that launch,
      * and the first allocation shouldn't wait for it. What fails fails again when memory is asked for, and is told then.
@@ -130,7 +110,7 @@ public final class ContextPools {
     void prepare() {
         final int before = pools.length;
         try {
-            final ContextPool pool = ofDriver();
+            final ContextPool pool = ofThread(false);
             if (pool != null && pools.length > before && !captures.any()) {
                 pool.warm();
             }
@@ -144,7 +124,9 @@ public final class ContextPools {
         current.remove();
     }
 
-    private @Nullable ContextPool ofThread(final boolean bind) {
+    /** Where the thread has no context, to bind makes the current device's primary one current, as the runtime does; else null. */
+    @Nullable
+    public ContextPool ofThread(final boolean bind) {
         final ContextPool guess = likely;
         final ContextPool mine = current.get();
         // It is the same as mine, but the processor goes on with it while the thread-local look-up is under way:

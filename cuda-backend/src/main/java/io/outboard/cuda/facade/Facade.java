@@ -44,8 +44,6 @@ public final class Facade {
         int allocate(CUdeviceptr pointer, long sizeBytes, CUstream stream);
     }
 
-    private record Range(long address, long sizeBytes) {}
-
     private Facade(final ContextPools pools, final boolean ofRuntime) {
         this.pools = pools;
         this.ofRuntime = ofRuntime;
@@ -73,7 +71,7 @@ public final class Facade {
     }
 
     private @Nullable ContextPool current() {
-        return ofRuntime ? pools.ofRuntime() : pools.ofDriver();
+        return pools.ofThread(ofRuntime);
     }
 
     // Memory
@@ -217,36 +215,27 @@ public final class Facade {
         if (owner == null) {
             return result(ask(original));
         }
-        final Range range = rangeAt(owner, DevicePointers.address(pointer));
-        if (range == null) {
+        final long wanted = DevicePointers.address(pointer);
+        final long[] begin = new long[1];
+        owner.pool().forEachBlock((address, blockBytes, free) -> {
+            if (!free && wanted >= address && wanted - address < blockBytes) {
+                begin[0] = address;
+            }
+        });
+        final long foundBytes;
+        try {
+            foundBytes = owner.pool().sizeOf(begin[0]);
+        } catch (final InvalidAddressException e) {
+            // Free, or in limbo, and so free as far as the program is concerned.
             return result(CUresult.CUDA_ERROR_NOT_FOUND);
         }
         if (base != null) {
-            DevicePointers.set(base, range.address);
+            DevicePointers.set(base, begin[0]);
         }
         if (sizeBytes != null) {
-            sizeBytes[0] = range.sizeBytes;
+            sizeBytes[0] = foundBytes;
         }
         return CudaCalls.SUCCESS;
-    }
-
-    /** The block in use that has an address; null if it is free or in limbo. */
-    private static @Nullable Range rangeAt(final ContextPool owner, final long wanted) {
-        final Range[] found = new Range[1];
-        owner.pool().forEachBlock((address, sizeBytes, free) -> {
-            if (!free && wanted >= address && wanted - address < sizeBytes) {
-                found[0] = new Range(address, sizeBytes);
-            }
-        });
-        if (found[0] != null) {
-            try {
-                owner.pool().sizeOf(found[0].address);
-            } catch (final InvalidAddressException e) {
-                // Limbo: freed already, as far as the program is concerned.
-                return null;
-            }
-        }
-        return found[0];
     }
 
     // Streams

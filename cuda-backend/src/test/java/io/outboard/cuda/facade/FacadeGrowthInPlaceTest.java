@@ -252,7 +252,7 @@ class FacadeGrowthInPlaceTest {
     /** It finds its pool, and then another thread ends the context: codes, not exceptions. */
     @Test
     void shouldAnswerByACodeWhenTheContextEndsMeanwhile() {
-        final ContextPool pool = Objects.requireNonNull(program.pools.ofRuntime());
+        final ContextPool pool = Objects.requireNonNull(program.pools.ofThread(true));
 
         assertEquals(0, program.runtime.cudaDeviceReset());
 

@@ -65,9 +65,9 @@ class FacadeNamesTest {
 
     @Test
     void shouldNameEachPoolByItsDevice() throws Exception {
-        pools.ofRuntime();
+        pools.ofThread(true);
         runtime.cudaSetDevice(1);
-        pools.ofRuntime();
+        pools.ofThread(true);
         final CUcontext context = contextWithMemory(1);
 
         assertEquals(Set.of("named-device0", "named-device1", "named-device1-2"), names());
@@ -84,7 +84,7 @@ class FacadeNamesTest {
         runtime.cudaSetDevice(0);
         assertEquals(0, runtime.cudaDeviceReset());
         assertEquals(Set.of("named-device1"), names());
-        pools.ofRuntime();
+        pools.ofThread(true);
         assertEquals(Set.of("named-device0", "named-device1"), names());
     }
 
@@ -92,7 +92,7 @@ class FacadeNamesTest {
     void shouldLeaveAProgramsOwnPoolItsName() throws Exception {
         try (Pool own =
                 Pool.over(new VirtualMemorySource()).name("named-device0").build()) {
-            pools.ofRuntime();
+            pools.ofThread(true);
 
             assertEquals(Set.of("named-device0", "named-device0-2"), names(), own::toString);
         }
@@ -101,7 +101,7 @@ class FacadeNamesTest {
     @Test
     void shouldDumpWhereOptionsSay(@TempDir final Path folder) throws Exception {
         pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.5, 0).withDumpFolder(folder));
-        pools.ofRuntime();
+        pools.ofThread(true);
 
         final Object path = SERVER.invoke(
                 new ObjectName("io.outboard:type=Pool,name=named-device0"),
@@ -119,7 +119,7 @@ class FacadeNamesTest {
         pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.5, 0).withRecord(file));
         final Pool own =
                 Pool.over(new VirtualMemorySource()).name("named-device0").build();
-        pools.ofRuntime();
+        pools.ofThread(true);
         own.close();
 
         assertTrue(Files.size(folder.resolve("program.rec.named-device0-2")) >= 32);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.kernels.TextResource;
 import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;
@@ -30,8 +31,12 @@ public final class GpuProgram implements AutoCloseable {
     private static final int THREADS = 256;
     private static final int BLOCKS = 16;
 
-    final ContextPools pools =
-            new ContextPools(NativeLibrary::load, DriverLibrary::virtualMemory, OutboardOptions::ofProperties);
+    final ContextPools pools = new ContextPools(
+            null,
+            NativeLibrary::load,
+            DriverLibrary::virtualMemory,
+            LeasedMemory::connect,
+            OutboardOptions::ofProperties);
     final RuntimeFacade runtime = new RuntimeFacade(pools);
     final DriverFacade driver = new DriverFacade(pools);
     private final CUmodule module = new CUmodule();
@@ -50,7 +55,7 @@ public final class GpuProgram implements AutoCloseable {
         succeed(JCuda.cudaDeviceSynchronize());
         succeed(runtime.cudaFree(scratch));
         // Out of limbo.
-        Objects.requireNonNull(pools.ofRuntime()).pool().trimTo(0);
+        Objects.requireNonNull(pools.ofThread(true)).pool().trimTo(0);
     }
 
     /** A resource of the tests. */

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
 import java.util.Optional;
@@ -315,7 +316,8 @@ class RuntimeFacadeTest {
     void shouldLetJCudaAnswerWhereThereIsNoDevice() {
         final FakeCuda none = new FakeCuda(0);
         final RuntimeFacade without = new FakeRuntime(none)
-                .runtime(new ContextPools(() -> none, Optional::empty, OutboardOptions::ofProperties));
+                .runtime(new ContextPools(
+                        null, () -> none, Optional::empty, LeasedMemory::connect, OutboardOptions::ofProperties));
         none.failAt(3, cudaError.cudaErrorNoDevice);
 
         assertEquals(cudaError.cudaErrorNoDevice, without.cudaMalloc(new Pointer(), 1));
