@@ -124,7 +124,10 @@ public final class ContextPools {
         current.remove();
     }
 
-    /** Where the thread has no context, to bind makes the current device's primary one current, as the runtime does; else null. */
+    /**
+     * The pool of the thread's context. If it has none, to {@code bind} makes the current device's primary one current, as the runtime does;
+     * else the answer is null, and the driver refuses.
+     */
     @Nullable
     public ContextPool ofThread(final boolean bind) {
         final ContextPool guess = likely;
