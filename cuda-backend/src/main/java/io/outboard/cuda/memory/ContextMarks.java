@@ -19,9 +19,12 @@ final class ContextMarks {
     /** What a question is answered with while there is work. */
     static final int RUNNING = cudaError.cudaErrorNotReady;
 
-    /** Captures nothing, so that it makes no garbage. */
-    private interface Question {
-        int ask(CudaCalls calls, long event, long handle);
+    private enum Call {
+        RECORD,
+        RECORD_STREAM,
+        QUERY,
+        QUERY_DEFAULT_STREAM,
+        SYNCHRONIZE
     }
 
     private final CudaContext context;
@@ -55,29 +58,28 @@ final class ContextMarks {
 
     /** Marks all work of the context so far. */
     int record(final int mark) {
-        return ask(0, events[mark], context.handle(), CudaCalls::recordContext);
+        return ask(Call.RECORD, mark, 0);
     }
 
     /** Marks the work of one stream so far. */
     int record(final int mark, final long stream) {
-        return ask(stream, events[mark], stream, CudaCalls::recordEvent);
+        return ask(Call.RECORD_STREAM, mark, stream);
     }
 
     int query(final int mark) {
-        return ask(0, events[mark], 0, (calls, event, unused) -> calls.queryEvent(event));
+        return ask(Call.QUERY, mark, 0);
     }
 
     /** Whether all that blocks has finished; of other streams that tells nothing. */
     int queryDefaultStream() {
-        return ask(0, 0, 0, (calls, event, stream) -> calls.queryStream(stream));
+        return ask(Call.QUERY_DEFAULT_STREAM, 0, 0);
     }
 
     int synchronize() {
-        return ask(0, 0, 0, (calls, event, unused) -> calls.synchronize());
+        return ask(Call.SYNCHRONIZE, 0, 0);
     }
 
-    /** Of a stream that mustn't be captured, nor the default one. */
-    private int ask(final long stream, final long event, final long handle, final Question question) {
+    private int ask(final Call call, final int mark, final long stream) {
         if (ended) {
             return CudaCalls.SUCCESS;
         }
@@ -87,7 +89,7 @@ final class ContextMarks {
                 if (context.isCapturing(0) || (stream != 0 && context.isCapturing(stream))) {
                     return CAPTURED;
                 }
-                final int code = question.ask(context.calls(), event, handle);
+                final int code = made(call, mark, stream);
                 return CudaContext.isOfCapture(code) ? CAPTURED : code;
             } finally {
                 context.leave(entered);
@@ -95,6 +97,17 @@ final class ContextMarks {
         } catch (final CudaFailureException e) {
             return e.code();
         }
+    }
+
+    private int made(final Call call, final int mark, final long stream) {
+        final CudaCalls calls = context.calls();
+        return switch (call) {
+            case RECORD -> calls.recordContext(events[mark], context.handle());
+            case RECORD_STREAM -> calls.recordEvent(events[mark], stream);
+            case QUERY -> calls.queryEvent(events[mark]);
+            case QUERY_DEFAULT_STREAM -> calls.queryStream(0);
+            case SYNCHRONIZE -> calls.synchronize();
+        };
     }
 
     /** What still runs keeps its resources: the driver waits with that. */
