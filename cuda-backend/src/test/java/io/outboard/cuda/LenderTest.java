@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.LeasedMemory;
+import io.outboard.cuda.memory.Leases;
 import io.outboard.pool.Pool;
 import io.outboard.service.Lender;
 import io.outboard.service.LenderConnection;
@@ -93,7 +94,11 @@ class LenderTest {
         return CudaMemorySource.connect(
                 cuda,
                 (socket, as, device) -> LeasedMemory.over(
-                        () -> memory, () -> shared, () -> LenderConnection.connect(socket, as), socket, device),
+                        () -> memory,
+                        () -> shared,
+                        () -> Leases.of(LenderConnection.connect(socket, as)),
+                        socket,
+                        device),
                 0,
                 lender.socket(),
                 name);
@@ -178,7 +183,7 @@ class LenderTest {
                     () -> LeasedMemory.over(
                             () -> memory,
                             () -> shared,
-                            () -> LenderConnection.connect(other.socket(), "day"),
+                            () -> Leases.of(LenderConnection.connect(other.socket(), "day")),
                             Objects.requireNonNull(other.socket()),
                             0));
 

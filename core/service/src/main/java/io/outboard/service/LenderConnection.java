@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safety: safe for any number of threads. Cost: a thread that waits, and one more for a moment when the lender wants memory back;
  * a lease costs two messages each way, and what the device needs to make memory.
  */
-public final class LenderConnection implements Leases {
+public final class LenderConnection implements AutoCloseable {
 
     /** What a lender may take to answer beyond the time that a request may wait. */
     private static final long GRACE_NANOS = 10_000_000_000L;
@@ -100,12 +100,20 @@ public final class LenderConnection implements Leases {
         return name;
     }
 
-    @Override
+    /**
+     * Which device the memory is of.
+     *
+     * @return its name, see {@link LendingDevice#name}
+     */
     public String device() {
         return session.welcome().text();
     }
 
-    @Override
+    /**
+     * What leases are multiples of.
+     *
+     * @return bytes, a power of two
+     */
     public long unitBytes() {
         return session.welcome().a();
     }
@@ -137,7 +145,12 @@ public final class LenderConnection implements Leases {
         return session.heldBytes();
     }
 
-    @Override
+    /**
+     * What the quota leaves to this connection, also where others of the name have it, or others have it now and may be made to give
+     * back.
+     *
+     * @return bytes
+     */
     public synchronized long quotaLeftBytes() {
         return Math.max(0, mostBytes() - leasedBytes() + ahead.bytes());
     }
@@ -171,7 +184,14 @@ public final class LenderConnection implements Leases {
         return lease(bytes, bytes);
     }
 
-    @Override
+    /**
+     * As {@link #lease(long)}, the first of several: others are made to give back for all of them at once.
+     *
+     * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
+     * @param wantedBytes how much this one and those that follow are together, in bytes; counts as {@code bytes} if it is less
+     * @return the lease
+     * @throws RuntimeException as {@link #lease(long)}
+     */
     public Lease lease(final long bytes, final long wantedBytes) {
         if (bytes <= 0 || bytes % unitBytes() != 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be > 0 and a multiple of " + unitBytes());
@@ -243,7 +263,12 @@ public final class LenderConnection implements Leases {
         return lease;
     }
 
-    @Override
+    /**
+     * Gives leases back, whose memory this process has unmapped. Waits until the lender has them off its ledger; without a lender they are
+     * held no longer.
+     *
+     * @param numbers of leases; what isn't held is passed over
+     */
     public void giveBack(final long... numbers) {
         Answer last = null;
         for (final long number : numbers) {
@@ -260,7 +285,11 @@ public final class LenderConnection implements Leases {
         dropAhead();
     }
 
-    @Override
+    /**
+     * Closes the descriptor of a lease, which the caller has mapped, or given up.
+     *
+     * @param lease what {@link #lease} answered; once
+     */
     public void closeDescriptor(final Lease lease) {
         linux.close(lease.descriptor());
     }
@@ -329,12 +358,21 @@ public final class LenderConnection implements Leases {
 
     // Those who use the memory
 
-    @Override
+    /**
+     * Adds one that uses what is leased: it is asked to give back when the lender needs memory, and how much it uses. It is called by
+     * threads of this connection.
+     *
+     * @param user whom
+     */
     public void addUser(final MemoryUser user) {
         users.add(Objects.requireNonNull(user, "user"));
     }
 
-    @Override
+    /**
+     * The opposite. Nothing happens if it isn't there.
+     *
+     * @param user whom
+     */
     public void removeUser(final MemoryUser user) {
         users.remove(user);
     }

@@ -2,7 +2,6 @@ package io.outboard.cuda.memory;
 
 import io.outboard.core.MemoryUser;
 import io.outboard.service.Lease;
-import io.outboard.service.Leases;
 import io.outboard.service.LenderConnection;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -45,7 +44,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return over(
                 () -> DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
                 () -> DriverLibrary.sharedMemory().orElseThrow(LeasedMemory::missing),
-                () -> LenderConnection.connect(socket, name),
+                () -> Leases.of(LenderConnection.connect(socket, name)),
                 socket,
                 device);
     }
