@@ -7,6 +7,7 @@ import io.outboard.core.Strategy;
 import io.outboard.core.spi.Arguments;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
 import java.lang.ref.WeakReference;
@@ -106,6 +107,16 @@ final class AllocationSlowPath {
             return find(home, sizeBytes, alignmentBytes);
         } catch (final StackOverflowError e) {
             // Memory may be on its way, or a block that nobody gets.
+            arenas.breakage.cause = e;
+            throw e;
+        }
+    }
+
+    /** Extends a block for which memory must be put behind its region. False if that can't be done. */
+    boolean extend(final Segment segment, final long address, final long newSizeBytes) {
+        try {
+            return growth.growAndExtend(segment, address, newSizeBytes);
+        } catch (final StackOverflowError e) {
             arenas.breakage.cause = e;
             throw e;
         }

@@ -247,7 +247,8 @@ final class DeviceMarks {
     void await() {
         long mark = work.mark();
         while (mark == DeviceWork.NO_MARK_LEFT && !work.isCapturing()) {
-            // One comes back when the work before it has finished.
+            // One comes back when the work before it has finished, and somebody has asked.
+            askStreams();
             ask(progress.closed());
             LockSupport.parkNanos(this, PAUSE_NS);
             mark = work.mark();

@@ -174,6 +174,28 @@ class PoolErrorsTest {
         });
     }
 
+    /** Memory is put behind the region for it: what was in use was negative, and memory stayed. */
+    @Test
+    void shouldBeRightOrSayThatItIsBrokenIfTheStackEndsWhileABlockIsExtended() throws InterruptedException {
+        StackEnd.atEveryDepth(frames -> {
+            final Pool pool = Pool.over(new VirtualMemorySource(1L << 30))
+                    .reuse(ReusePolicy.STRICT, new IdleDevice())
+                    .firstRegionBytes(2 * MIB)
+                    .build();
+            final long block = pool.allocate(MIB);
+            if (!StackEnd.run(frames, () -> pool.extend(block, 8 * MIB))) {
+                ArenaThreads.call(0, () -> {
+                    skipBroken(() -> {
+                        pool.free(block);
+                        assertEquals(0, pool.statistics().usedBytes());
+                        assertEquals(0, pool.trimTo(0));
+                    });
+                    return pool;
+                });
+            }
+        });
+    }
+
     /** The lock was taken for ever, or a strategy was half changed. */
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)

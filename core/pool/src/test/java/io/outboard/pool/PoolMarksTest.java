@@ -203,6 +203,28 @@ class PoolMarksTest {
         assertTrue(device.hasFinished(STREAM, 1));
     }
 
+    /** The marks that are out are of a stream, and have finished: nobody asked about them any more. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldCloseThoughItsStreamsHaveAllMarks() {
+        device.mostMarks(1);
+        final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
+        final long[] blocks = new long[64];
+        for (int i = 0; i < blocks.length; i++) {
+            blocks[i] = pool.allocateAsync(32 << 10, STREAM);
+        }
+        device.submit(STREAM);
+        for (final long block : blocks) {
+            pool.freeAsync(block, STREAM);
+        }
+        assertEquals(1, device.marksOut());
+        device.finishAll();
+
+        pool.close();
+
+        assertEquals(0, device.marksOut());
+    }
+
     /** Starts it, and waits until it waits for a while, or has ended. */
     private static void awaitPause(final Thread thread) {
         thread.start();

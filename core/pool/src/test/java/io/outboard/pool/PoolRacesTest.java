@@ -247,6 +247,30 @@ class PoolRacesTest {
         });
     }
 
+    /** Then it is empty; they were told that it is closed. */
+    @Test
+    void shouldShowWhoLooksThatItIsEmptyWhileItIsClosed() throws Exception {
+        for (int round = 0; round < Effort.tries(20_000); round++) {
+            final Pool pool = over(GIB, 4 * MIB).growInPlace(false).spread(2).build();
+            pool.free(pool.allocate(256));
+            final CountDownLatch looking = new CountDownLatch(1);
+            final FutureTask<Long> look = new FutureTask<>(() -> {
+                long largest;
+                do {
+                    largest = pool.largestFreeBlockBytes();
+                    looking.countDown();
+                } while (largest > 0);
+                return largest;
+            });
+            ArenaThreads.start(0, look);
+            looking.await();
+
+            pool.close();
+
+            assertEquals(0, look.get());
+        }
+    }
+
     /** One thread allocates, another frees: what it frees is on its way, and in limbo when it has arrived. */
     @Test
     void shouldRecycleWhenLimboIsFullOfWhatOtherThreadsFreed() throws Exception {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * driver or JDK haven't got that, it is a ticket of a {@link Synchronizer}.
  *
  * <pre>
- *   mark   0 to 31    of all work: event of that number in each context that was there
+ *   mark   0 to 30    of all work: event of that number in each context that was there; 31 the same, for barriers
  *         32 to 63    of one stream: event of that number in this context
  *         64 ...      ticket 0 ...
  * </pre>
@@ -30,7 +30,12 @@ public final class ContextWork implements DeviceWork {
     private static final int MARKS_OF_ALL = 32;
     private static final int MARKS = 64;
 
-    private static final long ALL_WORK = (1L << MARKS_OF_ALL) - 1;
+    private static final long ALL_WORK = (1L << (MARKS_OF_ALL - 1)) - 1;
+
+    /** Of all work, too, and for {@link #awaitAll} alone: others come back only when somebody asks for memory. */
+    private static final long BARRIER = ALL_WORK + 1;
+
+    private static final long OF_STREAM = ~(ALL_WORK | BARRIER);
     private static final int NONE_UNUSED = Long.SIZE;
 
     /** Between two questions of one that waits: 5 to 100 microseconds. */
@@ -74,10 +79,14 @@ public final class ContextWork implements DeviceWork {
 
     @Override
     public long mark() {
+        return markAll(ALL_WORK);
+    }
+
+    private long markAll(final long kind) {
         if (synchronizer != null) {
             return captures.any() ? NO_MARK : MARKS + synchronizer.mark();
         }
-        return mark(ALL_WORK, 0);
+        return mark(kind, 0);
     }
 
     /**
@@ -87,7 +96,7 @@ public final class ContextWork implements DeviceWork {
      */
     @Override
     public long mark(final long stream) {
-        return mark(~ALL_WORK, stream);
+        return mark(OF_STREAM, stream);
     }
 
     private long mark(final long kind, final long stream) {
@@ -101,7 +110,7 @@ public final class ContextWork implements DeviceWork {
         }
         boolean marked = false;
         try {
-            marked = kind == ALL_WORK ? recordAll(mark) : recordStream(mark, stream);
+            marked = kind == OF_STREAM ? recordStream(mark, stream) : recordAll(mark);
             return marked ? mark : NO_MARK;
         } finally {
             captures.leave();
@@ -250,10 +259,11 @@ public final class ContextWork implements DeviceWork {
 
     /** Waits for all work so far, unless a stream is captured. */
     public void awaitAll() {
-        long mark = mark();
+        long mark = markAll(ALL_WORK | BARRIER);
         while (mark == NO_MARK_LEFT && !isCapturing()) {
+            // Another thread waits; when it has ended, this one does.
             LockSupport.parkNanos(this, FIRST_PAUSE_NANOS);
-            mark = mark();
+            mark = markAll(ALL_WORK | BARRIER);
         }
         if (mark >= 0) {
             try {

@@ -11,6 +11,7 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -100,6 +101,25 @@ class FacadeReuseTest {
 
             assertTrue(asked.get() > 3, "the free has waited");
         }
+    }
+
+    /** They are the pool's, which asks about them when somebody needs memory: the free waited for ever. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldEndAFreeThatIsABarrierThoughMarksAreUsedUp() {
+        final FakeProgram program = FakeProgram.withBarriers(ReusePolicy.STRICT);
+        final long last = program.malloc(SMALL_BYTES);
+        final long stream = program.createStream(false);
+        final AtomicInteger asked = new AtomicInteger();
+        program.cuda.streams().submit(program.cuda.currentContextOrZero(), stream, () -> asked.incrementAndGet() > 500);
+        for (int i = 0; i < 40; i++) {
+            assertEquals(0, program.freeAsync(program.mallocAsync(SMALL_BYTES, stream), stream));
+            program.pool(0).trimTo(0);
+        }
+
+        assertEquals(0, program.free(last));
+
+        assertTrue(asked.get() > 500, "the free has waited");
     }
 
     @ParameterizedTest

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** With marks of contexts; {@link SynchronizerTest} is without. On a real device: {@code CudaWorkGpuTest}. */
 class ContextWorkTest {
 
-    private static final int MARKS = 32;
+    private static final int MARKS = 31;
 
     private final FakeCuda cuda = new FakeCuda(2);
     private final StreamCaptures captures = new StreamCaptures();

@@ -787,10 +787,11 @@ public final class Arena extends Limbo {
                 starts.set(address, sizeBytes);
             }
         });
-        forEachInLimbo(starts::clear);
+        final LongConsumer clear = starts::clear;
+        forEachInLimbo(clear);
         // Before streams are looked through: what comes to one later is cleared then.
         segment.starts = starts;
-        arenas.streams.forEach(segment, starts::clear);
+        arenas.streams.forEach(segment, clear);
     }
 
     /** Looks whether tables have many blocks to hold. */
@@ -839,12 +840,15 @@ public final class Arena extends Limbo {
      */
     long takePeakNeeded() {
         lockAnyway();
-        final long peak = Math.max(peakNeededBytes, peakUsedBytes);
-        earlierPeakBytes = Math.max(earlierPeakBytes, peakUsedBytes);
-        PEAK.setOpaque(this, usedBytes);
-        peakNeededBytes = 0;
-        taken = false;
-        return peak;
+        try {
+            final long peak = Math.max(peakNeededBytes, peakUsedBytes);
+            earlierPeakBytes = Math.max(earlierPeakBytes, peakUsedBytes);
+            PEAK.setOpaque(this, usedBytes);
+            peakNeededBytes = 0;
+            return peak;
+        } finally {
+            taken = false;
+        }
     }
 
     /** All segments are gone, with all that was in them. */

@@ -57,11 +57,9 @@ public final class Holes {
         return !holes.isEmpty() && holes.containsKey(address);
     }
 
-    /** From now on a retired block is one. */
+    /** From now on a retired block is one, apart from those beside it until {@link #joinAt}. */
     public void add(final long address, final long block, final long bytes) {
         holes.put(address, new Hole(block, bytes));
-        joinAt(address + bytes);
-        joinAt(address);
     }
 
     /**
@@ -172,11 +170,9 @@ public final class Holes {
 
     /** Those that begin there or behind aren't needed any more, since no memory is behind them. */
     public void endAt(final long address) {
-        for (Map.Entry<Long, Hole> last = holes.lastEntry();
-                last != null && last.getKey() >= address;
-                last = holes.lastEntry()) {
-            holes.remove(last.getKey());
-            strategy.release(last.getValue().block);
+        // Without host memory, which may have ended: blocks would be handed out there.
+        while (!holes.isEmpty() && holes.lastKey() >= address) {
+            strategy.release(holes.remove(holes.lastKey()).block);
         }
     }
 }

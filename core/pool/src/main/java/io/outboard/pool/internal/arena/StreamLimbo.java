@@ -428,9 +428,9 @@ public final class StreamLimbo {
     // The whole: all arenas' locks are held
 
     void clear() {
-        streams = NO_STREAMS;
         lock.lockAnyway();
         try {
+            streams = NO_STREAMS;
             byId.clear();
         } finally {
             lock.taken = false;

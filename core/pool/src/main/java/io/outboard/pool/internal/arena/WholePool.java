@@ -20,31 +20,18 @@ public final class WholePool {
 
     /** Takes every lock, also if the pool is closed: then it is empty. */
     public void lock() {
-        lock(arenas.isClosed());
+        lockAnyway();
+        if (!arenas.isClosed() && arenas.breakage.cause != null) {
+            unlock();
+            arenas.breakage.refuse();
+        }
     }
 
     /** As {@link #lock}, also if something is broken: for who ends the pool. */
     public void lockAnyway() {
-        lock(true);
-    }
-
-    private void lock(final boolean anyway) {
-        int count = 0;
-        boolean done = false;
-        try {
-            // There may be one more meanwhile.
-            for (; count < arenas.count(); count++) {
-                if (anyway) {
-                    arenas.arena(count).lockAnyway();
-                } else {
-                    arenas.arena(count).lock();
-                }
-            }
-            done = true;
-        } finally {
-            for (int i = 0; i < count && !done; i++) {
-                arenas.arena(i).taken = false;
-            }
+        // There may be one more meanwhile.
+        for (int count = 0; count < arenas.count(); count++) {
+            arenas.arena(count).lockAnyway();
         }
     }
 

@@ -176,16 +176,19 @@ final class Compaction {
     private void settle() {
         segment.owner.lockAnyway();
         try {
-            for (int i = 0; i < holes.size(); i++) {
-                final Region hole = holes.get(i);
-                if (i < filled) {
-                    segment.holes.fill(hole.address());
-                } else {
-                    segment.holes.joinAt(hole.address());
-                    segment.holes.joinAt(hole.endAddress());
-                }
-            }
+            // In this order, since what is joined isn't found any more; the first two take hardly any of the host's
+            // memory.
             movedBytes = pieces.settle();
+            for (int i = 0; i < filled; i++) {
+                segment.holes.fill(holes.get(i).address());
+            }
+            for (int i = filled; i < holes.size(); i++) {
+                segment.holes.joinAt(holes.get(i).address());
+                segment.holes.joinAt(holes.get(i).endAddress());
+            }
+            pieces.join();
+        } catch (final OutOfMemoryError ignored) {
+            // Some holes stay apart.
         } finally {
             segment.owner.taken = false;
             region.changed();

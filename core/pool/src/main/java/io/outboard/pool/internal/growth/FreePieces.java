@@ -80,6 +80,7 @@ final class FreePieces {
             if (retired[count] == Strategy.NO_SPACE) {
                 break;
             }
+            addHole(piece, retired[count]);
             count++;
             bytes += piece.bytes();
         }
@@ -152,27 +153,41 @@ final class FreePieces {
         return rows;
     }
 
-    /** What became of them; how many bytes aren't where they were. */
+    /** Those that are where they were are free again; how many bytes aren't. */
     long settle() {
         long goneBytes = 0;
         for (int i = 0; i < count; i++) {
             final Piece piece = pieces.get(i);
-            final boolean gone = isGone(piece);
-            goneBytes += gone ? piece.bytes() : 0;
-            if (i < retired.length && gone) {
-                addHole(piece, retired[i]);
+            if (isGone(piece)) {
+                goneBytes += piece.bytes();
             } else if (i < retired.length) {
-                segment.strategy.release(retired[i]);
+                segment.holes.fill(piece.address());
             }
         }
         return goneBytes;
     }
 
+    /** They have settled: those that are gone are one with holes beside them. */
+    void join() {
+        for (int i = 0; i < count && i < retired.length; i++) {
+            final Piece piece = pieces.get(i);
+            if (isGone(piece)) {
+                segment.holes.joinAt(piece.address() + piece.bytes());
+                segment.holes.joinAt(piece.address());
+            }
+        }
+    }
+
+    /** Nobody is handed it meanwhile; before the source works, since there may be no host memory for that later. */
     private void addHole(final Piece piece, final long block) {
+        boolean added = false;
         try {
             segment.holes.add(piece.address(), block, piece.bytes());
-        } catch (final OutOfMemoryError ignored) {
-            // These addresses are never used again: there are others, and no memory is lost.
+            added = true;
+        } finally {
+            if (!added) {
+                segment.strategy.release(block);
+            }
         }
     }
 }

@@ -306,17 +306,15 @@ public final class Growth {
         try {
             arena.lock();
             try {
+                addHeld(taken);
+                added = true;
                 // Before anyone else sees the region.
                 address = arena.placeIn(taken, sizeBytes, alignmentBytes);
-                if (address >= 0) {
-                    addHeld(taken);
-                    added = true;
-                }
             } finally {
                 arena.taken = false;
             }
         } finally {
-            if (!added) {
+            if (!added || (address < 0 && removeIfEmpty(taken))) {
                 // An alignment that the strategy can't be sure of, a table that is too small, or a host without memory.
                 giveBack(taken);
             }

@@ -193,7 +193,7 @@ public final class RegionMaker {
                     small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
         } catch (final RuntimeException | OutOfMemoryError e) {
             try {
-                giveBack(taken, growable, 0);
+                giveBack(taken, growable);
             } catch (final RuntimeException suppressed) {
                 e.addSuppressed(suppressed);
             }
@@ -209,22 +209,22 @@ public final class RegionMaker {
 
     /** Gives a region back, whatever is in use there. */
     void giveBack(final Segment region) {
-        giveBack(region.taken, region.growable, region.heldBytes);
+        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+        giveBack(region.taken, region.growable);
+        if (region.heldBytes > 0) {
+            try {
+                event.commit(new Region(region.taken.address(), region.heldBytes));
+            } catch (final OutOfMemoryError ignored) {
+                // It is gone, and nobody hears of it.
+            }
+        }
     }
 
-    private void giveBack(final Region taken, final @Nullable GrowableRegion growable, final long heldBytes) {
-        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+    private void giveBack(final Region taken, final @Nullable GrowableRegion growable) {
         if (growable == null) {
             source.giveBack(taken);
         } else {
             growable.close();
-        }
-        if (heldBytes > 0) {
-            try {
-                event.commit(new Region(taken.address(), heldBytes));
-            } catch (final OutOfMemoryError ignored) {
-                // It is gone, and nobody hears of it.
-            }
         }
     }
 }

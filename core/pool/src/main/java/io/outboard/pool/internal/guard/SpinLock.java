@@ -77,6 +77,20 @@ public class SpinLock {
 
         /** Null if nothing came, and never null again. */
         public volatile @Nullable Throwable cause;
+
+        /** Throws what says why nothing is done any more. */
+        public void refuse() {
+            final Throwable because = cause;
+            if (because == CLOSED) {
+                throw new IllegalStateException(because.getMessage());
+            }
+            throw new IllegalStateException(
+                    // At the end of a stack, the class that joins strings would be spoilt for the whole program.
+                    "the pool is broken: "
+                            .concat(String.valueOf(because))
+                            .concat(" came while it changed its tables; close it"),
+                    because);
+        }
     }
 
     public SpinLock() {
@@ -97,7 +111,7 @@ public class SpinLock {
         if (breakage.cause != null) {
             // Here, since the stack may end at the next call.
             taken = false;
-            refuse();
+            breakage.refuse();
         }
     }
 
@@ -110,19 +124,6 @@ public class SpinLock {
         if (!TAKEN.weakCompareAndSetAcquire(this, false, true)) {
             lockContended();
         }
-    }
-
-    private void refuse() {
-        final Throwable cause = breakage.cause;
-        if (cause == Breakage.CLOSED) {
-            throw new IllegalStateException(cause.getMessage());
-        }
-        throw new IllegalStateException(
-                // At the end of a stack, the class that joins strings would be spoilt for the whole program.
-                "the pool is broken: "
-                        .concat(String.valueOf(cause))
-                        .concat(" came while it changed its tables; close it"),
-                cause);
     }
 
     private static int mostSpins(final int processors) {

@@ -76,8 +76,8 @@ public final class Recorder implements Closeable {
     /** Not a channel, which a thread that is interrupted closes. */
     private final FileOutputStream out;
 
-    /** Guarded by the monitor of the file. */
-    private @Nullable IOException failure;
+    /** Written under the monitor of the file. */
+    private volatile @Nullable IOException failure;
 
     private final Thread flusher = new Thread(this::flush, "outboard-recorder");
     private final Thread hook = new Thread(this::end, "outboard-recorder-end");
@@ -180,10 +180,17 @@ public final class Recorder implements Closeable {
     // Writing
 
     private void flush() {
+        boolean told = false;
         while (!ending) {
             LockSupport.parkNanos(this, REST_NANOS);
             for (final Stripe stripe : stripes) {
                 stripe.flush();
+            }
+            final IOException why = failure;
+            if (why != null && !told) {
+                told = true;
+                // By this thread, which has no monitor: whoever is told may use the pool.
+                LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + why);
             }
         }
     }
@@ -202,7 +209,6 @@ public final class Recorder implements Closeable {
     }
 
     private void write(final byte[] records, final int bytes) {
-        IOException failed = null;
         synchronized (out) {
             try {
                 if (failure == null && bytes > 0) {
@@ -210,13 +216,9 @@ public final class Recorder implements Closeable {
                 }
             } catch (final IOException e) {
                 failure = e;
-                failed = e;
             } catch (final StackOverflowError | OutOfMemoryError e) {
                 isLossy = true;
             }
-        }
-        if (failed != null) {
-            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + failed);
         }
     }
 
@@ -235,8 +237,9 @@ public final class Recorder implements Closeable {
         }
         synchronized (out) {
             out.close();
-            if (failure != null) {
-                throw new IOException("the recording " + file + " is incomplete: " + failure.getMessage(), failure);
+            final IOException why = failure;
+            if (why != null) {
+                throw new IOException("the recording " + file + " is incomplete: " + why.getMessage(), why);
             }
         }
         if (isLossy) {
