@@ -138,6 +138,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     }
 
     /** Without garbage: a pool asks often. */
+    @SuppressWarnings("NullAway") // Who calls it knows that contexts can be recorded.
     static int recordContext(final long event, final long context) {
         try {
             return (int) Functions.RECORD.invokeExact(context, event);

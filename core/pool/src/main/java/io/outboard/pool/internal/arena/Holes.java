@@ -163,8 +163,12 @@ public final class Holes {
     }
 
     /** Memory is behind it again: it is free. */
-    @SuppressWarnings("NullAway") // The caller knows that one begins there.
     public void fill(final long address) {
+        release(address);
+    }
+
+    @SuppressWarnings("NullAway") // The caller knows that one begins there.
+    private void release(final Long address) {
         strategy.release(holes.remove(address).block);
     }
 
@@ -172,7 +176,7 @@ public final class Holes {
     public void endAt(final long address) {
         // Without host memory, which may have ended: blocks would be handed out there.
         while (!holes.isEmpty() && holes.lastKey() >= address) {
-            strategy.release(holes.remove(holes.lastKey()).block);
+            release(holes.lastKey());
         }
     }
 }

@@ -2,7 +2,6 @@ package io.outboard.pool.internal.arena;
 
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.StepwiseStrategy;
-import io.outboard.pool.internal.guard.SpinLock;
 import java.util.function.LongConsumer;
 
 /**
@@ -76,7 +75,7 @@ public final class WholePool {
 
     /** Everything that arenas know is forgotten, and who finds what it knew of it a moment ago is refused. */
     public void clear() {
-        arenas.breakage.cause = SpinLock.Breakage.CLOSED;
+        arenas.breakage.close();
         for (final Arena arena : arenas.all()) {
             for (final Segment segment : arena.segments()) {
                 arenas.remove(segment);

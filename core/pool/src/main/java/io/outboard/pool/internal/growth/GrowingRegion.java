@@ -274,7 +274,7 @@ final class GrowingRegion {
                 Math.min(segment.taken.endAddress() - memoryEnd(), (limitBytes & -unitBytes) - committedBytes);
         final long missingBytes = wholeUnits(neededBytes);
         // Else as many pieces would be made as there is memory for, and given back.
-        if (missingBytes > mostBytes || missingBytes > sizes.most() && !maker.isAvailable(missingBytes)) {
+        if (missingBytes > mostBytes || (missingBytes > sizes.most() && !maker.isAvailable(missingBytes))) {
             return false;
         }
         final long stepBytes = Math.max(busyBytes, sizes.stepBytes(committedBytes, leastBytes));

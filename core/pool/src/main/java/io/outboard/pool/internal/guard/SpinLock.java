@@ -72,16 +72,21 @@ public class SpinLock {
     /** Tells whether something may have been left half changed, or is gone. Safe for any number of threads. */
     public static final class Breakage {
 
-        /** The cause once nothing is left to be guarded. */
-        public static final Throwable CLOSED = new IllegalStateException("the pool is closed");
+        /** The cause once nothing is left to be guarded. Made ahead, since there may be no host memory for it then. */
+        private final Throwable closed = new IllegalStateException("the pool is closed");
 
         /** Null if nothing came, and never null again. */
         public volatile @Nullable Throwable cause;
 
+        /** Nothing is left to be guarded. */
+        public void close() {
+            cause = closed;
+        }
+
         /** Throws what says why nothing is done any more. */
         public void refuse() {
             final Throwable because = cause;
-            if (because == CLOSED) {
+            if (because == closed) {
                 throw new IllegalStateException(because.getMessage());
             }
             throw new IllegalStateException(
