@@ -12,14 +12,12 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
     public record Memory(long freeBytes, long totalBytes) {}
 
     /** What the context's device reports. */
+    @SuppressWarnings("try")
     public Memory memory() {
         final long[] freeBytes = new long[1];
         final long[] totalBytes = new long[1];
-        final boolean entered = enter();
-        try {
+        try (ContextScope scope = new ContextScope(calls, handle)) {
             CudaFailureException.check("cuMemGetInfo", calls.contextMemoryInfo(freeBytes, totalBytes));
-        } finally {
-            leave(entered);
         }
         return new Memory(freeBytes[0], totalBytes[0]);
     }

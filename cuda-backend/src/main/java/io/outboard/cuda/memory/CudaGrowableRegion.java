@@ -351,8 +351,7 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     private void synchronize() {
         try (ContextScope scope = new ContextScope(context.calls(), context.handle())) {
-            CudaFailureException.check(
-                    CudaFailureException.of("cuCtxSynchronize", context.calls().synchronize()));
+            CudaFailureException.check("cuCtxSynchronize", context.calls().synchronize());
         }
     }
 

@@ -5,7 +5,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -47,9 +46,6 @@ final class Synchronizer implements Runnable {
     private volatile long doubtEnd = System.nanoTime();
 
     private volatile long doubtNanos = FIRST_DOUBT_NANOS;
-
-    /** Held by the thread while it is in a context. */
-    private final ReentrantLock working = new ReentrantLock();
 
     /** One thread, and one task that waits for it while it is at another; one more would find nothing to do. */
     private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
@@ -156,30 +152,21 @@ final class Synchronizer implements Runnable {
         }
     }
 
-    private boolean synchronizeGuarded() {
-        working.lock();
+    /** The thread has the monitor while it is in a context. */
+    private synchronized boolean synchronizeGuarded() {
+        if (thread.isShutdown() || !captures.enter()) {
+            return false;
+        }
         try {
-            if (thread.isShutdown() || !captures.enter()) {
-                return false;
-            }
-            try {
-                return synchronizeAll();
-            } finally {
-                captures.leave();
-            }
+            return synchronizeAll();
         } finally {
-            working.unlock();
+            captures.leave();
         }
     }
 
     /** The thread is in no context meanwhile. */
-    void whileResting(final Runnable action) {
-        working.lock();
-        try {
-            action.run();
-        } finally {
-            working.unlock();
-        }
+    synchronized void whileResting(final Runnable action) {
+        action.run();
     }
 
     /** The context is gone, with all work. The thread ends. */
