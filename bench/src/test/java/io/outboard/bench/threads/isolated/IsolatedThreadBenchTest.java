@@ -18,6 +18,10 @@ class IsolatedThreadBenchTest {
     private static final long MIB = 1L << 20;
 
     private static ThreadSettings settings(final ThreadProfile profile) {
+        return settings(profile, 10);
+    }
+
+    private static ThreadSettings settings(final ThreadProfile profile, final int roundMillis) {
         return new ThreadSettings(
                 profile,
                 ThreadSettings.Kind.POOL,
@@ -31,7 +35,7 @@ class IsolatedThreadBenchTest {
                 256,
                 MIB,
                 20,
-                10);
+                roundMillis);
     }
 
     @ParameterizedTest
@@ -46,10 +50,14 @@ class IsolatedThreadBenchTest {
     @ParameterizedTest
     @EnumSource
     void shouldMeasureEveryProfile(final ThreadProfile profile) throws Exception {
-        final ThreadBench.Speed speed = new IsolatedThreadBench(settings(profile)).speed();
-        final ThreadBench.Clocked clocked = new IsolatedThreadBench(settings(profile)).clocked();
+        ThreadBench.Speed speed = new IsolatedThreadBench(settings(profile)).speed();
+        for (int millis = 40; millis < 3000 && speed.opsPerSecond() == 0; millis *= 4) {
+            // A machine that is busy with other things had no time for it.
+            speed = new IsolatedThreadBench(settings(profile, millis)).speed();
+        }
+        final ThreadBench.Clocked clocked = new IsolatedThreadBench(settings(profile, 100)).clocked();
 
-        assertTrue(speed.opsPerSecond() > 0);
+        assertTrue(speed.opsPerSecond() > 0, speed.toString());
         assertTrue(speed.peakHeldBytes() >= speed.heldBytes() && speed.heldBytes() > 0, speed.toString());
         assertTrue(clocked.allocate().percentile(Percentile.MAX) > 0);
         assertTrue(clocked.free().percentile(Percentile.MAX) > 0);
