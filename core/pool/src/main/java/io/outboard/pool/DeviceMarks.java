@@ -43,8 +43,8 @@ final class DeviceMarks {
     /** A thread waits for it: that releases it. No mark if none does. */
     private long awaited = DeviceWork.NO_MARK;
 
-    /** It was found finished meanwhile. */
-    private boolean isAwaitedOver;
+    /** So many marks like it were forgotten meanwhile: of two that are equal each is to be released. */
+    private int awaitedOver;
 
     /** What the last mark covers. Written under the lock. */
     private volatile long covered;
@@ -144,7 +144,7 @@ final class DeviceMarks {
         final long mark = marks.oldest();
         marks.removeOldest();
         if (mark == awaited) {
-            isAwaitedOver = true;
+            awaitedOver++;
         } else {
             work.release(mark);
         }
@@ -188,8 +188,8 @@ final class DeviceMarks {
         asking.lock();
         try {
             awaited = DeviceWork.NO_MARK;
-            if (isAwaitedOver) {
-                isAwaitedOver = false;
+            while (awaitedOver > 0) {
+                awaitedOver--;
                 work.release(mark);
             }
         } finally {

@@ -1,6 +1,7 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -14,7 +15,10 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.arena.StreamLimbo;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -223,6 +227,62 @@ class PoolMarksTest {
         pool.close();
 
         assertEquals(0, device.marksOut());
+    }
+
+    /** A mark may be a moment, and two of them the same: the one that nobody awaited was never released. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldReleaseEachOfTwoEqualMarksThoughOneIsAwaited() throws Exception {
+        final long[] blocks = place(2);
+        final AtomicInteger out = new AtomicInteger();
+        final AtomicBoolean finished = new AtomicBoolean();
+        final CountDownLatch awaiting = new CountDownLatch(1);
+        final CountDownLatch end = new CountDownLatch(1);
+        final DeviceMarks equal = new DeviceMarks(
+                new IdleDevice() {
+                    @Override
+                    public long mark() {
+                        out.incrementAndGet();
+                        return 0;
+                    }
+
+                    @Override
+                    public boolean isFinished(final long mark) {
+                        return finished.get();
+                    }
+
+                    @Override
+                    public void await(final long mark) {
+                        awaiting.countDown();
+                        try {
+                            end.await();
+                        } catch (final InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    }
+
+                    @Override
+                    public void release(final long mark) {
+                        out.decrementAndGet();
+                    }
+                },
+                arenas.progress(),
+                arenas.streams);
+        for (final long block : blocks) {
+            arena.free(segment, block);
+            assertFalse(equal.ask(arena.close()));
+        }
+        assertEquals(2, out.get());
+        final Thread waiter = new Thread(equal::awaitOldest);
+        waiter.start();
+        awaiting.await();
+
+        finished.set(true);
+        assertTrue(equal.ask(arena.close()));
+        end.countDown();
+        waiter.join();
+
+        assertEquals(0, out.get());
     }
 
     /** Starts it, and waits until it waits for a while, or has ended. */
