@@ -324,7 +324,8 @@ public interface Strategy {
     default void makeDo() {}
 
     /**
-     * Shows free blocks that are large, as a request finds them. In no order. O(such blocks + lists).
+     * Shows free blocks that are large, as a request finds them, once what the strategy kept for later is free again. In no order.
+     * O(such blocks + lists).
      *
      * @param leastBytes smaller ones aren't shown, {@code granuleBytes() <= leastBytes}
      * @param visitor sees each block; it must not call this strategy

@@ -199,9 +199,10 @@ public final class PooledStrategy implements Strategy {
         return tail == NO_TAIL ? NO_TAIL : tail << 1;
     }
 
-    /** Slabs with free slots aren't free blocks: what is in them stays. */
+    /** Empty slabs go back first, so that they are free blocks. Slabs with free slots aren't: what is in them stays. */
     @Override
     public void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
+        giveBackEmptySlabs();
         backing.forEachFree(leastBytes, visitor);
     }
 

@@ -196,11 +196,8 @@ class PoolMemfdTest {
             assertEquals(heldBytes, source.heldBytes());
             assertEquals(DEVICE - heldBytes, source.availableBytes());
         }
-        if (!strategy.equals("pooled")) {
-            // Which keeps an empty slab or two.
-            assertEquals(blocks.usedBytes(), pool.trimTo(0));
-            assertEquals(blocks.usedBytes(), source.heldBytes());
-        }
+        assertEquals(blocks.usedBytes(), pool.trimTo(0));
+        assertEquals(blocks.usedBytes(), source.heldBytes());
         blocks.checkAll();
         blocks.freeAll();
         assertEquals(0, pool.trimTo(0));
