@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>release what is ready in the arena, and place it there;
  *   <li>take memory within the pool's slack, see {@link HeldBytes};
  *   <li>ask the device, and place it in what comes back;
- *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows;
- *   <li>look for room in other arenas;
+ *   <li>if the device has finished, take memory as far as {@link HeldBytes#whileIdle} allows, then look for room in other arenas;
+ *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows; if it is, look for room in other
+ *       arenas;
  *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
  *   <li>ask the {@link OutOfMemoryHandler}s, with no lock held and its place in the queue kept, and then again as in 6;
  *   <li>refuse.
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While requests wait, a new one may take what is free or can be taken anew, but nothing that comes back: for that it stands behind
  * them. While a stream is captured nothing comes back, and nobody waits.
- * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves 3 and the wait out.
+ * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves the questions and the wait out, and with one arena 2 to 5.
  *
  * <p>Safe for any number of threads.
  */
@@ -143,27 +144,44 @@ final class AllocationSlowPath {
             // What comes back is for those who wait; what is taken anew isn't.
             return grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), true);
         }
-        final boolean alone = arenas.count() == 1;
         boolean finished = true;
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
-        if (address < 0 && !immediate) {
-            address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), false);
-            // What came back may have been taken and freed again by another thread of the arena, many times.
-            for (int i = 0; i < MOST_ASKED && address < 0 && finished && (i == 0 || home.limboBytes() > 0); i++) {
-                finished = ask(home.close());
-                address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
-            }
+        if (address >= 0 || (immediate && arenas.count() == 1)) {
+            // Else nothing comes back, and nobody else has any: it needn't grow in small steps.
+            return address;
         }
-        if (address < 0 && !(immediate && alone)) {
+        address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), false);
+        // What came back may have been taken and freed again by another thread of the arena, many times.
+        for (int i = 0; i < MOST_ASKED && address < 0 && finished && (i == 0 || home.limboBytes() > 0); i++) {
+            finished = ask(home.close());
+            address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
+        }
+        if (address < 0 && finished && !immediate) {
+            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileIdle(sizeBytes), false);
+        }
+        if (address < 0 && finished) {
+            address = allocateElsewhere(home, sizeBytes, alignmentBytes);
+        }
+        if (address < 0) {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), !finished);
         }
-        if (address < 0 && !alone) {
-            if (immediate) {
-                arenas.closeAll();
-            }
-            address = arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
+        return address < 0 && !finished ? allocateElsewhere(home, sizeBytes, alignmentBytes) : address;
+    }
+
+    /**
+     * In what is free in other arenas. Whether that is enough is known only when all that was freed by now has come back; if it isn't, a
+     * request that waits holds up all others that find no room.
+     */
+    private long allocateElsewhere(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        if (arenas.count() == 1) {
+            return Strategy.NO_SPACE;
         }
-        return address;
+        final long address = arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
+        if (address >= 0) {
+            return address;
+        }
+        ask(arenas.closeAll());
+        return arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
     }
 
     private boolean ask(final long number) {

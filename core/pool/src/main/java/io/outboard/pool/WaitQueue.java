@@ -41,6 +41,11 @@ final class WaitQueue {
         }
     }
 
+    /** Some twenty microseconds: if the device is idle the turn comes within a few, and to wake a thread takes 50. */
+    private static final int MOST_SPINS = 8;
+
+    private static final int SPINS_BETWEEN = 64;
+
     private final Arenas arenas;
     private final List<Request> requests = new ArrayList<>();
 
@@ -70,11 +75,12 @@ final class WaitQueue {
 
     /** It is served, or won't be: the next one may look. */
     synchronized void leave(final Request request) {
-        requests.remove(request);
-        if (requests.isEmpty()) {
-            arenas.await(false);
-        } else {
-            wakeFirst();
+        if (requests.remove(request)) {
+            if (requests.isEmpty()) {
+                arenas.await(false);
+            } else {
+                wakeFirst();
+            }
         }
     }
 
@@ -108,9 +114,15 @@ final class WaitQueue {
     /** Waits until it is the oldest, so that its thread is to place it, or is served, or the pool is closed. */
     void awaitTurn(final Request request) {
         boolean interrupted = false;
-        while (!isItsTurn(request)) {
-            LockSupport.park(this);
-            interrupted |= Thread.interrupted();
+        for (int looks = 0; !isItsTurn(request); looks++) {
+            if (looks < MOST_SPINS) {
+                for (int i = 0; i < SPINS_BETWEEN && request.address < 0; i++) {
+                    Thread.onSpinWait();
+                }
+            } else {
+                LockSupport.park(this);
+                interrupted |= Thread.interrupted();
+            }
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -157,6 +169,10 @@ final class WaitQueue {
     private synchronized void placed(final Request request, final long address) {
         request.address = address;
         request.placer = null;
+        if (address >= 0) {
+            // Now: until its thread has woken, all others would have to wait behind it.
+            leave(request);
+        }
         LockSupport.unpark(request.thread);
     }
 }

@@ -208,6 +208,30 @@ class ArenasTest {
         pool.close();
     }
 
+    /** Beyond peak and slack, with a device that is idle: the pool held twice the peak, half of it free in other arenas. */
+    @Test
+    void shouldUseWhatOthersHaveFreedBeforeItGrows() throws Exception {
+        final Pool pool = over(GIB, 4 * MIB)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .slackBytes(MIB / 4)
+                .spread(2)
+                .build();
+        ArenaThreads.call(0, () -> {
+            final long[] blocks = allocate(pool, 16, MIB / 4);
+            for (int i = 0; i < 12; i++) {
+                // Too few for a question to the device.
+                pool.free(blocks[i]);
+            }
+            return blocks;
+        });
+        assertEquals(3 * MIB, pool.statistics().limboBytes());
+
+        ArenaThreads.call(1, () -> allocate(pool, 1, 2 * MIB));
+
+        assertEquals(4 * MIB, pool.statistics().heldBytes());
+        pool.close();
+    }
+
     private static Set<Long> unitsOf(final long[] blocks) {
         return LongStream.of(blocks).mapToObj(block -> block / MIB).collect(Collectors.toCollection(HashSet::new));
     }
