@@ -9,8 +9,8 @@ import io.outboard.pool.internal.growth.Growth;
  * <ol>
  *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device.
  *   <li>Above that it asks first. What the device has finished comes back, and nothing is taken as long as that serves.
- *   <li>What still doesn't fit in the thread's arena makes the pool grow to the peak in use plus four times the slack, so that threads
- *       have room of their own. Above that other arenas serve it first.
+ *   <li>What still doesn't fit in the thread's arena makes the pool grow, so that threads have room of their own: as far as the next
+ *       allows, but no further than to the peak in use plus 16 times the slack. Then other arenas serve it first.
  *   <li>What fits nowhere, or waits for a device that is busy, makes it grow to the larger of twice the peak in use plus slack, and an
  *       eighth of what limit and device allow.
  *   <li>Above that it grows only when nothing is left to come back: to the limit, for what is really in use.
@@ -32,13 +32,13 @@ final class HeldBytes {
     private static final long MOST_DEFAULT_SLACK = 2L << 30;
 
     /** Nothing is larger, and sums don't overflow. */
-    private static final long MOST_SLACK = 1L << 60;
+    private static final long MOST_SLACK = 1L << 56;
 
     private static final long SLACK_SHARE = 128;
     private static final long LIMIT_SHARE = 8;
 
-    /** With two, 16 threads with blocks of 1 KiB to 16 MiB have so little of their own that they are a fifth slower. */
-    private static final long IDLE_SLACKS = 4;
+    /** With two, 16 threads with blocks of 1 KiB to 16 MiB are a fifth slower, and with four, four threads with larger ones a third. */
+    private static final long IDLE_SLACKS = 16;
 
     /** So long nothing is held in reserve after others have asked for memory. */
     private static final long PRESSED_NANOS = 1_000_000_000L;
@@ -95,7 +95,7 @@ final class HeldBytes {
 
     /** What it may hold for a request, in bytes, though other arenas may have room: each thread has some of its own then. */
     long whileIdle(final long sizeBytes) {
-        return peakBytes(sizeBytes) + IDLE_SLACKS * slackBytes();
+        return Math.min(peakBytes(sizeBytes) + IDLE_SLACKS * slackBytes(), whileBusy(sizeBytes));
     }
 
     /** What it may hold for a request while something may come back, in bytes. */
