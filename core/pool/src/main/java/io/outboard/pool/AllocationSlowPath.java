@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>release what is ready in the arena, and place it there;
  *   <li>take memory within the pool's slack, see {@link HeldBytes};
  *   <li>ask the device, and place it in what comes back;
- *   <li>if the device has finished, take memory as far as {@link HeldBytes#whileIdle} allows, then look for room in other arenas;
- *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows; if it is, look for room in other
- *       arenas;
+ *   <li>if what the arena waited for has finished, take memory as far as {@link HeldBytes#whileIdle} allows, then look for room in
+ *       other arenas, at last with all that was freed by now;
+ *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows, and only then look for room in
+ *       other arenas if it is busy;
  *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
  *   <li>ask the {@link OutOfMemoryHandler}s, with no lock held and its place in the queue kept, and then again as in 6;
  *   <li>refuse.
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While requests wait, a new one may take what is free or can be taken anew, but nothing that comes back: for that it stands behind
  * them. While a stream is captured nothing comes back, and nobody waits.
- * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves the questions and the wait out, and with one arena 2 to 5.
+ * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves the questions, the growth in 4 and the wait out, and with one arena 2 to 5.
  *
  * <p>Safe for any number of threads.
  */
@@ -286,7 +287,8 @@ final class AllocationSlowPath {
                 }
                 arenas.checkOpen();
                 final long freesBefore = arenas.totals.frees();
-                boolean moving = arenas.streams.isMoving();
+                final boolean waking = queue.isAnyWaking();
+                boolean moving = waking || arenas.streams.isMoving();
                 final long number = arenas.closeAll();
                 firstNumber = firstNumber < 0 ? number : firstNumber;
                 final long usedBytes = arenas.totals.usedBytes();
@@ -304,6 +306,7 @@ final class AllocationSlowPath {
                     return Strategy.NO_SPACE;
                 }
                 if (quiet
+                        && !waking
                         && usedBytes + request.sizeBytes > Math.max(growth.mostBytes(), arenas.totals.heldBytes())
                         && arenas.progress().finished() >= firstNumber) {
                     // Others go on freeing, but what is in use leaves no room.

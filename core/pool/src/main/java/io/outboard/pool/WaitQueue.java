@@ -49,6 +49,9 @@ final class WaitQueue {
     private final Arenas arenas;
     private final List<Request> requests = new ArrayList<>();
 
+    /** Requests that another thread has placed, and whose own threads have yet to leave. Guarded by the monitor. */
+    private int waking;
+
     WaitQueue(final Arenas arenas) {
         this.arenas = arenas;
     }
@@ -75,13 +78,18 @@ final class WaitQueue {
 
     /** It is served, or won't be: the next one may look. */
     synchronized void leave(final Request request) {
-        if (requests.remove(request)) {
-            if (requests.isEmpty()) {
-                arenas.await(false);
-            } else {
-                wakeFirst();
-            }
+        if (!requests.remove(request)) {
+            waking--;
+        } else if (requests.isEmpty()) {
+            arenas.await(false);
+        } else {
+            wakeFirst();
         }
+    }
+
+    /** Whether a request has a block of which its thread doesn't know yet: it may free that at once. */
+    synchronized boolean isAnyWaking() {
+        return waking > 0;
     }
 
     /** It goes to ask handlers, or comes back from that: it keeps its place. */
@@ -155,10 +163,14 @@ final class WaitQueue {
         }
     }
 
-    /** The next one that no thread places: it is to be {@link #placed} then. */
+    /** The next one, to be {@link #placed} then; null if another thread places it. */
     private synchronized @Nullable Request behind(final Request served) {
         for (final Request request : requests) {
-            if (request != served && !request.aside && request.placer == null && request.address < 0) {
+            if (request != served && !request.aside) {
+                if (request.placer != null) {
+                    // Nobody overtakes it.
+                    return null;
+                }
                 request.placer = Thread.currentThread();
                 return request;
             }
@@ -172,6 +184,7 @@ final class WaitQueue {
         if (address >= 0) {
             // Now: until its thread has woken, all others would have to wait behind it.
             leave(request);
+            waking++;
         }
         LockSupport.unpark(request.thread);
     }

@@ -74,4 +74,24 @@ class WaitQueueTest {
         queue.leave(third);
         assertFalse(arenas.isAwaited());
     }
+
+    /** What has come back is first tried for the oldest, whose thread may be awake and wait for the device. */
+    @Test
+    void shouldLetNobodyOvertakeTheOldest() {
+        final WaitQueue.Request first = enter(256);
+        final WaitQueue.Request second = enter(256);
+        final WaitQueue.Request large = enter(2 * MIB);
+        final WaitQueue.Request small = enter(256);
+        queue.serveBehind(first);
+        queue.leave(first);
+        queue.awaitTurn(large);
+
+        queue.serveBehind(second);
+
+        assertTrue(second.address >= 0);
+        assertEquals(-1, Math.max(large.address, small.address));
+        assertTrue(queue.isAnyWaking());
+        queue.leave(second);
+        assertFalse(queue.isAnyWaking());
+    }
 }
