@@ -148,7 +148,8 @@ final class AllocationSlowPath {
         boolean finished = true;
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         if (address >= 0 || (immediate && arenas.count() == 1)) {
-            // Else nothing comes back, and nobody else has any: it needn't grow in small steps.
+            // Nothing comes back, and no other arena has room: the pool grows as far as it likes, so that regions are
+            // few.
             return address;
         }
         address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), false);
@@ -170,8 +171,8 @@ final class AllocationSlowPath {
     }
 
     /**
-     * In what is free in other arenas. Whether that is enough is known only when all that was freed by now has come back; if it isn't, a
-     * request that waits holds up all others that find no room.
+     * Places a request in what is free in other arenas. If that isn't enough, it asks for all that was freed by now and tries again: a
+     * request that stood in the queue instead would hold up all others that find no room.
      */
     private long allocateElsewhere(final Arena home, final long sizeBytes, final long alignmentBytes) {
         if (arenas.count() == 1) {

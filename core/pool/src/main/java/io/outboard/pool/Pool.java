@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads that contend have <em>arenas</em> of their own: a lock, regions, and the blocks in limbo that were freed while the device
  * may still be using them. A request is placed in what is free in its thread's arena. If nothing fits, the pool takes more memory within
- * its <em>slack</em> ({@link PoolBuilder#slackBytes}), asks the device what it has finished, grows while the device is busy, looks
+ * its <em>slack</em> ({@link PoolBuilder#slackBytes}), asks the device what it has finished, grows within a bound, looks
  * in other arenas, waits, moves memory to where it is needed, and asks the {@link OutOfMemoryHandler}s, in this order; and throws {@link
  * DeviceOutOfMemoryException} when nothing of that serves it. Requests that wait stand in a queue, and the oldest is served first.
  *

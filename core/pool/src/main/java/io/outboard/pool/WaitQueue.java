@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests that wait for the device, the oldest first. As long as there are any, what comes back is placed for the oldest, by its own
- * thread; when that has been served, it places those behind it as long as there is room. So nobody is overtaken, and a request is refused
- * only if the memory that there is can't serve it.
+ * thread; when that has been served, it places those behind it as long as there is room. Whoever is placed has left the queue, whether its
+ * thread is awake or not. So nobody is overtaken, and a request is refused only if the memory that there is can't serve it.
  *
  * <p>Safe for any number of threads. The monitor guards the queue; arenas' locks are taken under it when the last one leaves.
  */
@@ -87,7 +87,7 @@ final class WaitQueue {
         }
     }
 
-    /** Whether a request has a block of which its thread doesn't know yet: it may free that at once. */
+    /** Whether a request has a block of which its thread doesn't know yet. The thread may free it as soon as it does. */
     synchronized boolean isAnyWaking() {
         return waking > 0;
     }
