@@ -162,12 +162,24 @@ final class AllocationSlowPath {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileIdle(sizeBytes), false);
         }
         if (address < 0 && finished) {
+            address = growToShare(home, sizeBytes, alignmentBytes);
+        }
+        if (address < 0 && finished) {
             address = allocateElsewhere(home, sizeBytes, alignmentBytes);
         }
         if (address < 0) {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), !finished);
         }
         return address < 0 && !finished ? allocateElsewhere(home, sizeBytes, alignmentBytes) : address;
+    }
+
+    /** An arena that has less than its share comes nearer to it, now and then: to move memory takes as long as to place many requests elsewhere. */
+    private long growToShare(final Arena home, final long sizeBytes, final long alignmentBytes) {
+        final long allBytes = arenas.totals.heldBytes();
+        final long shareBytes = allBytes / arenas.count();
+        return home.heldBytes() < shareBytes && home.isDueToGrow()
+                ? growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, allBytes, shareBytes)
+                : Strategy.NO_SPACE;
     }
 
     /**
@@ -214,7 +226,7 @@ final class AllocationSlowPath {
     private long growOrCompact(final Arena home, final long sizeBytes, final long alignmentBytes) {
         long address = Strategy.NO_SPACE;
         if (arenas.count() > 1) {
-            address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes));
+            address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), 0);
         }
         if (address < 0) {
             address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, false);

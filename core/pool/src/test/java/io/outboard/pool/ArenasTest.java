@@ -232,6 +232,36 @@ class ArenasTest {
         pool.close();
     }
 
+    /** Who wasn't first had nothing, and placed each block elsewhere: with two threads a tenth as many operations. */
+    @Test
+    void shouldHaveAShareOfAFirstRegionThatIsAllThereIs() throws Exception {
+        final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
+                .firstRegionBytes(64 * MIB)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .spread(2)
+                .build();
+        ArenaThreads.call(0, () -> allocate(pool, 1, 256));
+        assertEquals(1, pool.statistics().regions());
+
+        final long[] blocks = ArenaThreads.call(1, () -> allocate(pool, 16, MIB));
+
+        assertEquals(2, pool.statistics().regions());
+        assertTrue(pool.statistics().heldBytes() >= 60 * MIB, "less than half is moved");
+        final Set<Long> units = unitsOf(blocks);
+        final long moves = pool.statistics().mappings();
+        ArenaThreads.call(0, () -> allocate(pool, 31, MIB));
+        for (int i = 0; i < 200; i++) {
+            ArenaThreads.call(1, () -> {
+                for (final long more : allocate(pool, 16, MIB)) {
+                    pool.free(more);
+                }
+                return units;
+            });
+        }
+        assertTrue(pool.statistics().mappings() - moves < 50, "memory moves to and fro");
+        pool.close();
+    }
+
     private static Set<Long> unitsOf(final long[] blocks) {
         return LongStream.of(blocks).mapToObj(block -> block / MIB).collect(Collectors.toCollection(HashSet::new));
     }

@@ -44,6 +44,9 @@ public final class Arena extends Limbo {
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASED_BETWEEN = 16;
 
+    /** So many requests are placed elsewhere in the time in which memory moves from arena to arena. */
+    private static final int STARVED_FOR_GROWTH = 64;
+
     /** What {@link #freeRemotely} answers. */
     public static final int NOT_FREED = 0;
 
@@ -65,6 +68,9 @@ public final class Arena extends Limbo {
     final RemoteFrees remoteFrees;
 
     // Segments
+
+    /** Requests that found no room here, nor might it grow. Some aren't counted. */
+    private int starved;
 
     /** Replaced under the lock, never changed; read without it. */
     private volatile Segment[] segments = NO_SEGMENTS;
@@ -727,6 +733,20 @@ public final class Arena extends Limbo {
     /** Safe for any number of threads. */
     public Segment[] segments() {
         return segments;
+    }
+
+    /** Of all its segments; by who may change that. */
+    public long heldBytes() {
+        long held = 0;
+        for (final Segment segment : segments) {
+            held += segment.heldBytes;
+        }
+        return held;
+    }
+
+    /** Once in so many requests for which it has no room. */
+    public boolean isDueToGrow() {
+        return starved++ % STARVED_FOR_GROWTH == 0;
     }
 
     private Segment segment(final int id) {

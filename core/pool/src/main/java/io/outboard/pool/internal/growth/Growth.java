@@ -110,9 +110,17 @@ public final class Growth {
         }
     }
 
-    /** As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it, no more than is missing. */
+    /**
+     * As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it.
+     *
+     * @param shareBytes 0 if no more than is missing; else what each arena may keep, and this one comes nearer to, by a step
+     */
     public long growInsteadOfOthers(
-            final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
+            final Arena arena,
+            final long sizeBytes,
+            final long alignmentBytes,
+            final long mostHeldBytes,
+            final long shareBytes) {
         regionLock.lock();
         try {
             final long mostBytes = Math.min(maker.limitBytes, mostHeldBytes);
@@ -120,8 +128,9 @@ public final class Growth {
             if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
-            giveBack(mostBytes - leastBytes - RegionMaker.UNIT_BYTES, arena, arena);
-            return grow(arena, sizeBytes, alignmentBytes, mostBytes, false);
+            final long stepBytes = Math.max(leastBytes, Math.min(shareBytes - arena.heldBytes(), PieceSizes.MOST_STEP));
+            giveBack(mostBytes - stepBytes - RegionMaker.UNIT_BYTES, shareBytes, arena, arena);
+            return grow(arena, sizeBytes, alignmentBytes, mostBytes, shareBytes > 0);
         } finally {
             regionLock.unlock();
         }
@@ -142,7 +151,7 @@ public final class Growth {
             // If it lacks no memory, it doesn't help to give any back.
             if (address < 0
                     && maker.leastBytesFor(sizeBytes, alignmentBytes) > maker.unusedBytes()
-                    && giveBack(0, null, arena)) {
+                    && giveBack(0, 0, null, arena)) {
                 address = grow(arena, sizeBytes, alignmentBytes, maker.limitBytes, false);
                 address = address < 0 ? compact(arena, sizeBytes, alignmentBytes) : address;
             }
@@ -183,7 +192,7 @@ public final class Growth {
     public void trimTo(final long bytes) {
         regionLock.lock();
         try {
-            giveBack(bytes, null, null);
+            giveBack(bytes, 0, null, null);
         } finally {
             regionLock.unlock();
         }
@@ -327,10 +336,7 @@ public final class Growth {
         if (arena.number == 0) {
             return totals.heldBytes() == 0 ? firstRegionBytes : totals.heldBytes();
         }
-        final long ownBytes = Arrays.stream(arena.segments())
-                .mapToLong(segment -> segment.heldBytes)
-                .sum();
-        return Math.max(ownBytes, Math.min(firstRegionBytes, LEAST_REGION_BYTES));
+        return Math.max(arena.heldBytes(), Math.min(firstRegionBytes, LEAST_REGION_BYTES));
     }
 
     private void add(final Segment segment) {
@@ -352,14 +358,15 @@ public final class Growth {
 
     /**
      * Gives free memory back until no more than so much is held, or a stream is captured: whole regions first, of all arenas but one,
-     * then those that grow in place, of all but another.
+     * then those that grow in place, of all but another. With a share that arenas keep, no more than is beyond that, and no whole ones.
      *
      * @return whether any went back
      */
-    private boolean giveBack(final long keptBytes, final @Nullable Arena butWhole, final @Nullable Arena but) {
+    private boolean giveBack(
+            final long keptBytes, final long shareBytes, final @Nullable Arena butWhole, final @Nullable Arena but) {
         final long before = totals.heldBytes();
         // Asked each time: to get here, and to give one back, may have taken long.
-        while (totals.heldBytes() > keptBytes && !isCapturing.getAsBoolean()) {
+        while (shareBytes == 0 && totals.heldBytes() > keptBytes && !isCapturing.getAsBoolean()) {
             final Segment empty = removeEmpty(butWhole);
             if (empty == null) {
                 break;
@@ -367,8 +374,9 @@ public final class Growth {
             giveBack(empty);
         }
         for (int i = growing.size() - 1; i >= 0; i--) {
-            final long moreBytes = totals.heldBytes() - keptBytes;
-            if (moreBytes > 0 && growing.get(i).segment.owner != but && !isCapturing.getAsBoolean()) {
+            final Arena owner = growing.get(i).segment.owner;
+            final long moreBytes = Math.min(totals.heldBytes() - keptBytes, owner.heldBytes() - shareBytes);
+            if (moreBytes > 0 && owner != but && !isCapturing.getAsBoolean()) {
                 new Compaction(growing.get(i)).trim(moreBytes);
             }
         }

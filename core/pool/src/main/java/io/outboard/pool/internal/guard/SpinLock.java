@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Taking and releasing it costs one compare-and-set and one store, half of what {@code ReentrantLock} costs, whose
  * release has to look for waiters and wake one. Here waiters look for themselves: they spin, then sleep for growing
- * times. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
+ * times between. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
  * what throughput under contention lives on. It lets a waiter that spins go first, but not one that sleeps, whose latency is up
  * to a sleep.
  *
@@ -43,11 +43,13 @@ public class SpinLock {
     private static final VarHandle WAITING = Fields.handle(MethodHandles.lookup(), "waiting", int.class);
 
     /**
-     * Spins before the first sleep, 2 microseconds or so: many critical sections, and little of a time slice, which the holder
-     * may be waiting for. Where there are cores for many threads, 10: the kernel adds some 50 to a sleep. None where the holder can't run
-     * meanwhile.
+     * Looks before a sleep, some 2 microseconds: many critical sections, and little of a time slice, which the holder may be waiting for.
+     * Where there are cores for many threads, 10: the kernel adds some 50 to a sleep. One where the holder can't run meanwhile.
      */
-    private static final int MOST_SPINS = mostSpins(Runtime.getRuntime().availableProcessors());
+    private static final int MOST_LOOKS = mostLooks(Runtime.getRuntime().availableProcessors());
+
+    /** Fewer than {@link #PAUSES}, so that who spins sees that the lock is free before who made way for it takes it again. */
+    private static final int PAUSES_BETWEEN = 4;
 
     /** Half a microsecond or so: a thread that spins gets the lock in that time, one that sleeps doesn't hold others up. */
     private static final int PAUSES = 16;
@@ -60,7 +62,7 @@ public class SpinLock {
     /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
     public volatile boolean taken;
 
-    /** Threads that spin or sleep until it is free. By {@link #WAITING}, but for reads. */
+    /** Threads that spin until it is free. By {@link #WAITING}, but for reads. */
     private volatile int waiting;
 
     /** What came in the middle of a change that this lock guards, or one of those that share this with it. */
@@ -131,8 +133,13 @@ public class SpinLock {
         }
     }
 
-    private static int mostSpins(final int processors) {
-        return processors == 1 ? 1 : processors <= 4 ? 1 << 6 : 1 << 8;
+    /** Threads that spin now. */
+    final int waiting() {
+        return waiting;
+    }
+
+    private static int mostLooks(final int processors) {
+        return processors == 1 ? 1 : processors <= 4 ? 16 : 64;
     }
 
     /** False, at once, if somebody has it, or what it guards is broken. */
@@ -157,35 +164,37 @@ public class SpinLock {
     }
 
     private void lockContended() {
-        WAITING.getAndAdd(this, 1);
-        try {
-            waitForIt();
-        } finally {
-            WAITING.getAndAdd(this, -1);
-        }
-    }
-
-    private void waitForIt() {
-        int spins = 1;
         long sleepNs = FIRST_SLEEP_NS;
         boolean interrupted = false;
-        do {
-            if (spins < MOST_SPINS) {
-                for (int i = 0; i < spins; i++) {
-                    Thread.onSpinWait();
-                }
-                spins <<= 1;
-            } else {
-                LockSupport.parkNanos(this, sleepNs);
-                // An interrupted thread wouldn't sleep.
-                interrupted |= Thread.interrupted();
-                sleepNs = Math.min(2 * sleepNs, LONGEST_SLEEP_NS);
-            }
-            // Reading first leaves the cache line with its owner.
-        } while ((boolean) TAKEN.getOpaque(this) || !TAKEN.weakCompareAndSetAcquire(this, false, true));
+        while (!spinForIt()) {
+            // Who sleeps isn't waiting: others would make way for nobody, at each operation.
+            LockSupport.parkNanos(this, sleepNs);
+            // An interrupted thread wouldn't sleep.
+            interrupted |= Thread.interrupted();
+            sleepNs = Math.min(2 * sleepNs, LONGEST_SLEEP_NS);
+        }
         waits++;
         if (interrupted) {
             restoreInterrupt();
+        }
+    }
+
+    /** Whether it has the lock now. */
+    private boolean spinForIt() {
+        WAITING.getAndAdd(this, 1);
+        try {
+            for (int looks = 0; looks < MOST_LOOKS; looks++) {
+                for (int i = 0; i < PAUSES_BETWEEN; i++) {
+                    Thread.onSpinWait();
+                }
+                // Reading first leaves the cache line with its owner.
+                if (!(boolean) TAKEN.getOpaque(this) && TAKEN.weakCompareAndSetAcquire(this, false, true)) {
+                    return true;
+                }
+            }
+            return false;
+        } finally {
+            WAITING.getAndAdd(this, -1);
         }
     }
 

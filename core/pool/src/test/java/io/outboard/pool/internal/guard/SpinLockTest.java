@@ -71,4 +71,22 @@ class SpinLockTest {
         assertTrue(entered.get());
         assertTrue(interrupted.get());
     }
+
+    /** Else each operation of others made way for it, for a microsecond, all the time that it slept. */
+    @Test
+    void shouldNotCountASleeperAsWaiting() throws InterruptedException {
+        lock.lock();
+        final Thread waiter = new Thread(() -> {
+            lock.lock();
+            lock.unlock();
+        });
+        waiter.start();
+        while (waiter.getState() != Thread.State.TIMED_WAITING || lock.waiting() > 0) {
+            Thread.onSpinWait();
+        }
+
+        lock.unlock();
+        waiter.join();
+        assertEquals(0, lock.waiting());
+    }
 }
