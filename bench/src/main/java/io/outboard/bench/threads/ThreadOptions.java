@@ -35,7 +35,7 @@ public final class ThreadOptions {
             paramLabel = "N",
             defaultValue = "500",
             description =
-                    "Milliseconds that a round of a thread profile takes: three warm it up, three are measured, and"
+                    "Milliseconds that a round of a thread profile takes: five warm it up, three are measured, and"
                             + " as many with clocks. Default: ${DEFAULT-VALUE}.")
     private long roundMillis = 500;
 

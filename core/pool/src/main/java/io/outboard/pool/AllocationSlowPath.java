@@ -43,6 +43,9 @@ final class AllocationSlowPath {
     /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
     private static final int MOST_ASKED = 16;
 
+    /** Of an arena's share a block that memory is moved for has such a part at most: others leave so much between them that it lacks some again. */
+    private static final long MOVED_SHARE = 8;
+
     /** A thread that waits where the device can't be marked looks so often. */
     private static final long PAUSE_NS = 50_000;
 
@@ -177,7 +180,9 @@ final class AllocationSlowPath {
     private long growToShare(final Arena home, final long sizeBytes, final long alignmentBytes) {
         final long allBytes = arenas.totals.heldBytes();
         final long shareBytes = allBytes / arenas.count();
-        return home.heldBytes() < shareBytes && home.isDueToGrow()
+        return sizeBytes < Math.min(Arenas.LARGE_BYTES, shareBytes / MOVED_SHARE)
+                        && home.heldBytes() < shareBytes
+                        && home.isDueToGrow()
                 ? growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, allBytes, shareBytes)
                 : Strategy.NO_SPACE;
     }

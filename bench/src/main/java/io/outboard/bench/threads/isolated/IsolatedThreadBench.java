@@ -13,8 +13,11 @@ public final class IsolatedThreadBench implements ThreadBench {
 
     private static final int ROUNDS = 3;
 
-    /** Longer than a round: the compiler shares the cores with what is measured. */
-    private static final int WARM_ROUNDS = 3;
+    /**
+     * More than are measured: the compiler shares the cores with what is measured, and what it hasn't compiled for good yet counts calls
+     * where all threads write. Several, since to come to a round's end makes it compile again.
+     */
+    private static final int WARM_ROUNDS = 5;
 
     /** So many blocks are looked at, unless that takes too many rounds. */
     private static final long CHECKED_BLOCKS = 20_000;
@@ -43,11 +46,17 @@ public final class IsolatedThreadBench implements ThreadBench {
         return new Crew(supply, Workload.of(settings), settings.others(), launchers, wrapper);
     }
 
+    private void warmUp(final Crew crew) throws InterruptedException {
+        for (int i = 0; i < WARM_ROUNDS; i++) {
+            crew.run(settings.roundMillis(), () -> {});
+        }
+    }
+
     @Override
     public Speed speed() throws InterruptedException {
         try (supply;
                 Crew crew = crew(blocks -> blocks)) {
-            crew.run(WARM_ROUNDS * settings.roundMillis(), () -> {});
+            warmUp(crew);
             final double[] rates = new double[ROUNDS];
             final long[] peaks = new long[2];
             final double[] cpuNs = new double[ROUNDS];
@@ -94,7 +103,7 @@ public final class IsolatedThreadBench implements ThreadBench {
                     }
                     return new ClockedBlocks(blocks, allocate, free);
                 })) {
-            crew.run(WARM_ROUNDS * settings.roundMillis(), () -> {});
+            warmUp(crew);
             // Between rounds nobody records.
             allocations.forEach(latencies -> latencies.histogram().reset());
             frees.forEach(latencies -> latencies.histogram().reset());

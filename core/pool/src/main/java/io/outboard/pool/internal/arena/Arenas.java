@@ -33,7 +33,7 @@ public final class Arenas {
      * Larger blocks are placed two arenas' threads in one of them: few large blocks leave so much between them that with arenas for each
      * thread a pool would hold three times what is in use.
      */
-    private static final long LARGE_BYTES = 16L << 20;
+    public static final long LARGE_BYTES = 16L << 20;
 
     /** A power of two. */
     private static final int SLOTS = 256;

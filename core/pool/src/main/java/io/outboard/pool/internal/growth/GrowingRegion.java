@@ -117,7 +117,7 @@ final class GrowingRegion {
      *
      * @param mostHeldBytes the pool is to hold no more
      * @param leastBytes by how much it grows at least, if that is allowed
-     * @param busyBytes the same, also for a large block
+     * @param wantedBytes the same, also for a large block; 0 for no more than that needs
      * @return an address, {@code NO_SPACE} if there are no addresses, or {@link Segment#NEEDS_MEMORY} if there is none to be had, for
      *     a whole region neither
      */
@@ -126,7 +126,7 @@ final class GrowingRegion {
             final long alignmentBytes,
             final long mostHeldBytes,
             final long leastBytes,
-            final long busyBytes) {
+            final long wantedBytes) {
         while (true) {
             final long placed = place(sizeBytes, alignmentBytes);
             if (placed >= 0) {
@@ -144,7 +144,7 @@ final class GrowingRegion {
             }
             // Others may take what is committed here before this thread does: then once more, for the end
             // that is next.
-            if (!commit(end, mostHeldBytes, leastBytes, busyBytes)) {
+            if (!commit(end, mostHeldBytes, leastBytes, wantedBytes)) {
                 final long tried =
                         mostHeldBytes < maker.limitBytes ? Strategy.NO_SPACE : placeInMemory(sizeBytes, alignmentBytes);
                 return tried == Strategy.NO_SPACE ? Segment.NEEDS_MEMORY : tried;
@@ -248,7 +248,7 @@ final class GrowingRegion {
     }
 
     /** Grows so that blocks may end there, if limit and device allow. */
-    private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long busyBytes) {
+    private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
         final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
         final long endBefore = memoryEnd();
         try {
@@ -257,7 +257,7 @@ final class GrowingRegion {
                             end - endBefore,
                             mostHeldBytes - totals.heldBytes() + segment.heldBytes,
                             leastBytes,
-                            busyBytes);
+                            wantedBytes);
         } finally {
             changed();
             final long endAfter = memoryEnd();
@@ -268,7 +268,7 @@ final class GrowingRegion {
     }
 
     private boolean commitMore(
-            final long neededBytes, final long limitBytes, final long leastBytes, final long busyBytes) {
+            final long neededBytes, final long limitBytes, final long leastBytes, final long wantedBytes) {
         final long committedBytes = growable.committedBytes();
         final long mostBytes =
                 Math.min(segment.taken.endAddress() - memoryEnd(), (limitBytes & -unitBytes) - committedBytes);
@@ -277,7 +277,7 @@ final class GrowingRegion {
         if (missingBytes > mostBytes || (missingBytes > sizes.most() && !maker.isAvailable(missingBytes))) {
             return false;
         }
-        final long stepBytes = Math.max(busyBytes, sizes.stepBytes(committedBytes, leastBytes));
+        final long stepBytes = Math.max(wantedBytes, sizes.stepBytes(committedBytes, leastBytes));
         final long goodBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
         final long pieceBytes = sizes.ofBlock(missingBytes);
         if (!moves) {
@@ -289,7 +289,7 @@ final class GrowingRegion {
         // Its last unit is for its neighbour, too, which would keep the whole piece here.
         final long ownBytes = neededBytes & -unitBytes;
         final boolean done = tryCommit(ownBytes, pieceBytes) && tryCommit(missingBytes - ownBytes, unitBytes);
-        if (done && (busyBytes > 0 || !PieceSizes.isExact(committedBytes, leastBytes))) {
+        if (done && (wantedBytes > 0 || !PieceSizes.isExact(committedBytes, leastBytes))) {
             // As much as there is.
             tryCommit(goodBytes - missingBytes, sizes.ofStep(stepBytes));
         }

@@ -104,7 +104,8 @@ public final class Growth {
         try {
             // Another thread may have grown the arena while this one waited to do so.
             final long address = arena.placeAgain(sizeBytes, alignmentBytes);
-            return address >= 0 || ended ? address : grow(arena, sizeBytes, alignmentBytes, mostHeldBytes, busy);
+            final long stepBytes = busy ? Math.min(totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_BUSY_STEP) : 0;
+            return address >= 0 || ended ? address : grow(arena, sizeBytes, alignmentBytes, mostHeldBytes, stepBytes);
         } finally {
             regionLock.unlock();
         }
@@ -128,9 +129,9 @@ public final class Growth {
             if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
-            final long stepBytes = Math.max(leastBytes, Math.min(shareBytes - arena.heldBytes(), PieceSizes.MOST_STEP));
-            giveBack(mostBytes - stepBytes - RegionMaker.UNIT_BYTES, shareBytes, arena, arena);
-            return grow(arena, sizeBytes, alignmentBytes, mostBytes, shareBytes > 0);
+            final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), PieceSizes.MOST_STEP));
+            giveBack(mostBytes - Math.max(leastBytes, stepBytes) - RegionMaker.UNIT_BYTES, shareBytes, arena, arena);
+            return grow(arena, sizeBytes, alignmentBytes, mostBytes, stepBytes);
         } finally {
             regionLock.unlock();
         }
@@ -152,7 +153,7 @@ public final class Growth {
             if (address < 0
                     && maker.leastBytesFor(sizeBytes, alignmentBytes) > maker.unusedBytes()
                     && giveBack(0, 0, null, arena)) {
-                address = grow(arena, sizeBytes, alignmentBytes, maker.limitBytes, false);
+                address = grow(arena, sizeBytes, alignmentBytes, maker.limitBytes, 0);
                 address = address < 0 ? compact(arena, sizeBytes, alignmentBytes) : address;
             }
             return address;
@@ -242,15 +243,14 @@ public final class Growth {
             final long sizeBytes,
             final long alignmentBytes,
             final long mostHeldBytes,
-            final boolean busy) {
+            final long stepBytes) {
         final long mostBytes =
                 mostHeldBytes >= maker.limitBytes ? maker.limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
-        final long busyBytes = busy ? Math.min(totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_STEP) : 0;
         final long firstBytes = firstBytes(arena);
         final GrowingRegion region = regionOf(arena);
         long address = region == null
                 ? Strategy.NO_SPACE
-                : region.growAndPlace(sizeBytes, alignmentBytes, mostBytes, firstBytes, busyBytes);
+                : region.growAndPlace(sizeBytes, alignmentBytes, mostBytes, firstBytes, stepBytes);
         if (address == Strategy.NO_SPACE) {
             address = takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
         }

@@ -32,6 +32,9 @@ record PieceSizes(long small, long most) {
     /** Steps after the first have no more, since a caller waits for them: four pieces of so much take an H100 1.1 ms. */
     static final long MOST_STEP = 16L << 20;
 
+    /** While the device is busy: it takes milliseconds, but one of a thousand calls or fewer waits for that. */
+    static final long MOST_BUSY_STEP = 128L << 20;
+
     /** A block of any size has about so many. */
     private static final long BLOCK_SHARE = 64;
 
