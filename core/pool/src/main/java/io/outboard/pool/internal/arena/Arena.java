@@ -744,6 +744,11 @@ public final class Arena extends Limbo {
         return held;
     }
 
+    @Override
+    long spareBytes() {
+        return heldBytes() - usedBytes;
+    }
+
     /** Once in so many requests for which it has no room. */
     public boolean isDueToGrow() {
         return starved++ % STARVED_FOR_GROWTH == 0;

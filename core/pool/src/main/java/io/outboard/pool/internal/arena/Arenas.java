@@ -271,7 +271,8 @@ public final class Arenas {
             arena.closedAbove = Math.min(limit, Math.max(LEAST_CLOSED_BYTES, share / CLOSED_SHARE));
             // Without slack each free asks: what is in limbo is missing at once, and what is placed beside it leaves
             // gaps.
-            arena.askedAbove = Math.min(limit, share - share / KEPT_SHARE);
+            arena.askedAbove = share - share / KEPT_SHARE;
+            arena.limitBytes = limit;
         }
     }
 

@@ -70,8 +70,11 @@ abstract class Limbo extends SpinLock {
     /** An open batch with more bytes is closed. Written by {@link Arenas}, as the next. */
     volatile long closedAbove = Long.MAX_VALUE;
 
-    /** With so much in limbo when a batch is closed the device had better be asked. */
+    /** With so much in limbo when a batch is closed, and half of what isn't in use, the device had better be asked. */
     volatile long askedAbove = Long.MAX_VALUE;
+
+    /** Likewise, whatever is held. */
+    volatile long limitBytes = Long.MAX_VALUE;
 
     /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
     private boolean wantsAsking;
@@ -110,11 +113,16 @@ abstract class Limbo extends SpinLock {
         openBytes += sizeBytes;
         if (openBytes > closedAbove || batch.count == Batch.BLOCKS) {
             closeBatch();
-            wantsAsking = !isReady && limboBytes > askedAbove;
+            // What is held anyway is used first.
+            final long mostBytes = askedAbove == 0 ? 0 : Math.max(askedAbove, spareBytes() / 2);
+            wantsAsking = !isReady && limboBytes > Math.min(mostBytes, limitBytes);
         } else if (askedAbove == 0) {
             wantsAsking = !isReady;
         }
     }
+
+    /** What the arena holds beyond what is in use. */
+    abstract long spareBytes();
 
     /** {@link #reserve} was called since the last batch was closed. */
     private void closeBatch() {
