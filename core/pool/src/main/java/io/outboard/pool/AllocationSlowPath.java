@@ -146,7 +146,7 @@ final class AllocationSlowPath {
     private long allocateUnqueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
         if (queue.isAhead()) {
             // What comes back is for those who wait; what is taken anew isn't.
-            return grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), true);
+            return grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), growth.busyStepBytes());
         }
         boolean finished = true;
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
@@ -155,14 +155,14 @@ final class AllocationSlowPath {
             // few.
             return address;
         }
-        address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), false);
+        address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), growth.slackStepBytes());
         // What came back may have been taken and freed again by another thread of the arena, many times.
         for (int i = 0; i < MOST_ASKED && address < 0 && finished && (i == 0 || home.limboBytes() > 0); i++) {
             finished = ask(home.close());
             address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         }
         if (address < 0 && finished && !immediate) {
-            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileIdle(sizeBytes), false);
+            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileIdle(sizeBytes), 0);
         }
         if (address < 0 && finished) {
             address = growToShare(home, sizeBytes, alignmentBytes);
@@ -171,7 +171,12 @@ final class AllocationSlowPath {
             address = allocateElsewhere(home, sizeBytes, alignmentBytes);
         }
         if (address < 0) {
-            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), !finished);
+            address = grow(
+                    home,
+                    sizeBytes,
+                    alignmentBytes,
+                    heldBytes.whileBusy(sizeBytes),
+                    finished ? 0 : growth.busyStepBytes());
         }
         return address < 0 && !finished ? allocateElsewhere(home, sizeBytes, alignmentBytes) : address;
     }
@@ -221,11 +226,11 @@ final class AllocationSlowPath {
             final long sizeBytes,
             final long alignmentBytes,
             final long mostHeldBytes,
-            final boolean busy) {
+            final long stepBytes) {
         final long held = arenas.totals.heldBytes();
         return held > 0 && held >= Math.min(mostHeldBytes, limitBytes)
                 ? Strategy.NO_SPACE
-                : growth.growAndPlace(home, sizeBytes, alignmentBytes, mostHeldBytes, busy);
+                : growth.growAndPlace(home, sizeBytes, alignmentBytes, mostHeldBytes, stepBytes);
     }
 
     private long growOrCompact(final Arena home, final long sizeBytes, final long alignmentBytes) {
@@ -234,7 +239,7 @@ final class AllocationSlowPath {
             address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), 0);
         }
         if (address < 0) {
-            address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, false);
+            address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, 0);
         }
         if (address < 0) {
             address = growth.compactAndPlace(home, sizeBytes, alignmentBytes);

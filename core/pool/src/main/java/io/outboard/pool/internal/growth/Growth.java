@@ -28,8 +28,8 @@ public final class Growth {
     /** By such a part of what it holds, or more, a pool grows whose device is busy: it will need more before that has finished. */
     private static final long BUSY_SHARE = 8;
 
-    /** An arena that isn't the first begins with such a part of its share of the slack. */
-    private static final long FIRST_SHARE = 4;
+    /** Within its share of the slack an arena grows by such a part of that. */
+    private static final long SLACK_STEPS = 4;
 
     /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
     private static final long LEAST_REGION_BYTES = 32L << 20;
@@ -87,11 +87,21 @@ public final class Growth {
         return maker.mostBytes();
     }
 
+    /** By how much an arena had better grow within the slack: one of several by less. */
+    public long slackStepBytes() {
+        return Math.min(arenas.slackBytes() / arenas.count() / SLACK_STEPS, PieceSizes.MOST_STEP);
+    }
+
+    /** By how much an arena had better grow while the device is busy. */
+    public long busyStepBytes() {
+        return Math.min(totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_BUSY_STEP);
+    }
+
     /**
      * Grows in place or takes another region, if limit and device allow what serves the request, and places it there.
      *
      * @param mostHeldBytes the pool is to hold no more than that, in bytes
-     * @param busy whether the device is busy: then the pool grows by more, since it will need that
+     * @param stepBytes what to grow by, if that is allowed; 0 if no more is needed than that
      * @return an address, or {@code NO_SPACE}
      */
     public long growAndPlace(
@@ -99,12 +109,11 @@ public final class Growth {
             final long sizeBytes,
             final long alignmentBytes,
             final long mostHeldBytes,
-            final boolean busy) {
+            final long stepBytes) {
         regionLock.lock();
         try {
             // Another thread may have grown the arena while this one waited to do so.
             final long address = arena.placeAgain(sizeBytes, alignmentBytes);
-            final long stepBytes = busy ? Math.min(totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_BUSY_STEP) : 0;
             return address >= 0 || ended ? address : grow(arena, sizeBytes, alignmentBytes, mostHeldBytes, stepBytes);
         } finally {
             regionLock.unlock();
@@ -265,9 +274,7 @@ public final class Growth {
         if (arena.segments().length > 1) {
             return 0;
         }
-        return arena.number == 0
-                ? firstRegionBytes
-                : Math.min(firstRegionBytes, arenas.slackBytes() / arenas.count() / FIRST_SHARE);
+        return arena.number == 0 ? firstRegionBytes : Math.min(firstRegionBytes, slackStepBytes());
     }
 
     private long compact(final Arena arena, final long sizeBytes, final long alignmentBytes) {

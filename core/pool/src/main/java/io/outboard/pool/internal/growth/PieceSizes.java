@@ -29,8 +29,10 @@ record PieceSizes(long small, long most) {
     /** A large step has about so many. */
     private static final long STEP_SHARE = 4;
 
-    /** Steps after the first have no more, since a caller waits for them: four pieces of so much take an H100 1.1 ms. */
-    static final long MOST_STEP = 16L << 20;
+    /** Steps after the first have no more, since a caller waits for them: four pieces of 16 MiB take an H100 1.1 ms. */
+    static final long MOST_STEP = 32L << 20;
+
+    private static final long MOST_STEP_PIECE = 16L << 20;
 
     /** While the device is busy: it takes milliseconds, but one of a thousand calls or fewer waits for that. */
     static final long MOST_BUSY_STEP = 128L << 20;
@@ -47,7 +49,7 @@ record PieceSizes(long small, long most) {
 
     /** Of those of a step of that size: few, since each takes the device a tenth of a millisecond, and enough that most can go back. */
     long ofStep(final long sizeBytes) {
-        final long bytes = Math.max(sizeBytes / STEP_SHARE, Math.min(sizeBytes, MOST_STEP));
+        final long bytes = Math.max(sizeBytes / STEP_SHARE, Math.min(sizeBytes, MOST_STEP_PIECE));
         return Math.max(small, Math.min(most, Long.highestOneBit(bytes)));
     }
 
