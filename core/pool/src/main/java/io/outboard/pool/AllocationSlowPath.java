@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>release what is ready in the arena, and place it there;
  *   <li>take memory within the pool's slack, see {@link HeldBytes};
  *   <li>ask the device, and place it in what comes back;
- *   <li>if what the arena waited for has finished, take memory as far as {@link HeldBytes#whileIdle} allows, then look for room in
- *       other arenas, at last with all that was freed by now;
+ *   <li>if what the arena waited for has finished, take memory as far as {@link HeldBytes#whileIdle} allows, then, now and then, take
+ *       some over from arenas that hold more, then look for room in other arenas, at last with all that was freed by now;
  *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows, and only then look for room in
  *       other arenas if it is busy;
  *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
@@ -164,7 +164,7 @@ final class AllocationSlowPath {
         if (address < 0 && finished && !immediate) {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileIdle(sizeBytes), 0);
         }
-        if (address < 0 && finished) {
+        if (address < 0 && finished && !immediate) {
             address = growToShare(home, sizeBytes, alignmentBytes);
         }
         if (address < 0 && finished) {

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -259,6 +260,49 @@ class ArenasTest {
             });
         }
         assertTrue(pool.statistics().mappings() - moves < 50, "memory moves to and fro");
+        pool.close();
+    }
+
+    /** To move memory under that policy is to wait for the device, which may take as long as it likes. */
+    @Test
+    @Timeout(20)
+    void shouldNotWaitForTheDeviceToPlaceInAnotherArena() throws Exception {
+        final GatedDevice device = new GatedDevice();
+        final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
+                .firstRegionBytes(64 * MIB)
+                .reuse(ReusePolicy.IMMEDIATE, device)
+                .spread(2)
+                .build();
+        ArenaThreads.call(0, () -> allocate(pool, 1, 256));
+
+        ArenaThreads.call(1, () -> allocate(pool, 1, MIB));
+
+        assertEquals(1, pool.statistics().regions());
+        device.finishAll();
+        pool.close();
+    }
+
+    /** Beyond its share of the slack it asked for each few blocks, though the pool held many times as much. */
+    @Test
+    void shouldUseWhatAnArenaHoldsBeforeItAsks() throws Exception {
+        final Pool pool = Pool.over(new VirtualMemorySource(GIB))
+                .slackBytes(64 * MIB)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .spread(2)
+                .build();
+        ArenaThreads.call(1, () -> {
+            for (final long block : allocate(pool, 400, MIB)) {
+                pool.free(block);
+            }
+            final long before = pool.statistics().synchronizations();
+            for (int i = 0; i < 6400; i++) {
+                pool.free(pool.allocate(MIB));
+            }
+
+            final long marks = pool.statistics().synchronizations() - before;
+            assertTrue(marks <= 150, () -> marks + " marks for 100 times the slack");
+            return new long[0];
+        });
         pool.close();
     }
 

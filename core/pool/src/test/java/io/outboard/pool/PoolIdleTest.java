@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Region;
+import io.outboard.core.VirtualMemorySource;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -63,6 +66,33 @@ class PoolIdleTest {
         pool.idle.giveBackIdle(pool);
 
         assertEquals(72 * MIB, pool.statistics().heldBytes());
+    }
+
+    /** What waits since nobody asked the device yet isn't needed: else a pool that held much went on to hold half of it, then a quarter. */
+    @Test
+    void shouldGiveBackABurstAtOnceThoughFreesWaitForTheDevice() {
+        final Pool pool = Pool.over(new VirtualMemorySource(80L << 30))
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .keep(Duration.ofDays(1), 0)
+                .build();
+        final Deque<Long> blocks = new ArrayDeque<>();
+        for (int i = 0; i < 10_240; i++) {
+            blocks.add(pool.allocate(MIB));
+        }
+        while (blocks.size() > 100) {
+            pool.free(blocks.remove());
+        }
+        pool.idle.giveBackIdle(pool);
+        for (int i = 0; i < 20_000; i++) {
+            blocks.add(pool.allocate(MIB));
+            pool.free(blocks.remove());
+        }
+
+        pool.idle.giveBackIdle(pool);
+
+        final long held = pool.statistics().heldBytes();
+        assertTrue(held <= 1024 * MIB, () -> "held " + held / MIB + " MiB for 100");
+        pool.close();
     }
 
     @Test

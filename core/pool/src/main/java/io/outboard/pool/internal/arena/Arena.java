@@ -735,7 +735,7 @@ public final class Arena extends Limbo {
         return segments;
     }
 
-    /** Of all its segments; by who may change that. */
+    /** Of all its segments: exact for who has the lock or the region lock, recent for others. */
     public long heldBytes() {
         long held = 0;
         for (final Segment segment : segments) {

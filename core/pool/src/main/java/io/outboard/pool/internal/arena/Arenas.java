@@ -272,6 +272,7 @@ public final class Arenas {
             // Without slack each free asks: what is in limbo is missing at once, and what is placed beside it leaves
             // gaps.
             arena.askedAbove = share - share / KEPT_SHARE;
+            arena.slackBytes = slackBytes;
             arena.limitBytes = limit;
         }
     }

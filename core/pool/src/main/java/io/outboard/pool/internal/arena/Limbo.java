@@ -70,8 +70,11 @@ abstract class Limbo extends SpinLock {
     /** An open batch with more bytes is closed. Written by {@link Arenas}, as the next. */
     volatile long closedAbove = Long.MAX_VALUE;
 
-    /** With so much in limbo when a batch is closed, and half of what isn't in use, the device had better be asked. */
+    /** With so much in limbo when a batch is closed the device had better be asked; with more, if the arena holds twice that in vain... */
     volatile long askedAbove = Long.MAX_VALUE;
+
+    /** ... up to so much: the slack of the pool. */
+    volatile long slackBytes = Long.MAX_VALUE;
 
     /** Likewise, whatever is held. */
     volatile long limitBytes = Long.MAX_VALUE;
@@ -114,9 +117,9 @@ abstract class Limbo extends SpinLock {
         if (openBytes > closedAbove || batch.count == Batch.BLOCKS) {
             closeBatch();
             // What is held anyway is used first.
-            final long mostBytes = askedAbove == 0 ? 0 : Math.max(askedAbove, spareBytes() / 2);
+            final long mostBytes = Math.max(askedAbove, Math.min(spareBytes() / 2, slackBytes));
             wantsAsking = !isReady && limboBytes > Math.min(mostBytes, limitBytes);
-        } else if (askedAbove == 0) {
+        } else if (slackBytes == 0) {
             wantsAsking = !isReady;
         }
     }

@@ -138,6 +138,13 @@ public final class Growth {
             if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
+            if (shareBytes > 0) {
+                // Another thread may have grown the arena meanwhile, or others may have asked for memory.
+                final long address = arena.placeAgain(sizeBytes, alignmentBytes);
+                if (address >= 0 || arena.heldBytes() >= shareBytes || totals.heldBytes() < mostBytes) {
+                    return address;
+                }
+            }
             final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), PieceSizes.MOST_STEP));
             giveBack(mostBytes - Math.max(leastBytes, stepBytes) - RegionMaker.UNIT_BYTES, shareBytes, arena, arena);
             return grow(arena, sizeBytes, alignmentBytes, mostBytes, stepBytes);
@@ -263,7 +270,7 @@ public final class Growth {
         if (address == Strategy.NO_SPACE) {
             address = takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
         }
-        if (address < 0 && arena.makeDo()) {
+        if (address < 0 && mostBytes == maker.limitBytes && arena.makeDo()) {
             address = arena.placeAgain(sizeBytes, alignmentBytes);
         }
         return Math.max(address, Strategy.NO_SPACE);
@@ -365,7 +372,7 @@ public final class Growth {
 
     /**
      * Gives free memory back until no more than so much is held, or a stream is captured: whole regions first, of all arenas but one,
-     * then those that grow in place, of all but another. With a share that arenas keep, no more than is beyond that, and no whole ones.
+     * then those that grow in place, of all but another. With a share that arenas keep, no whole ones, and none of an arena that has no more.
      *
      * @return whether any went back
      */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * A mutual exclusion lock for critical sections of some tens of nanoseconds, none of which waits for anything.
  *
  * <p>Taking and releasing it costs one compare-and-set and one store, half of what {@code ReentrantLock} costs, whose
- * release has to look for waiters and wake one. Here waiters look for themselves: they spin, then sleep for growing
- * times between. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
+ * release has to look for waiters and wake one. Here waiters look for themselves: they spin, then sleep in
+ * between, longer each time. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
  * what throughput under contention lives on. It lets a waiter that spins go first, but not one that sleeps, whose latency is up
  * to a sleep.
  *
@@ -194,8 +194,8 @@ public class SpinLock {
                     Thread.onSpinWait();
                 }
                 if (looks == PATIENT_LOOKS) {
-                    counted = true;
                     WAITING.getAndAdd(this, 1);
+                    counted = true;
                 }
                 // Reading first leaves the cache line with its owner.
                 if (!(boolean) TAKEN.getOpaque(this) && TAKEN.weakCompareAndSetAcquire(this, false, true)) {
