@@ -70,13 +70,13 @@ abstract class Limbo extends SpinLock {
     /** An open batch with more bytes is closed. Written by {@link Arenas}, as the next. */
     volatile long closedAbove = Long.MAX_VALUE;
 
-    /** With so much in limbo when a batch is closed the device had better be asked; with more, if the arena holds twice that in vain... */
+    /** When a batch is closed and more than this is in limbo, the device had better be asked. */
     volatile long askedAbove = Long.MAX_VALUE;
 
-    /** ... up to so much: the slack of the pool. */
+    /** The pool's. So much may be in limbo before the device is asked if the arena holds twice as much that isn't in use. */
     volatile long slackBytes = Long.MAX_VALUE;
 
-    /** Likewise, whatever is held. */
+    /** With more in limbo the device is asked in any case. */
     volatile long limitBytes = Long.MAX_VALUE;
 
     /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
