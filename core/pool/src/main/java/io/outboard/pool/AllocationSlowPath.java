@@ -43,7 +43,7 @@ final class AllocationSlowPath {
     /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
     private static final int MOST_ASKED = 16;
 
-    /** Of an arena's share a block that memory is moved for has such a part at most: others leave so much between them that it lacks some again. */
+    /** Memory moves for blocks of such a part of an arena's share at most: larger ones leave so much between them that it soon lacks some again. */
     private static final long MOVED_SHARE = 8;
 
     /** A thread that waits where the device can't be marked looks so often. */
@@ -163,9 +163,7 @@ final class AllocationSlowPath {
         }
         if (address < 0 && finished && !immediate) {
             address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileIdle(sizeBytes), 0);
-        }
-        if (address < 0 && finished && !immediate) {
-            address = growToShare(home, sizeBytes, alignmentBytes);
+            address = address < 0 ? growToShare(home, sizeBytes, alignmentBytes) : address;
         }
         if (address < 0 && finished) {
             address = allocateElsewhere(home, sizeBytes, alignmentBytes);
@@ -181,7 +179,7 @@ final class AllocationSlowPath {
         return address < 0 && !finished ? allocateElsewhere(home, sizeBytes, alignmentBytes) : address;
     }
 
-    /** An arena that has less than its share comes nearer to it, now and then: to move memory takes as long as to place many requests elsewhere. */
+    /** Takes memory over for an arena that has less than its share, now and then: that takes as long as to place many requests elsewhere. */
     private long growToShare(final Arena home, final long sizeBytes, final long alignmentBytes) {
         final long allBytes = arenas.totals.heldBytes();
         final long shareBytes = allBytes / arenas.count();

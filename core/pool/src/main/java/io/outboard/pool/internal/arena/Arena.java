@@ -69,7 +69,7 @@ public final class Arena extends Limbo {
 
     // Segments
 
-    /** Requests that found no room here, nor might it grow. Some aren't counted. */
+    /** Requests that found no room here while the arena had less than its share. Threads count at once, so some are missed. */
     private int starved;
 
     /** Replaced under the lock, never changed; read without it. */

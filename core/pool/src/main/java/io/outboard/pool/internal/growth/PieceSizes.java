@@ -32,9 +32,10 @@ record PieceSizes(long small, long most) {
     /** Steps after the first have no more, since a caller waits for them: four pieces of 16 MiB take an H100 1.1 ms. */
     static final long MOST_STEP = 32L << 20;
 
+    /** Of a step of up to four such pieces each has no more, so that most of them can go back. */
     private static final long MOST_STEP_PIECE = 16L << 20;
 
-    /** While the device is busy: it takes milliseconds, but one of a thousand calls or fewer waits for that. */
+    /** While the device is busy a step may have so much: it takes milliseconds, but larger steps are fewer. */
     static final long MOST_BUSY_STEP = 128L << 20;
 
     /** A block of any size has about so many. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Taking and releasing it costs one compare-and-set and one store, half of what {@code ReentrantLock} costs, whose
  * release has to look for waiters and wake one. Here waiters look for themselves: they spin, then sleep in
  * between, longer each time. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
- * what throughput under contention lives on. It lets a waiter that spins go first, but not one that sleeps, whose latency is up
+ * what throughput under contention lives on. It lets a waiter go first that has spun for a while, but not one that sleeps, whose latency is up
  * to a sleep.
  *
  * <p>Who holds it releases it like this, since an error may come from anywhere, {@link StackOverflowError} also from the
@@ -68,7 +68,7 @@ public class SpinLock {
     /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
     public volatile boolean taken;
 
-    /** Threads that spin until it is free. By {@link #WAITING}, but for reads. */
+    /** Threads that others make way for: they have spun for a while. By {@link #WAITING}, but for reads. */
     private volatile int waiting;
 
     /** What came in the middle of a change that this lock guards, or one of those that share this with it. */
@@ -139,7 +139,7 @@ public class SpinLock {
         }
     }
 
-    /** Threads that spin now. */
+    /** Threads that others make way for now. */
     final int waiting() {
         return waiting;
     }

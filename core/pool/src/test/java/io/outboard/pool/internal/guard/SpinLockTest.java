@@ -72,7 +72,7 @@ class SpinLockTest {
         assertTrue(interrupted.get());
     }
 
-    /** Else each operation of others made way for it, for a microsecond, all the time that it slept. */
+    /** Each operation of others made way for it, for half a microsecond, as long as it slept. */
     @Test
     void shouldNotCountASleeperAsWaiting() throws InterruptedException {
         lock.lock();
