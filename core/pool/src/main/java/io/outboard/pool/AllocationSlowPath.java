@@ -43,6 +43,9 @@ final class AllocationSlowPath {
     /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
     private static final int MOST_ASKED = 16;
 
+    /** Memory moves for smaller blocks only... */
+    private static final long MOST_MOVED_FOR = 16L << 20;
+
     /** Memory moves for blocks of such a part of an arena's share at most: larger ones leave so much between them that it soon lacks some again. */
     private static final long MOVED_SHARE = 8;
 
@@ -183,7 +186,7 @@ final class AllocationSlowPath {
     private long growToShare(final Arena home, final long sizeBytes, final long alignmentBytes) {
         final long allBytes = arenas.totals.heldBytes();
         final long shareBytes = allBytes / arenas.count();
-        return sizeBytes < Math.min(Arenas.LARGE_BYTES, shareBytes / MOVED_SHARE)
+        return sizeBytes < Math.min(MOST_MOVED_FOR, shareBytes / MOVED_SHARE)
                         && home.heldBytes() < shareBytes
                         && home.isDueToGrow()
                 ? growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, allBytes, shareBytes)
@@ -207,14 +210,13 @@ final class AllocationSlowPath {
     }
 
     private boolean ask(final long number) {
-        if (ordered) {
-            arenas.streams.closeAll();
-            marks.askStreams();
+        if (!ordered) {
+            return marks.ask(number);
         }
-        final boolean finished = marks.ask(ordered ? arenas.progress().closed() : number);
-        if (ordered) {
-            arenas.streams.releaseFinished();
-        }
+        final long last = Math.max(number, arenas.streams.closeAll());
+        marks.askStreams();
+        final boolean finished = marks.ask(last);
+        arenas.streams.releaseFinished();
         return finished;
     }
 

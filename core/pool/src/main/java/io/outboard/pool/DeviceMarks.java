@@ -46,8 +46,8 @@ final class DeviceMarks {
     /** So many marks like it were forgotten meanwhile: of two that are equal each is to be released. */
     private int awaitedOver;
 
-    /** What the last mark covers. Written under the lock. */
-    private volatile long covered;
+    /** The number of the last mark that was made. Written under the lock. */
+    private volatile long lastMade;
 
     private final LongAdder made = new LongAdder();
 
@@ -72,12 +72,12 @@ final class DeviceMarks {
         return unmarkable || work.isCapturing();
     }
 
-    /** Finds out whether the work has finished that what has this number waits for. Doesn't wait for that, but for others who ask. */
+    /** Whether the mark with this number has finished, or a later one; makes one, if need be. Doesn't wait for the device, but for others who ask. */
     @SuppressWarnings("ThreadPriorityCheck")
     boolean ask(final long number) {
         boolean waited = false;
         for (int spins = 0; progress.finished() < number; spins++) {
-            if (waited && covered >= number && !asking.taken) {
+            if (waited && lastMade >= number && !asking.taken) {
                 // Another's answer, which is for this one, too.
                 return progress.finished() >= number;
             }
@@ -115,15 +115,14 @@ final class DeviceMarks {
 
     private boolean askAlone(final long number) {
         removeFinished();
-        if (progress.finished() < number && covered < number && !all.isFull() && !ended) {
-            // Read before the mark is made, which covers it.
-            final long closed = progress.closed();
+        if (progress.finished() < number && lastMade < number && !all.isFull() && !ended) {
+            final long begun = progress.begin();
             final long mark = work.mark();
             unmarkable = mark == DeviceWork.NO_MARK && all.isEmpty();
             if (mark >= 0) {
                 made.increment();
-                all.add(mark, closed);
-                covered = closed;
+                all.add(mark, begun);
+                lastMade = begun;
                 if (all.oldest() == mark) {
                     removeFinished();
                 }
@@ -132,10 +131,10 @@ final class DeviceMarks {
         return progress.finished() >= number;
     }
 
-    /** What a mark covers has finished with it, also if the device fails to forget it. */
+    /** The work before a mark has finished with it, also if the device fails to forget it. */
     private void removeFinished() {
         while (!all.isEmpty() && work.isFinished(all.oldest())) {
-            progress.finish(all.oldestCovers());
+            progress.finish(all.oldestNumber());
             forgetOldest(all);
         }
     }
@@ -173,7 +172,7 @@ final class DeviceMarks {
             Marks oldest = all;
             for (final StreamLimbo.Stream stream : streams.streams()) {
                 final Marks marks = stream.marks;
-                if (!marks.isEmpty() && (oldest.isEmpty() || marks.oldestCovers() <= oldest.oldestCovers())) {
+                if (!marks.isEmpty() && (oldest.isEmpty() || marks.oldestNumber() <= oldest.oldestNumber())) {
                     oldest = marks;
                 }
             }
@@ -212,10 +211,10 @@ final class DeviceMarks {
         asking.lock();
         try {
             if (!stream.marks.isFull() && !ended) {
-                final long closed = progress.closed();
+                final long begun = progress.begin();
                 final long mark = work.mark(handle);
                 if (mark >= 0) {
-                    stream.marks.add(mark, closed);
+                    stream.marks.add(mark, begun);
                 }
             }
         } finally {
@@ -231,7 +230,7 @@ final class DeviceMarks {
                 asking.lock();
                 try {
                     while (!marks.isEmpty() && work.isFinished(marks.oldest())) {
-                        stream.finished = marks.oldestCovers();
+                        stream.finished = marks.oldestNumber();
                         forgetOldest(marks);
                     }
                 } finally {
@@ -249,7 +248,7 @@ final class DeviceMarks {
         while (mark == DeviceWork.NO_MARK_LEFT && !work.isCapturing()) {
             // One comes back when the work before it has finished, and somebody has asked.
             askStreams();
-            ask(progress.closed());
+            ask(lastMade);
             LockSupport.parkNanos(this, PAUSE_NS);
             mark = work.mark();
         }
@@ -284,7 +283,7 @@ final class DeviceMarks {
         asking.lock();
         try {
             while (!all.isEmpty()) {
-                covered = progress.finished();
+                lastMade = progress.finished();
                 forgetOldest(all);
             }
             for (final StreamLimbo.Stream stream : streams.streams()) {

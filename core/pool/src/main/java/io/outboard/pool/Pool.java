@@ -173,7 +173,7 @@ public final class Pool implements AutoCloseable {
         if (observers.watchAllocations()) {
             return observers.allocated(sizeBytes, 1, ALL_STREAMS);
         }
-        final Arena home = arenas.home(sizeBytes);
+        final Arena home = arenas.home();
         final long address = home.allocate(sizeBytes, 1);
         return address >= 0 ? address : slowPath.allocate(home, sizeBytes, 1);
     }
@@ -198,7 +198,7 @@ public final class Pool implements AutoCloseable {
 
     /** Of any stream, or for one; nobody is told. */
     long allocateUnwatched(final long sizeBytes, final long alignmentBytes, final long stream) {
-        final Arena home = arenas.home(sizeBytes);
+        final Arena home = arenas.home();
         if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
             Arguments.checkSize(sizeBytes);
             // The device may be gone, which is to number the stream.
@@ -310,7 +310,7 @@ public final class Pool implements AutoCloseable {
         }
         final Arena home = arenas.home();
         final BlockStarts starts = owner == home ? null : segment.starts();
-        if (starts == null || Arenas.isLarge(starts, address)) {
+        if (starts == null) {
             owner.free(segment, address);
         } else {
             final int done = home.freeRemotely(segment, starts, address);
@@ -320,6 +320,7 @@ public final class Pool implements AutoCloseable {
             if (done == Arena.FREED) {
                 return null;
             }
+            owner.tryKeepUp();
         }
         return owner.wantsAsking() ? owner : null;
     }

@@ -114,7 +114,7 @@ class PoolMarksTest {
         assertEquals(0, device.marksOut());
 
         device.finishAll();
-        assertTrue(marks.ask(arenas.progress().closed()));
+        assertTrue(marks.ask(arenas.closeAll()));
         arenas.streams.releaseFinished();
         assertEquals(0, arena.limboBytes());
     }
@@ -127,7 +127,7 @@ class PoolMarksTest {
         for (int i = 1; i < blocks.length; i++) {
             marks.mark(Objects.requireNonNull(arenas.streams.free(segment, blocks[i], STREAM + i, 0)), STREAM + i);
         }
-        assertTrue(marks.ask(arenas.progress().closed()));
+        assertTrue(marks.ask(arenas.closeAll()));
         marks.askStreams();
         arenas.streams.releaseFinished();
         assertEquals(0, arena.limboBytes());
@@ -227,6 +227,34 @@ class PoolMarksTest {
         pool.close();
 
         assertEquals(0, device.marksOut());
+    }
+
+    /** Its work may be behind that mark: it waits for the next one. */
+    @Test
+    void shouldNotFreeWithAMarkWhatIsFreedWhileThatIsMade() {
+        final long[] blocks = place(2);
+        final DeviceMarks slow = new DeviceMarks(
+                new IdleDevice() {
+                    @Override
+                    public long mark() {
+                        if (arenas.totals.frees() == 1) {
+                            arena.free(segment, blocks[1]);
+                            arena.close();
+                        }
+                        return 0;
+                    }
+                },
+                arenas.progress(),
+                arenas.streams);
+        arena.free(segment, blocks[0]);
+
+        assertTrue(slow.ask(arena.close()));
+        arenas.releaseAll();
+        assertEquals(256, arena.limboBytes());
+
+        assertTrue(slow.ask(arena.close()));
+        arenas.releaseAll();
+        assertEquals(0, arena.limboBytes());
     }
 
     /** A mark may be a moment, and two of them the same: the one that nobody awaited was never released. */

@@ -6,7 +6,6 @@ import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
-import org.openjdk.jcstress.infra.results.JJ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /** One thread submits work and closes a batch with a block that it uses, another marks the device. */
@@ -39,9 +38,9 @@ public final class ProgressStress {
 
         @Actor
         public void marking() {
-            final long closed = progress.closed();
+            final long mark = progress.begin();
             marked = submitted;
-            progress.finish(closed);
+            progress.finish(mark);
         }
 
         @Arbiter
@@ -73,27 +72,6 @@ public final class ProgressStress {
         public void releasing(final ZZ_Result result) {
             result.r1 = progress.finished() >= 1;
             result.r2 = ended;
-        }
-    }
-
-    /** Two arenas close a batch each: they get numbers of their own. */
-    @JCStressTest
-    @Outcome(id = "1, 2", expect = Expect.ACCEPTABLE, desc = "the first was faster")
-    @Outcome(id = "2, 1", expect = Expect.ACCEPTABLE, desc = "the second was faster")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "one number for two")
-    @State
-    public static class TwoCloses {
-
-        private final Progress progress = new Progress();
-
-        @Actor
-        public void first(final JJ_Result result) {
-            result.r1 = progress.close();
-        }
-
-        @Actor
-        public void second(final JJ_Result result) {
-            result.r2 = progress.close();
         }
     }
 }

@@ -311,6 +311,20 @@ public final class Arena extends Limbo {
         }
     }
 
+    /** Does some of what is to be done anyway, unless somebody has the lock: that thread, or the next, does it. */
+    public void tryKeepUp() {
+        if (tryLock()) {
+            try {
+                keepUpIfItCan();
+            } catch (final StackOverflowError e) {
+                breakage.cause = e;
+                throw e;
+            } finally {
+                taken = false;
+            }
+        }
+    }
+
     /** Sends, and retires what has arrived, unless somebody has the lock: nobody waits for statistics. */
     void trySettle() {
         if (tryLock()) {

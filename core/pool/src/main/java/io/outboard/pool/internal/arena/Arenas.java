@@ -29,12 +29,6 @@ public final class Arenas {
     /** Allocations of an arena after which all arenas are added up for the peak, and its tables are looked at. */
     static final int SAMPLED_EVERY = 1024;
 
-    /**
-     * Larger blocks are placed two arenas' threads in one of them: few large blocks leave so much between them that with arenas for each
-     * thread a pool would hold three times what is in use.
-     */
-    public static final long LARGE_BYTES = 16L << 20;
-
     /** A power of two. */
     private static final int SLOTS = 256;
 
@@ -132,17 +126,6 @@ public final class Arenas {
         return homes[slot()];
     }
 
-    /** The calling thread's for a block of that size. */
-    public Arena home(final long sizeBytes) {
-        final Arena home = homes[slot()];
-        return sizeBytes < LARGE_BYTES || (home.number & 1) == 0 ? home : all[home.number - 1];
-    }
-
-    /** Whether a block in use is so large that it is freed in its arena at once. */
-    public static boolean isLarge(final BlockStarts starts, final long address) {
-        return starts.sizeAt(address) >= LARGE_BYTES;
-    }
-
     // Its number doesn't change, and nothing is concluded from it: a class that overrides it shares some other's home.
     @SuppressWarnings("deprecation")
     private static int slot() {
@@ -225,7 +208,7 @@ public final class Arenas {
     private synchronized void tryMoveApart(final Arena from) {
         final int slot = slot();
         final Arena home = homes[slot];
-        if ((home != from && home(LARGE_BYTES) != from) || closed) {
+        if (home != from || closed) {
             return;
         }
         Arena best = null;
@@ -327,7 +310,7 @@ public final class Arenas {
         }
     }
 
-    /** All that has been freed by now is free after the next mark. The number that covers all of it. */
+    /** All that has been freed by now is free after the next mark. That mark. */
     public long closeAll() {
         final Arena[] arenas = all;
         if (arenas.length > 1) {

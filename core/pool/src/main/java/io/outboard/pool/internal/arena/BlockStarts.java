@@ -80,16 +80,9 @@ public final class BlockStarts {
 
     /** For any address. */
     boolean contains(final long start) {
-        return sizeAt(start) != 0;
-    }
-
-    /** The size of the block in use that starts here, to within a factor of two; 0 if there is none, for any address. */
-    long sizeAt(final long start) {
         final byte[] page = page(start);
-        final byte before = page == null
-                ? NONE
-                : (byte) BYTES.getAcquire(page, (int) ((start - address) >>> granuleLog2) & PAGE_MASK);
-        return before == NONE ? 0 : 1L << (before - 1 + granuleLog2);
+        return page != null
+                && (byte) BYTES.getAcquire(page, (int) ((start - address) >>> granuleLog2) & PAGE_MASK) != NONE;
     }
 
     /** Null if the address isn't a granule's of the segment, or no block has started near it. */

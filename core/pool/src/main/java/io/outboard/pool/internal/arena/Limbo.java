@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An arena's blocks that were freed while the device may still be using them, in batches that wait for one number each; see
+ * An arena's blocks that were freed while the device may still be using them, in batches that wait for one mark each; see
  * {@link Progress}. The arena extends this, so that all that an operation needs lies in one object.
  *
  * <pre>
@@ -23,7 +23,7 @@ abstract class Limbo extends SpinLock {
     /** Blocks that wait together for the same work. */
     static final class Batch {
 
-        /** As many as make the number that a batch gets cheap, and few enough that one with a single large block is no waste. */
+        /** As many as make a batch cheap, and few enough that one with a single large block is no waste. */
         static final int BLOCKS = 128;
 
         /** What names each to the strategy of its segment. */
@@ -37,7 +37,7 @@ abstract class Limbo extends SpinLock {
 
         int count;
 
-        /** 0 while the batch is open. */
+        /** Of the mark that it waits for; 0 while it is open. */
         private long number;
 
         @Nullable
@@ -147,14 +147,14 @@ abstract class Limbo extends SpinLock {
         lookForFinished();
     }
 
-    /** Closes the open batch; the number that covers all of them, 0 if there are none. */
+    /** Closes the open batch; the mark that covers all of them, 0 if there are none. */
     final long closeAll() {
         reserve();
         closeBatch();
         return lastBatch == null ? 0 : lastBatch.number;
     }
 
-    /** Somebody asks, or has asked; the oldest number that hasn't finished, 0 for none. Closes the open batch if no other waits. */
+    /** Somebody asks, or has asked; the oldest mark that they wait for, 0 for none. Closes the open batch if no other waits. */
     final long beginAsking() {
         wantsAsking = false;
         if (firstBatch == null) {

@@ -1,18 +1,18 @@
 package io.outboard.pool.internal.arena;
 
 /**
- * Marks of a device's work that haven't finished, the oldest first, and what each covers; see {@link Progress}. External lock required:
+ * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. External lock required:
  * that of who asks the device, but for {@link #isEmpty}.
  */
 public final class Marks {
 
     private final long[] marks;
-    private final long[] covers;
+    private final long[] numbers;
     private volatile int count;
 
     public Marks(final int most) {
         marks = new long[most];
-        covers = new long[most];
+        numbers = new long[most];
     }
 
     /** Safe for any number of threads. */
@@ -25,10 +25,10 @@ public final class Marks {
     }
 
     /** It isn't full. */
-    public void add(final long mark, final long covered) {
+    public void add(final long mark, final long number) {
         final int last = count;
         marks[last] = mark;
-        covers[last] = covered;
+        numbers[last] = number;
         count = last + 1;
     }
 
@@ -38,15 +38,15 @@ public final class Marks {
     }
 
     /** It isn't empty. */
-    public long oldestCovers() {
-        return covers[0];
+    public long oldestNumber() {
+        return numbers[0];
     }
 
     /** It isn't empty. */
     public void removeOldest() {
         final int left = count - 1;
         System.arraycopy(marks, 1, marks, 0, left);
-        System.arraycopy(covers, 1, covers, 0, left);
+        System.arraycopy(numbers, 1, numbers, 0, left);
         count = left;
     }
 }

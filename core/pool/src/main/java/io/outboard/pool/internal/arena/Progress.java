@@ -1,53 +1,51 @@
 package io.outboard.pool.internal.arena;
 
-import io.outboard.pool.internal.guard.Fields;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How far the device has come with what was freed: two numbers that only grow, one pool's. Blocks wait in batches. A batch that is
- * closed gets the next number; a mark of the device's work covers all numbers that were given before it was made; when it has
- * finished, so have they, whoever made it. So one mark serves every arena, and none hands anything over. The idea is that of grace
+ * How far the device has come with what was freed. Marks of its work have numbers, 1, 2 and so on. Blocks wait in batches: one that is
+ * closed waits for the next mark, by its number; when that has finished, or a later one, the blocks are free, whoever made the mark. So
+ * one mark serves every arena, none hands anything over, and to close a batch writes nothing that others read. The idea is that of grace
  * periods (McKenney and Slingwine, Read-Copy Update, 1998) and of epoch-based reclamation (Fraser, Practical Lock-Freedom, 2004), with
  * the device's work in place of readers.
  *
  * <pre>
  *   arena 1   free a, close: 4                            a is free: 4 &lt;= 4
- *   arena 2                      mark, covers 4 ------- finished: 4
+ *   arena 2                      mark 4 ------- finished: 4
  *   arena 1                        free b, close: 5       b waits for a later mark: its work may be behind that one
  * </pre>
  *
- * <p>Safe for any number of threads.
+ * <p>Safe for any number of threads. Arenas read this at each batch, and it changes with each mark, some hundred thousand times a second.
  */
 public final class Progress {
 
-    private static final VarHandle CLOSED = Fields.handle(MethodHandles.lookup(), "closed", long.class);
+    /** The last mark that was begun. */
+    private volatile long begun;
 
-    /** The last number that was given. By {@link #CLOSED}, but for reads. */
-    private volatile long closed;
-
-    /** The last number whose work has finished. */
+    /** The last mark whose work has finished. */
     private volatile long finished;
 
-    /**
-     * A batch is closed; its number. Whoever reads a number from {@link #closed} that isn't less, and marks the device's work then, marks
-     * what was submitted before this call: the addition is a fence, and pairs with that read.
-     */
+    /** A batch is closed; the number of the mark that it waits for, which covers what was submitted before this call. */
     long close() {
-        return (long) CLOSED.getAndAdd(this, 1L) + 1;
+        // Pairs with that of begin: if this doesn't see that a mark was begun, the mark is behind what was submitted.
+        VarHandle.fullFence();
+        return begun + 1;
     }
 
-    /** The last number that was given. To be read before the device is marked, which then covers it. */
-    public long closed() {
-        return closed;
+    /** The device is to be marked now; the mark's number. If it can't be marked then, the next mark serves as well. One thread at a time. */
+    public long begin() {
+        final long number = begun + 1;
+        begun = number;
+        VarHandle.fullFence();
+        return number;
     }
 
-    /** The last number whose work has finished, and with it all before. */
+    /** The last mark whose work has finished, and with it that before all earlier ones. */
     public long finished() {
         return finished;
     }
 
-    /** The work before a mark that covers so far has finished. One thread at a time. */
+    /** The work before a mark has finished. One thread at a time. */
     public void finish(final long number) {
         if (number > finished) {
             finished = number;

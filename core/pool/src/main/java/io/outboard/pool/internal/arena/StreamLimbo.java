@@ -78,7 +78,7 @@ public final class StreamLimbo {
     /** What was freed on one stream. */
     public static final class Stream {
 
-        /** The last number whose work on this stream has finished. Written by who asks the device. */
+        /** The last mark of this stream that has finished. Written by who asks the device. */
         public volatile long finished;
 
         /** Of this stream. */
@@ -270,7 +270,7 @@ public final class StreamLimbo {
         }
     }
 
-    /** Closes every open batch; the last number that any block waits for, 0 if none waits. */
+    /** Closes every open batch; the last mark that any block waits for, 0 if none waits. */
     public long closeAll() {
         if (streams.length == 0) {
             return 0;
