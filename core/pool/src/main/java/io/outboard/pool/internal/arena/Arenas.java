@@ -41,7 +41,7 @@ public final class Arenas {
     private static final long LEAST_CLOSED_BYTES = 4L << 20;
 
     /** With all but such a part of an arena's slack in limbo the device is asked ahead of need. */
-    private static final long KEPT_SHARE = 4;
+    private static final long KEPT_SHARE = 16;
 
     final Progress progress = new Progress();
 
