@@ -14,6 +14,7 @@ import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,10 +44,10 @@ final class AllocationSlowPath {
     /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
     private static final int MOST_ASKED = 16;
 
-    /** Memory moves for smaller blocks only... */
+    /** Memory moves for smaller blocks only: larger ones leave so much between them that the arena soon lacks some again. */
     private static final long MOST_MOVED_FOR = 16L << 20;
 
-    /** Memory moves for blocks of such a part of an arena's share at most: larger ones leave so much between them that it soon lacks some again. */
+    /** For the same reason, for blocks of such a part of an arena's share at most. */
     private static final long MOVED_SHARE = 8;
 
     /** A thread that waits where the device can't be marked looks so often. */
@@ -58,7 +59,10 @@ final class AllocationSlowPath {
     private final boolean ordered;
     private final Arenas arenas;
     private final Growth growth;
-    private final HeldBytes heldBytes;
+    // Made once: a request leaves no garbage.
+    private final LongUnaryOperator withinSlack;
+    private final LongUnaryOperator whileIdle;
+    private final LongUnaryOperator whileBusy;
     private final DeviceMarks marks;
     private final PoolEvents events;
     private final Diagnosis diagnosis;
@@ -83,7 +87,9 @@ final class AllocationSlowPath {
         ordered = builder.policy == ReusePolicy.STREAM_ORDERED;
         this.arenas = arenas;
         this.growth = growth;
-        this.heldBytes = heldBytes;
+        withinSlack = heldBytes::withinSlack;
+        whileIdle = heldBytes::whileIdle;
+        whileBusy = heldBytes::whileBusy;
         this.marks = marks;
         this.events = events;
         queue = new WaitQueue(arenas);
@@ -149,7 +155,7 @@ final class AllocationSlowPath {
     private long allocateUnqueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
         if (queue.isAhead()) {
             // What comes back is for those who wait; what is taken anew isn't.
-            return grow(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), growth.busyStepBytes());
+            return grow(home, sizeBytes, alignmentBytes, whileBusy, growth.busyStepBytes());
         }
         boolean finished = true;
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
@@ -158,26 +164,21 @@ final class AllocationSlowPath {
             // few.
             return address;
         }
-        address = grow(home, sizeBytes, alignmentBytes, heldBytes.withinSlack(sizeBytes), growth.slackStepBytes());
+        address = grow(home, sizeBytes, alignmentBytes, withinSlack, growth.slackStepBytes());
         // What came back may have been taken and freed again by another thread of the arena, many times.
         for (int i = 0; i < MOST_ASKED && address < 0 && finished && (i == 0 || home.limboBytes() > 0); i++) {
             finished = ask(home.close());
             address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         }
         if (address < 0 && finished && !immediate) {
-            address = grow(home, sizeBytes, alignmentBytes, heldBytes.whileIdle(sizeBytes), 0);
+            address = grow(home, sizeBytes, alignmentBytes, whileIdle, 0);
             address = address < 0 ? growToShare(home, sizeBytes, alignmentBytes) : address;
         }
         if (address < 0 && finished) {
             address = allocateElsewhere(home, sizeBytes, alignmentBytes);
         }
         if (address < 0) {
-            address = grow(
-                    home,
-                    sizeBytes,
-                    alignmentBytes,
-                    heldBytes.whileBusy(sizeBytes),
-                    finished ? 0 : growth.busyStepBytes());
+            address = grow(home, sizeBytes, alignmentBytes, whileBusy, finished ? 0 : growth.busyStepBytes());
         }
         return address < 0 && !finished ? allocateElsewhere(home, sizeBytes, alignmentBytes) : address;
     }
@@ -225,18 +226,28 @@ final class AllocationSlowPath {
             final Arena home,
             final long sizeBytes,
             final long alignmentBytes,
-            final long mostHeldBytes,
+            final LongUnaryOperator bound,
             final long stepBytes) {
-        final long held = arenas.totals.heldBytes();
-        return held > 0 && held >= Math.min(mostHeldBytes, limitBytes)
+        if (isReached(bound.applyAsLong(sizeBytes))) {
+            return Strategy.NO_SPACE;
+        }
+        // Seldom. What was freed, but hasn't arrived, isn't in use.
+        arenas.settle();
+        final long mostHeldBytes = bound.applyAsLong(sizeBytes);
+        return isReached(mostHeldBytes)
                 ? Strategy.NO_SPACE
                 : growth.growAndPlace(home, sizeBytes, alignmentBytes, mostHeldBytes, stepBytes);
+    }
+
+    private boolean isReached(final long mostHeldBytes) {
+        final long held = arenas.totals.heldBytes();
+        return held > 0 && held >= Math.min(mostHeldBytes, limitBytes);
     }
 
     private long growOrCompact(final Arena home, final long sizeBytes, final long alignmentBytes) {
         long address = Strategy.NO_SPACE;
         if (arenas.count() > 1) {
-            address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, heldBytes.whileBusy(sizeBytes), 0);
+            address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, whileBusy.applyAsLong(sizeBytes), 0);
         }
         if (address < 0) {
             address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, 0);

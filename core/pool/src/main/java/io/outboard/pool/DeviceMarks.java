@@ -46,7 +46,7 @@ final class DeviceMarks {
     /** So many marks like it were forgotten meanwhile: of two that are equal each is to be released. */
     private int awaitedOver;
 
-    /** The number of the last mark that was made. Written under the lock. */
+    /** The number of the last mark of all work, or less if it was forgotten. Written under the lock. */
     private volatile long lastMade;
 
     private final LongAdder made = new LongAdder();
@@ -139,6 +139,15 @@ final class DeviceMarks {
         }
     }
 
+    private void look() {
+        asking.lock();
+        try {
+            removeFinished();
+        } finally {
+            asking.taken = false;
+        }
+    }
+
     private void forgetOldest(final Marks marks) {
         final long mark = marks.oldest();
         marks.removeOldest();
@@ -172,7 +181,7 @@ final class DeviceMarks {
             Marks oldest = all;
             for (final StreamLimbo.Stream stream : streams.streams()) {
                 final Marks marks = stream.marks;
-                if (!marks.isEmpty() && (oldest.isEmpty() || marks.oldestNumber() <= oldest.oldestNumber())) {
+                if (!marks.isEmpty() && (oldest.isEmpty() || marks.oldestNumber() < oldest.oldestNumber())) {
                     oldest = marks;
                 }
             }
@@ -248,7 +257,7 @@ final class DeviceMarks {
         while (mark == DeviceWork.NO_MARK_LEFT && !work.isCapturing()) {
             // One comes back when the work before it has finished, and somebody has asked.
             askStreams();
-            ask(lastMade);
+            look();
             LockSupport.parkNanos(this, PAUSE_NS);
             mark = work.mark();
         }

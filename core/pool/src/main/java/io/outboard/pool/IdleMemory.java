@@ -155,6 +155,7 @@ final class IdleMemory implements MemoryUser {
 
     /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
     void giveBackIdle(final Pool pool) {
+        arenas.settle();
         final long neededBytes = arenas.totals.takePeakNeeded();
         final long bytes = Math.max(keptBytes, neededBytes + neededBytes / SHARE);
         final long heldBytes = arenas.totals.heldBytes();

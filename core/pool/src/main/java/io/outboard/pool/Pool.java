@@ -320,7 +320,9 @@ public final class Pool implements AutoCloseable {
             if (done == Arena.FREED) {
                 return null;
             }
-            owner.tryKeepUp();
+            if (done == Arena.SENT_LARGE) {
+                owner.trySettle();
+            }
         }
         return owner.wantsAsking() ? owner : null;
     }

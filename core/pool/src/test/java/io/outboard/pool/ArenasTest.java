@@ -103,22 +103,66 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Its owner has nothing to do meanwhile: the pool took that for memory in use, and held twice as much beside it. */
-    @Test
-    void shouldNotTakeForUsedWhatAnotherThreadHasFreed() throws Exception {
-        final Pool pool = over(GIB, 16 * MIB)
+    private static PoolBuilder overTwo() {
+        return over(4 * GIB, 16 * MIB)
                 .reuse(ReusePolicy.STRICT, new IdleDevice())
                 .slackBytes(0)
-                .spread(2)
-                .build();
-        final long[] blocks = ArenaThreads.call(0, () -> allocate(pool, 4, 16 * MIB));
+                .spread(2);
+    }
+
+    /** Their owner has nothing to do meanwhile, and small ones may be before them: the pool took them for memory in use. */
+    @Test
+    void shouldNotTakeForUsedWhatAnotherThreadHasFreed() throws Exception {
+        final Pool pool = overTwo().build();
+        ArenaThreads.call(1, () -> pool.allocate(4096));
+        final long[] small = ArenaThreads.call(0, () -> allocate(pool, 32, 4096));
+        final long[] large = ArenaThreads.call(0, () -> allocate(pool, 4, 16 * MIB));
+
+        ArenaThreads.call(1, () -> {
+            for (int i = 0; i < small.length; i++) {
+                pool.free(small[i]);
+                if (i % 8 == 7) {
+                    pool.free(large[i / 8]);
+                }
+            }
+            // So many that the arenas are added up.
+            return allocate(pool, 2048, 4096);
+        });
+
+        final long peakBytes = pool.statistics().peakUsedBytes();
+        assertTrue(peakBytes <= 64 * MIB + 33 * 4096, () -> peakBytes + " bytes");
+        pool.close();
+    }
+
+    /** Nine in ten counted as in use, since their owner has nothing to do: as much memory was taken again. */
+    @Test
+    void shouldUseWhatOthersHaveFreedAndNobodyTookInBeforeItGrows() throws Exception {
+        final Pool pool = overTwo().build();
+        final long[] blocks = ArenaThreads.call(0, () -> allocate(pool, 512, MIB / 4));
+        final long heldBytes = pool.statistics().heldBytes();
 
         ArenaThreads.call(1, () -> {
             LongStream.of(blocks).forEach(pool::free);
-            return allocate(pool, 4, 16 * MIB);
+            return allocate(pool, 6, 16 * MIB);
         });
 
-        assertEquals(64 * MIB, pool.statistics().heldBytes());
+        assertEquals(heldBytes, pool.statistics().heldBytes());
+        pool.close();
+    }
+
+    @Test
+    void shouldGiveBackWhatOthersHaveFreedAndNobodyTookIn() throws Exception {
+        final Pool pool = overTwo().build();
+        final long[] blocks = ArenaThreads.call(0, () -> allocate(pool, 512, MIB / 4));
+        ArenaThreads.call(1, () -> {
+            LongStream.of(blocks).forEach(pool::free);
+            return pool;
+        });
+
+        pool.idle.giveBackIdle(pool);
+        pool.idle.giveBackIdle(pool);
+
+        assertEquals(0, pool.statistics().heldBytes());
         pool.close();
     }
 

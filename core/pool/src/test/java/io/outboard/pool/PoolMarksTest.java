@@ -232,7 +232,7 @@ class PoolMarksTest {
     /** Its work may be behind that mark: it waits for the next one. */
     @Test
     void shouldNotFreeWithAMarkWhatIsFreedWhileThatIsMade() {
-        final long[] blocks = place(2);
+        final long[] blocks = place(4);
         final DeviceMarks slow = new DeviceMarks(
                 new IdleDevice() {
                     @Override
@@ -241,6 +241,12 @@ class PoolMarksTest {
                             arena.free(segment, blocks[1]);
                             arena.close();
                         }
+                        return 0;
+                    }
+
+                    @Override
+                    public long mark(final long stream) {
+                        arenas.streams.free(segment, blocks[3], STREAM, 0);
                         return 0;
                     }
                 },
@@ -255,6 +261,52 @@ class PoolMarksTest {
         assertTrue(slow.ask(arena.close()));
         arenas.releaseAll();
         assertEquals(0, arena.limboBytes());
+
+        slow.mark(Objects.requireNonNull(arenas.streams.free(segment, blocks[2], STREAM, 0)), STREAM);
+        slow.askStreams();
+        arenas.releaseAll();
+        assertEquals(256, arena.limboBytes(), "of a stream, too");
+    }
+
+    /** The device fails when it is to forget one of two marks: the other was never looked at again, and the end waited for ever. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldWaitForWorkThoughTheDeviceFailedToForgetAMark() {
+        final AtomicInteger left = new AtomicInteger(2);
+        final AtomicBoolean finished = new AtomicBoolean();
+        final DeviceMarks few = new DeviceMarks(
+                new IdleDevice() {
+                    @Override
+                    public long mark() {
+                        return left.get() == 0 ? NO_MARK_LEFT : left.decrementAndGet();
+                    }
+
+                    @Override
+                    public boolean isFinished(final long mark) {
+                        return finished.get();
+                    }
+
+                    @Override
+                    public void release(final long mark) {
+                        if (finished.get()) {
+                            left.incrementAndGet();
+                        } else {
+                            throw new IllegalStateException("it fails");
+                        }
+                    }
+                },
+                arenas.progress(),
+                arenas.streams);
+        for (final long block : place(2)) {
+            arena.free(segment, block);
+            assertFalse(few.ask(arena.close()));
+        }
+        assertThrows(IllegalStateException.class, few::forgetAll);
+        finished.set(true);
+
+        few.await();
+
+        assertEquals(1, left.get());
     }
 
     /** A mark may be a moment, and two of them the same: the one that nobody awaited was never released. */

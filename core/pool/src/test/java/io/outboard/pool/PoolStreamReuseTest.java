@@ -216,4 +216,25 @@ class PoolStreamReuseTest {
         again.forEach(pool::free);
         assertEquals(0, pool.trimTo(0));
     }
+
+    /** Its stream couldn't be marked: a mark of all work serves as well, and is made before the pool takes more memory. */
+    @Test
+    void shouldUseWhatAStreamHasFreedBeforeItGrows() {
+        final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
+                .reuse(ReusePolicy.STREAM_ORDERED, new IdleDevice() {
+                    @Override
+                    public long mark(final long stream) {
+                        return NO_MARK_LEFT;
+                    }
+                })
+                .firstRegionBytes(2 * MIB)
+                .slackBytes(0)
+                .build();
+        final long block = pool.allocate(2 * MIB);
+        pool.freeAsync(block, STREAM);
+
+        assertEquals(block, pool.allocate(2 * MIB));
+        assertEquals(2 * MIB, pool.statistics().heldBytes());
+        pool.close();
+    }
 }

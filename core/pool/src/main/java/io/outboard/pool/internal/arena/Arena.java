@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   free by a thread of this arena   the block is retired and goes to the open batch, or is free at once, as the policy says
  *   free by another's                {@link BlockStarts#clear}; into the other arena's batch of remote frees for this one, which is sent
- *                                    when it is full
+ *                                    when it has many blocks or bytes
  *   each operation                   releases a few ready blocks, and retires a few that have arrived
  * </pre>
  *
  * <p>So no operation does the work of many, and nothing that is freed depends on the thread that freed it: whoever has an arena's
- * lock may do all of that. A batch is closed, and gets its number (see {@link Progress}), when it has many bytes or blocks, or when
+ * lock may do all of that. A batch is closed, and waits for the next mark (see {@link Progress}), when it has many bytes or blocks, or when
  * somebody needs memory. No arena's lock is taken while another's is held, but all of them, in the order of their numbers, by who looks
  * at the whole pool. None is held while the device or a memory source works.
  *
@@ -52,6 +52,7 @@ public final class Arena extends Limbo {
 
     public static final int FREED = 1;
     public static final int SENT = 2;
+    public static final int SENT_LARGE = 3;
 
     private static final Segment[] NO_SEGMENTS = {};
 
@@ -170,7 +171,7 @@ public final class Arena extends Limbo {
      * Frees a block of another arena, by a thread that this one is the home of.
      *
      * @return {@link #NOT_FREED} if no block in use starts there, {@link #FREED}, or, once in a while, {@link #SENT}: the other arena may
-     *     have something to do
+     *     have something to do; {@link #SENT_LARGE} if it had better do it now, since much counts as in use until then
      */
     public int freeRemotely(final Segment segment, final BlockStarts starts, final long address) {
         lock();
@@ -183,6 +184,7 @@ public final class Arena extends Limbo {
                 FREES.setOpaque(this, frees + 1);
                 final boolean sent = remoteFrees.add(segment.owner, segment, address, sizeBytes);
                 done = sent || frees % RemoteFreeBatch.BLOCKS == 0 ? SENT : FREED;
+                done = sizeBytes > RemoteFrees.SENT_ABOVE_BYTES ? SENT_LARGE : done;
             }
             keepUpIfItCan();
             unlock();
@@ -311,26 +313,14 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** Does some of what is to be done anyway, unless somebody has the lock: that thread, or the next, does it. */
-    public void tryKeepUp() {
-        if (tryLock()) {
-            try {
-                keepUpIfItCan();
-            } catch (final StackOverflowError e) {
-                breakage.cause = e;
-                throw e;
-            } finally {
-                taken = false;
-            }
-        }
-    }
-
-    /** Sends, and retires what has arrived, unless somebody has the lock: nobody waits for statistics. */
-    void trySettle() {
+    /** Sends, and takes in what has arrived, unless somebody has the lock: nobody waits for that. */
+    public void trySettle() {
         if (tryLock()) {
             try {
                 remoteFrees.send();
                 unpack(Integer.MAX_VALUE);
+            } catch (final OutOfMemoryError ignored) {
+                // A later operation does it; the caller's block is freed.
             } catch (final StackOverflowError e) {
                 breakage.cause = e;
                 throw e;

@@ -154,7 +154,7 @@ abstract class Limbo extends SpinLock {
         return lastBatch == null ? 0 : lastBatch.number;
     }
 
-    /** Somebody asks, or has asked; the oldest mark that they wait for, 0 for none. Closes the open batch if no other waits. */
+    /** Somebody asks, or has asked; the oldest mark that batches wait for, 0 for none. Closes the open batch if no other waits. */
     final long beginAsking() {
         wantsAsking = false;
         if (firstBatch == null) {

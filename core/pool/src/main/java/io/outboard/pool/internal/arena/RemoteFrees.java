@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RemoteFrees {
 
-    /** A batch with more is sent though it isn't full: that much may wait in each for its owner, and a block more. */
-    private static final long SENT_ABOVE_BYTES = 1L << 20;
+    /** A batch with more is sent though it isn't full: that much may wait in each. */
+    static final long SENT_ABOVE_BYTES = 1L << 20;
 
     private static final VarHandle INBOX = Fields.handle(MethodHandles.lookup(), "inbox", RemoteFreeBatch.class);
 
