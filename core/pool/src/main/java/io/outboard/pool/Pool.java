@@ -320,9 +320,6 @@ public final class Pool implements AutoCloseable {
             if (done == Arena.FREED) {
                 return null;
             }
-            if (done == Arena.SENT_LARGE) {
-                owner.trySettle();
-            }
         }
         return owner.wantsAsking() ? owner : null;
     }

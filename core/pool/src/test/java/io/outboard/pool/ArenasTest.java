@@ -264,7 +264,7 @@ class ArenasTest {
     void shouldUseWhatOthersHaveFreedBeforeItGrows() throws Exception {
         final Pool pool = over(GIB, 4 * MIB)
                 .reuse(ReusePolicy.STRICT, new IdleDevice())
-                .slackBytes(MIB / 16)
+                .slackBytes(MIB / 32)
                 .spread(2)
                 .build();
         ArenaThreads.call(0, () -> {

@@ -52,7 +52,6 @@ public final class Arena extends Limbo {
 
     public static final int FREED = 1;
     public static final int SENT = 2;
-    public static final int SENT_LARGE = 3;
 
     private static final Segment[] NO_SEGMENTS = {};
 
@@ -171,7 +170,7 @@ public final class Arena extends Limbo {
      * Frees a block of another arena, by a thread that this one is the home of.
      *
      * @return {@link #NOT_FREED} if no block in use starts there, {@link #FREED}, or, once in a while, {@link #SENT}: the other arena may
-     *     have something to do; {@link #SENT_LARGE} if it had better do it now, since much counts as in use until then
+     *     have something to do
      */
     public int freeRemotely(final Segment segment, final BlockStarts starts, final long address) {
         lock();
@@ -184,11 +183,14 @@ public final class Arena extends Limbo {
                 FREES.setOpaque(this, frees + 1);
                 final boolean sent = remoteFrees.add(segment.owner, segment, address, sizeBytes);
                 done = sent || frees % RemoteFreeBatch.BLOCKS == 0 ? SENT : FREED;
-                done = sizeBytes > RemoteFrees.SENT_ABOVE_BYTES ? SENT_LARGE : done;
             }
             keepUpIfItCan();
             unlock();
             held = false;
+            if (sizeBytes > RemoteFrees.SENT_ABOVE_BYTES) {
+                // Much that would count as in use until its owner has something to do.
+                segment.owner.trySettle();
+            }
             return done;
         } catch (final StackOverflowError e) {
             breakage.cause = e;
@@ -314,7 +316,7 @@ public final class Arena extends Limbo {
     }
 
     /** Sends, and takes in what has arrived, unless somebody has the lock: nobody waits for that. */
-    public void trySettle() {
+    void trySettle() {
         if (tryLock()) {
             try {
                 remoteFrees.send();
