@@ -221,7 +221,7 @@ final class AllocationSlowPath {
         return finished;
     }
 
-    /** Nothing is tried that the bound forbids anyway. */
+    /** Grows within a bound, which is looked at again once what others have freed has been taken in: until then it counts as in use. */
     private long grow(
             final Arena home,
             final long sizeBytes,
@@ -231,7 +231,6 @@ final class AllocationSlowPath {
         if (isReached(bound.applyAsLong(sizeBytes))) {
             return Strategy.NO_SPACE;
         }
-        // Seldom. What was freed, but hasn't arrived, isn't in use.
         arenas.settle();
         final long mostHeldBytes = bound.applyAsLong(sizeBytes);
         return isReached(mostHeldBytes)

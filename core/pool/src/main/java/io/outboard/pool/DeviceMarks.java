@@ -131,7 +131,7 @@ final class DeviceMarks {
         return progress.finished() >= number;
     }
 
-    /** The work before a mark has finished with it, also if the device fails to forget it. */
+    /** Notes that a mark has finished before it is forgotten: the device may fail at that. */
     private void removeFinished() {
         while (!all.isEmpty() && work.isFinished(all.oldest())) {
             progress.finish(all.oldestNumber());

@@ -203,7 +203,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed, by default three quarters of the slack.
+     * Most that may be in limbo before the device is asked though memory isn't needed, by default fifteen sixteenths of the slack, or more if
+     * that is less than half of what is held unused.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder

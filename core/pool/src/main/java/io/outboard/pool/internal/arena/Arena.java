@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *   each operation                   releases a few ready blocks, and retires a few that have arrived
  * </pre>
  *
- * <p>So no operation does the work of many, and nothing that is freed depends on the thread that freed it: whoever has an arena's
+ * <p>So no operation does the work of many, but for a free of another's large block, which retires all that has arrived there; and nothing that is freed depends on the thread that freed it: whoever has an arena's
  * lock may do all of that. A batch is closed, and waits for the next mark (see {@link Progress}), when it has many bytes or blocks, or when
  * somebody needs memory. No arena's lock is taken while another's is held, but all of them, in the order of their numbers, by who looks
  * at the whole pool. None is held while the device or a memory source works.
@@ -187,7 +187,7 @@ public final class Arena extends Limbo {
             keepUpIfItCan();
             unlock();
             held = false;
-            if (sizeBytes > RemoteFrees.SENT_ABOVE_BYTES) {
+            if (sizeBytes >= RemoteFrees.SENT_FROM_BYTES) {
                 // Much that would count as in use until its owner has something to do.
                 segment.owner.trySettle();
             }
@@ -315,14 +315,14 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** Sends, and takes in what has arrived, unless somebody has the lock: nobody waits for that. */
+    /** Sends, and takes in what has arrived, unless somebody has the lock: nobody waits for it. */
     void trySettle() {
         if (tryLock()) {
             try {
                 remoteFrees.send();
                 unpack(Integer.MAX_VALUE);
             } catch (final OutOfMemoryError ignored) {
-                // A later operation does it; the caller's block is freed.
+                // A later operation does it: what the caller is here for is done, or goes on without.
             } catch (final StackOverflowError e) {
                 breakage.cause = e;
                 throw e;

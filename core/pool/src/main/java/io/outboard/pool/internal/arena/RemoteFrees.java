@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RemoteFrees {
 
-    /** A batch with more is sent though it isn't full: that much may wait in each. */
-    static final long SENT_ABOVE_BYTES = 1L << 20;
+    /** A batch with so much is sent though it isn't full. By sizes rounded down to a power of two: twice that may wait in each. */
+    static final long SENT_FROM_BYTES = 1L << 20;
 
     private static final VarHandle INBOX = Fields.handle(MethodHandles.lookup(), "inbox", RemoteFreeBatch.class);
 
@@ -49,7 +49,7 @@ final class RemoteFrees {
     boolean add(final Arena owner, final Segment segment, final long address, final long sizeBytes) {
         final RemoteFreeBatch batch = Objects.requireNonNull(outbox[owner.number]);
         batch.add(segment, address, sizeBytes);
-        if (batch.count == RemoteFreeBatch.BLOCKS || batch.bytes > SENT_ABOVE_BYTES) {
+        if (batch.count == RemoteFreeBatch.BLOCKS || batch.bytes >= SENT_FROM_BYTES) {
             owner.remoteFrees.receive(batch);
             outbox[owner.number] = null;
             return true;
