@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *   each operation                   releases a few ready blocks, and retires a few that have arrived
  * </pre>
  *
- * <p>So no operation does the work of many, but for a free of another's large block, which retires all that has arrived there; and nothing that is freed depends on the thread that freed it: whoever has an arena's
- * lock may do all of that. A batch is closed, and waits for the next mark (see {@link Progress}), when it has many bytes or blocks, or when
+ * <p>So no operation does the work of many, but for a free of another's large block, which retires all that has arrived there. Nothing that
+ * is freed depends on the thread that freed it: whoever has an arena's lock may do all of that. A batch is closed, and waits for the next mark (see {@link Progress}), when it has many bytes or blocks, or when
  * somebody needs memory. No arena's lock is taken while another's is held, but all of them, in the order of their numbers, by who looks
  * at the whole pool. None is held while the device or a memory source works.
  *
