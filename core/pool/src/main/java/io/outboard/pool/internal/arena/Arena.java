@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>So no operation does the work of many, but for a free of another's large block, which retires all that has arrived there. Nothing that
- * is freed depends on the thread that freed it: whoever has an arena's lock may do all of that. A batch is closed, and waits for the next mark (see {@link Progress}), when it has many bytes or blocks, or when
- * somebody needs memory. No arena's lock is taken while another's is held, but all of them, in the order of their numbers, by who looks
- * at the whole pool. None is held while the device or a memory source works.
+ * is freed depends on the thread that freed it: whoever has an arena's lock may do all of that. A batch is closed, and waits for the next
+ * mark (see {@link Progress}), when it has many bytes or blocks, or when somebody needs memory. No arena's lock is taken while another's is
+ * held, but all of them, in the order of their numbers, by who looks at the whole pool. None is held while the device or a memory source
+ * works.
  *
  * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. A {@link StackOverflowError} under the lock
  * leaves the pool {@linkplain SpinLock.Breakage broken}, since a change may have been half done.

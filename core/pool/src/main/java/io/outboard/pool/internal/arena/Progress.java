@@ -4,10 +4,11 @@ import java.lang.invoke.VarHandle;
 
 /**
  * How far the device has come with what was freed. Marks of its work have numbers, 1, 2 and so on. Blocks wait in batches: one that is
- * closed waits for the next mark, by its number; when that has finished, or a later one, the blocks are free, whoever made the mark.
- * So one mark serves every arena, none hands anything over, and to close a batch writes nothing that others read. Marks of one stream have
- * numbers, too, but free that stream's blocks alone ({@link StreamLimbo}). The idea is that of grace periods (McKenney and Slingwine, Read-Copy Update, 1998) and of epoch-based reclamation (Fraser, Practical Lock-Freedom, 2004), with
- * the device's work in place of readers.
+ * closed waits for the next mark, by its number; when that has finished, or a later one, the blocks are free, whoever made the mark. So one
+ * mark serves every arena, none hands anything over, and to close a batch writes nothing that others read. Marks of one stream have
+ * numbers, too, but free that stream's blocks alone ({@link StreamLimbo}). The idea is that of grace periods (McKenney and Slingwine,
+ * Read-Copy Update, 1998) and of epoch-based reclamation (Fraser, Practical Lock-Freedom, 2004), with the device's work in place of
+ * readers.
  *
  * <pre>
  *   arena 1   free a, close: 4                            a is free: 4 &lt;= 4
