@@ -371,7 +371,7 @@ final class Desk implements Admission.Outcome {
     /** All connections are closed. */
     void ended() {
         makers.end();
-        spares.drop();
+        spares.end();
         tell(LenderEvent.Kind.ENDED, null, 0, "");
     }
 

@@ -13,7 +13,7 @@ final class Spares {
     /** So many requests tell the commonest size. */
     private static final int REMEMBERED = 16;
 
-    private final int most;
+    private int most;
     private final Deque<LendingDevice.Memory> ready = new ArrayDeque<>();
     private final long[] asked = new long[REMEMBERED];
     private int askedCount;
@@ -68,9 +68,17 @@ final class Spares {
     /** What was being made is there; or isn't, which is null. */
     void came(final LendingDevice.@Nullable Memory memory) {
         coming--;
-        if (memory != null) {
+        if (memory != null && ready.size() < most) {
             ready.add(memory);
+        } else if (memory != null) {
+            memory.close();
         }
+    }
+
+    /** There are none any more; what is still being made goes as it comes. */
+    void end() {
+        most = 0;
+        drop();
     }
 
     /** None is kept any longer; whether there were some. */

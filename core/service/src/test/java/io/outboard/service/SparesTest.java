@@ -6,13 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
+@Timeout(60)
 class SparesTest {
+
+    private static final long UNIT = MemoryDevice.UNIT_BYTES;
 
     private static final class Made implements LendingDevice.Memory {
 
-        private boolean closed;
+        private volatile boolean closed;
 
         @Override
         public int descriptor() {
@@ -69,6 +79,82 @@ class SparesTest {
 
         assertEquals(8, spares.next(100));
 
+        assertTrue(made.closed);
+    }
+
+    /** A maker may be slower than the lender waits for it. */
+    @Test
+    void shouldGoIfItComesAfterTheEnd() {
+        spares.asked(4);
+        spares.next(100);
+        spares.next(100);
+        final Made before = new Made();
+        final Made after = new Made();
+        spares.came(before);
+
+        spares.end();
+        spares.came(after);
+
+        assertTrue(before.closed);
+        assertTrue(after.closed);
+        assertEquals(0, spares.next(100));
+    }
+
+    /** What is made, and is first heard of when the lender's thread does nothing any more. */
+    @Test
+    void shouldGoIfItIsMadeWhileTheLenderEnds(@TempDir final Path folder) throws Exception {
+        Jvm.assumeLeases();
+        final CompletableFuture<Made> spare = new CompletableFuture<>();
+        final CountDownLatch isMaking = new CountDownLatch(1);
+        final CountDownLatch never = new CountDownLatch(1);
+        final LendingDevice memory = LendingDevice.memory(8 * UNIT);
+        final LendingDevice device = new LendingDevice() {
+
+            private int created;
+
+            @Override
+            public String name() {
+                return memory.name();
+            }
+
+            @Override
+            public long unitBytes() {
+                return memory.unitBytes();
+            }
+
+            @Override
+            public long limitBytes() {
+                return memory.limitBytes();
+            }
+
+            @Override
+            public Memory create(final long bytes) throws IOException {
+                if (created++ == 0) {
+                    return memory.create(bytes);
+                }
+                final Made made = new Made();
+                try {
+                    isMaking.countDown();
+                    never.await();
+                } catch (final InterruptedException e) {
+                    // The lender ends.
+                    spare.complete(made);
+                }
+                return made;
+            }
+
+            @Override
+            public void close() {
+                memory.close();
+            }
+        };
+        try (Lender lender = Lender.of(device).spares(1).start(folder.resolve("lender"));
+                LenderConnection client = LenderConnection.connect(lender.socket(), "a")) {
+            client.closeDescriptor(client.lease(UNIT));
+            isMaking.await();
+        }
+
+        final Made made = spare.get(20, TimeUnit.SECONDS);
         assertTrue(made.closed);
     }
 
