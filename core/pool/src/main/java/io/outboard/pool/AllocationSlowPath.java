@@ -411,7 +411,7 @@ final class AllocationSlowPath {
                                     : ", of which " + ByteSize.exact(movableBytes) + " in pieces that can move"),
                     () -> diagnosis.largestHolders().toString(),
                     refused == refusedBefore ? null : refused);
-            events.outOfMemory(thrown, now.heldBytes(), now.limboBytes(), now.limitBytes());
+            diagnosis.outOfMemory(thrown, now);
             last = new WeakReference<>(thrown);
             throw thrown;
         }

@@ -2,6 +2,7 @@ package io.outboard.pool;
 
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.ByteSize;
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.events.PoolEvents;
@@ -33,7 +34,10 @@ final class Diagnosis {
         FlightRecorder.addListener(new FlightRecorderListener() {
             @Override
             public void recorderInitialized(final FlightRecorder recorder) {
-                FlightRecorder.addPeriodicEvent(PoolEvents.StatisticsEvent.class, Diagnosis::recordAll);
+                // Of a copy, since pools may come and go meanwhile.
+                FlightRecorder.addPeriodicEvent(
+                        PoolEvents.StatisticsEvent.class,
+                        () -> List.copyOf(SHOWN).forEach(Diagnosis::record));
             }
         });
     }
@@ -113,23 +117,15 @@ final class Diagnosis {
         return SHOWN.contains(this);
     }
 
-    private static void recordAll() {
-        // A copy, since pools may come and go meanwhile.
-        List.copyOf(SHOWN).forEach(Diagnosis::record);
-    }
-
     private void record() {
-        final PoolEvents.StatisticsEvent event = events.statistics();
-        if (event != null && !arenas.isClosed()) {
+        final PoolEvents.StatisticsEvent event = events.of(new PoolEvents.StatisticsEvent());
+        if (event.isEnabled() && !arenas.isClosed()) {
             final PoolStatistics now = statistics();
+            fill(event, now);
             event.policy = policy;
             event.strategy = strategy;
             event.regions = now.regions();
-            event.heldBytes = now.heldBytes();
-            event.limitBytes = now.limitBytes();
             event.usedBytes = now.usedBytes();
-            event.limboBytes = now.limboBytes();
-            event.freeBytes = now.freeBytes();
             event.peakUsedBytes = now.peakUsedBytes();
             event.liveBlocks = now.liveBlocks();
             event.allocations = now.allocations();
@@ -140,6 +136,25 @@ final class Diagnosis {
             event.leaks = now.leaks();
             event.commit();
         }
+    }
+
+    void outOfMemory(final DeviceOutOfMemoryException thrown, final PoolStatistics then) {
+        final PoolEvents.OutOfMemoryEvent event = events.of(new PoolEvents.OutOfMemoryEvent());
+        // Else the largest free block isn't looked for in vain.
+        if (event.isEnabled()) {
+            fill(event, then);
+            event.requestedBytes = thrown.requestedBytes();
+            event.largestFreeBlockBytes = thrown.largestFreeBlockBytes();
+            event.reason = thrown.reason();
+            event.commit();
+        }
+    }
+
+    private static void fill(final PoolEvents.StateEvent event, final PoolStatistics statistics) {
+        event.heldBytes = statistics.heldBytes();
+        event.limitBytes = statistics.limitBytes();
+        event.limboBytes = statistics.limboBytes();
+        event.freeBytes = statistics.freeBytes();
     }
 
     // While the pool stands still

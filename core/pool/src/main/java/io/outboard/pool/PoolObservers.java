@@ -40,7 +40,8 @@ final class PoolObservers {
 
     /** Has a block taken, and tells. */
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
-        final PoolEvents.AllocationEvent event = PoolEvents.wantsAllocations() ? events.beginAllocation() : null;
+        final PoolEvents.AllocationEvent event =
+                PoolEvents.wantsAllocations() ? events.begin(new PoolEvents.AllocationEvent()) : null;
         final long address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
         if (event != null) {
             event.address = address;
@@ -60,7 +61,7 @@ final class PoolObservers {
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
         final long nanos = System.nanoTime();
-        final PoolEvents.FreeEvent event = PoolEvents.wantsFrees() ? events.beginFree() : null;
+        final PoolEvents.FreeEvent event = PoolEvents.wantsFrees() ? events.begin(new PoolEvents.FreeEvent()) : null;
         if (event != null) {
             event.address = address;
             event.sizeBytes = pool.sizeOf(address);
@@ -103,13 +104,12 @@ final class PoolObservers {
     }
 
     synchronized void stopRecording() {
-        final Recorder last = recorder;
-        if (last != null) {
-            try {
-                stopRecording(last);
-            } catch (final IOException e) {
-                LOGGER.log(System.Logger.Level.WARNING, e.getMessage());
+        try {
+            if (recorder != null) {
+                stopRecording(recorder);
             }
+        } catch (final IOException e) {
+            LOGGER.log(System.Logger.Level.WARNING, e.getMessage());
         }
     }
 }

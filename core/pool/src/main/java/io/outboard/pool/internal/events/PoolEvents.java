@@ -1,6 +1,5 @@
 package io.outboard.pool.internal.events;
 
-import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
@@ -45,64 +44,21 @@ public final class PoolEvents {
         return FREE.isEnabled();
     }
 
-    public AllocationEvent beginAllocation() {
-        return begun(new AllocationEvent());
+    /** The event as one of this pool, to be filled and committed. */
+    public <E extends PoolEvent> E of(final E event) {
+        event.pool = pool;
+        return event;
     }
 
-    public FreeEvent beginFree() {
-        return begun(new FreeEvent());
-    }
-
-    public RegionTakenEvent beginRegionTaken() {
-        return begun(new RegionTakenEvent());
-    }
-
-    public RegionGivenBackEvent beginRegionGivenBack() {
-        return begun(new RegionGivenBackEvent());
-    }
-
-    public MemoryMovedEvent beginMemoryMoved() {
-        return begun(new MemoryMovedEvent());
+    public <E extends PoolEvent> E begin(final E event) {
+        event.begin();
+        return of(event);
     }
 
     /** Null if nobody records: synchronising is on the way of frees, where no garbage is made. */
     @Nullable
     public SynchronisedEvent beginSynchronised() {
-        return SYNCHRONISED.isEnabled() ? begun(new SynchronisedEvent()) : null;
-    }
-
-    private <E extends PoolEvent> E begun(final E event) {
-        event.pool = pool;
-        event.begin();
-        return event;
-    }
-
-    public void outOfMemory(
-            final DeviceOutOfMemoryException thrown,
-            final long heldBytes,
-            final long limboBytes,
-            final long limitBytes) {
-        final OutOfMemoryEvent event = new OutOfMemoryEvent();
-        // Else the largest free block isn't looked for in vain.
-        if (event.isEnabled()) {
-            event.pool = pool;
-            event.requestedBytes = thrown.requestedBytes();
-            event.freeBytes = thrown.freeBytes();
-            event.largestFreeBlockBytes = thrown.largestFreeBlockBytes();
-            event.limboBytes = limboBytes;
-            event.heldBytes = heldBytes;
-            event.limitBytes = limitBytes;
-            event.reason = thrown.reason();
-            event.commit();
-        }
-    }
-
-    /** For whoever fills and commits it; null if nobody records. */
-    @Nullable
-    public StatisticsEvent statistics() {
-        final StatisticsEvent event = new StatisticsEvent();
-        event.pool = pool;
-        return event.isEnabled() ? event : null;
+        return SYNCHRONISED.isEnabled() ? begin(new SynchronisedEvent()) : null;
     }
 
     /** What the events share. */
@@ -242,19 +198,19 @@ public final class PoolEvents {
     @Name("io.outboard.OutOfMemory")
     @Label("Device Out of Memory")
     @Description("A pool found no memory for a request, and could neither recycle nor grow")
-    static final class OutOfMemoryEvent extends StateEvent {
+    public static final class OutOfMemoryEvent extends StateEvent {
 
         @Label("Requested")
         @DataAmount
-        long requestedBytes;
+        public long requestedBytes;
 
         @Label("Largest Free Block")
         @DataAmount
-        long largestFreeBlockBytes;
+        public long largestFreeBlockBytes;
 
         @Label("Reason")
         @Description("full or fragmented")
-        String reason = "";
+        public String reason = "";
     }
 
     /** How a pool is, told once a second while that is recorded. */

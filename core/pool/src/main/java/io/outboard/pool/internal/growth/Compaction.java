@@ -136,13 +136,13 @@ final class Compaction {
                     pieces::giveBack);
         } finally {
             for (final Region row : pieces.gone()) {
-                region.events.beginRegionGivenBack().commit(row);
+                region.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(row);
             }
         }
     }
 
     private boolean serve(final long sizeBytes, final BooleanSupplier chooses, final BooleanSupplier puts) {
-        final PoolEvents.MemoryMovedEvent event = region.events.beginMemoryMoved();
+        final PoolEvents.MemoryMovedEvent event = region.events.begin(new PoolEvents.MemoryMovedEvent());
         final long heldBytes = segment.heldBytes;
         try {
             return run(chooses, puts);

@@ -249,7 +249,7 @@ final class GrowingRegion {
 
     /** Grows so that blocks may end there, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
-        final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
+        final PoolEvents.RegionTakenEvent event = events.begin(new PoolEvents.RegionTakenEvent());
         final long endBefore = memoryEnd();
         try {
             return end <= endBefore

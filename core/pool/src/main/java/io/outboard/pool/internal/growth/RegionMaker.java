@@ -114,7 +114,7 @@ public final class RegionMaker {
         }
         long sizeBytes = Math.min((Math.max(leastBytes, goodBytes) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
         while (true) {
-            final PoolEvents.RegionTakenEvent event = events.beginRegionTaken();
+            final PoolEvents.RegionTakenEvent event = events.begin(new PoolEvents.RegionTakenEvent());
             try {
                 final Region taken = source.take(sizeBytes);
                 final Segment segment = segment(arena, taken, null);
@@ -209,7 +209,7 @@ public final class RegionMaker {
 
     /** Gives a region back, whatever is in use there. */
     void giveBack(final Segment region) {
-        final PoolEvents.RegionGivenBackEvent event = events.beginRegionGivenBack();
+        final PoolEvents.RegionGivenBackEvent event = events.begin(new PoolEvents.RegionGivenBackEvent());
         giveBack(region.taken, region.growable);
         if (region.heldBytes > 0) {
             try {
