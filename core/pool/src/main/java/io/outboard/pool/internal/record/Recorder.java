@@ -1,7 +1,6 @@
 package io.outboard.pool.internal.record;
 
 import java.io.Closeable;
-import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -79,8 +78,10 @@ public final class Recorder implements Closeable {
     /** Written under the monitor of the file. */
     private volatile @Nullable IOException failure;
 
-    private final Thread flusher = new Thread(this::flush, "outboard-recorder");
+    private final Thread flusher = new Thread(this::run, "outboard-recorder");
     private final Thread hook = new Thread(this::end, "outboard-recorder-end");
+
+    /** From now on records are left out. */
     private volatile boolean ending;
 
     /** For want of stack or host memory. */
@@ -102,7 +103,12 @@ public final class Recorder implements Closeable {
      * @throws IllegalArgumentException if the path isn't one of the default file system
      */
     public static Recorder start(final Path file, final long granuleBytes) throws IOException {
-        final FileOutputStream out = new FileOutputStream(fileOf(file));
+        final FileOutputStream out;
+        try {
+            out = new FileOutputStream(file.toFile());
+        } catch (final UnsupportedOperationException e) {
+            throw new IllegalArgumentException("path=" + file + " must be of the default file system", e);
+        }
         boolean done = false;
         try {
             final ByteBuffer header = ByteBuffer.allocate(RECORD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -119,14 +125,6 @@ public final class Recorder implements Closeable {
             if (!done) {
                 out.close();
             }
-        }
-    }
-
-    private static File fileOf(final Path path) {
-        try {
-            return path.toFile();
-        } catch (final UnsupportedOperationException e) {
-            throw new IllegalArgumentException("path=" + path + " must be of the default file system", e);
         }
     }
 
@@ -179,19 +177,15 @@ public final class Recorder implements Closeable {
 
     // Writing
 
-    private void flush() {
-        boolean told = false;
-        while (!ending) {
+    private void run() {
+        while (!ending && failure == null) {
             LockSupport.parkNanos(this, REST_NANOS);
-            for (final Stripe stripe : stripes) {
-                stripe.flush();
-            }
-            final IOException why = failure;
-            if (why != null && !told) {
-                told = true;
-                // By this thread, which has no monitor: whoever is told may use the pool.
-                LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + why);
-            }
+            flush();
+        }
+        final IOException why = failure;
+        if (why != null) {
+            // By this thread, which has no monitor: whoever is told may use the pool.
+            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + why);
         }
     }
 
@@ -199,10 +193,10 @@ public final class Recorder implements Closeable {
     private void end() {
         ending = true;
         LockSupport.unpark(flusher);
-        // All at once, more or less, so that the end of the file is one moment.
-        for (final Stripe stripe : stripes) {
-            stripe.end();
-        }
+        flush();
+    }
+
+    private void flush() {
         for (final Stripe stripe : stripes) {
             stripe.flush();
         }
@@ -235,15 +229,11 @@ public final class Recorder implements Closeable {
         } catch (final IllegalStateException ignored) {
             // The machine ends, and the hook runs already.
         }
-        synchronized (out) {
-            out.close();
-            final IOException why = failure;
-            if (why != null) {
-                throw new IOException("the recording " + file + " is incomplete: " + why.getMessage(), why);
-            }
-        }
-        if (isLossy) {
-            throw new IOException("the recording " + file + " is incomplete: no stack or host memory for all of it");
+        out.close();
+        final IOException why = failure;
+        if (why != null || isLossy) {
+            final String cause = why == null ? "no stack or host memory for all of it" : why.getMessage();
+            throw new IOException("the recording " + file + " is incomplete: " + cause, why);
         }
     }
 
@@ -255,10 +245,10 @@ public final class Recorder implements Closeable {
 
         private final byte[] records = new byte[BUFFER_BYTES];
         private int length;
-        private boolean ended;
 
         synchronized void add(final long nanos, final long address, final long stream, final long packed) {
-            if (ended) {
+            // Looked at under the monitor that the last flush takes, too: a record is in the file or left out.
+            if (ending) {
                 return;
             }
             if (length == BUFFER_BYTES) {
@@ -274,11 +264,6 @@ public final class Recorder implements Closeable {
         synchronized void flush() {
             write(records, length);
             length = 0;
-        }
-
-        /** From now on records are left out. */
-        synchronized void end() {
-            ended = true;
         }
     }
 }
