@@ -51,26 +51,18 @@ final class LeakTracker {
     Entry track(final DeviceBuffer buffer, final long address, final long sizeBytes) {
         final boolean sampled =
                 level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
-        final AllocationSite site = sampled ? new AllocationSite() : null;
-        final Entry entry = new Entry(address, sizeBytes, site);
-        try {
-            if (site != null) {
-                sites.put(address, site);
-            }
-            entry.cleanable = cleaner.register(buffer, entry);
-        } catch (final OutOfMemoryError e) {
-            // The block is freed now, and its next owner isn't this one.
-            entry.forget();
-            throw e;
-        }
-        return entry;
+        return new Entry(buffer, address, sizeBytes, sampled ? new AllocationSite() : null);
     }
 
     /** Who allocated what is at an address now, null if that isn't known. */
     @Nullable
     String siteAt(final long address) {
         final AllocationSite site = sites.get(address);
-        return site == null ? null : site.caller();
+        if (site == null) {
+            return null;
+        }
+        final StackTraceElement[] stack = site.ofCaller().getStackTrace();
+        return stack.length == 0 ? null : stack[0].toString();
     }
 
     /** How many buffers were lost. */
@@ -84,7 +76,7 @@ final class LeakTracker {
         private final long address;
         private final long sizeBytes;
         private final @Nullable AllocationSite site;
-        private @Nullable Cleanable cleanable;
+        private final Cleanable cleanable;
 
         /**
          * Plain: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it while the
@@ -92,19 +84,30 @@ final class LeakTracker {
          */
         private boolean ended;
 
-        private Entry(final long address, final long sizeBytes, final @Nullable AllocationSite site) {
+        private Entry(
+                final DeviceBuffer buffer,
+                final long address,
+                final long sizeBytes,
+                final @Nullable AllocationSite site) {
             this.address = address;
             this.sizeBytes = sizeBytes;
             this.site = site;
+            try {
+                if (site != null) {
+                    sites.put(address, site);
+                }
+                cleanable = cleaner.register(buffer, this);
+            } catch (final OutOfMemoryError e) {
+                // The block is freed now, and its next owner isn't this one.
+                forget();
+                throw e;
+            }
         }
 
         /** The buffer is closed: it can't be lost any more. Before its block is freed; once, while it can be reached. */
         void end() {
             ended = true;
-            forget();
-            if (cleanable != null) {
-                cleanable.clean();
-            }
+            cleanable.clean();
         }
 
         private void forget() {
@@ -116,12 +119,9 @@ final class LeakTracker {
         /** The buffer is lost, unless it was closed. On the cleaner's thread, which would swallow what is thrown. */
         @Override
         public void run() {
-            if (ended) {
-                return;
-            }
             forget();
-            if (pool.isClosed()) {
-                // It went with its region, and close said so.
+            // With a closed pool it went with its region, and close said so.
+            if (ended || pool.isClosed()) {
                 return;
             }
             leaks.increment();
@@ -153,22 +153,13 @@ final class LeakTracker {
 
         /** Cuts what this project did off the top of the stack, unless it did all. */
         AllocationSite ofCaller() {
-            final StackTraceElement[] stack = getStackTrace();
-            int first = 0;
-            while (first < stack.length && stack[first].getClassName().startsWith(OWN)) {
-                first++;
-            }
-            if (first < stack.length) {
-                setStackTrace(Arrays.copyOfRange(stack, first, stack.length));
+            final StackTraceElement[] calls = Arrays.stream(getStackTrace())
+                    .dropWhile(call -> call.getClassName().startsWith(OWN))
+                    .toArray(StackTraceElement[]::new);
+            if (calls.length > 0) {
+                setStackTrace(calls);
             }
             return this;
-        }
-
-        /** The program's call, as a stack trace shows it; null if there is none. */
-        @Nullable
-        String caller() {
-            final StackTraceElement[] stack = ofCaller().getStackTrace();
-            return stack.length == 0 ? null : stack[0].toString();
         }
     }
 }
