@@ -37,12 +37,19 @@ final class IdleMemory implements MemoryUser {
     private final long leftBytes;
     private final Backoff idle = new Backoff();
     private final Backoff pressure = new Backoff();
-    private @Nullable Thread thread;
 
     /** The source may outlive a pool that is forgotten. */
-    private WeakReference<Pool> pool = new WeakReference<>(null);
+    private final WeakReference<Pool> pool;
 
-    IdleMemory(final PoolBuilder builder, final Arenas arenas, final HeldBytes held, final OwnThreads threads) {
+    private @Nullable Thread thread;
+
+    IdleMemory(
+            final Pool pool,
+            final PoolBuilder builder,
+            final Arenas arenas,
+            final HeldBytes held,
+            final OwnThreads threads) {
+        this.pool = new WeakReference<>(pool);
         label = builder.label();
         source = builder.source;
         this.arenas = arenas;
@@ -53,33 +60,13 @@ final class IdleMemory implements MemoryUser {
         leftBytes = builder.leftBytes;
     }
 
-    /** Doubles the pauses between tries that come to nothing. */
-    private static final class Backoff {
-
-        private static final int MOST = 6;
-
-        private int vain;
-        private int skips;
-
-        boolean mayTry() {
-            return --skips < 0;
-        }
-
-        void tried(final boolean gained) {
-            vain = gained ? 0 : Math.min(vain + 1, MOST);
-            skips = (1 << vain) - 1;
-        }
-    }
-
     /** No thread, unless it is told to. */
-    void start(final Pool started) {
-        final WeakReference<Pool> watched = new WeakReference<>(started);
-        pool = watched;
+    void start() {
         source.addUser(this);
         if (keptMillis < Long.MAX_VALUE || leftBytes > 0) {
             // It inherits nothing: whoever makes a pool may be of a program that is to be unloaded before the pool
             // ends.
-            final Thread newThread = new Thread(null, () -> run(watched), "outboard-idle", 0, false);
+            final Thread newThread = new Thread(null, this::run, "outboard-idle", 0, false);
             newThread.setContextClassLoader(null);
             newThread.setDaemon(true);
             newThread.start();
@@ -94,26 +81,29 @@ final class IdleMemory implements MemoryUser {
         }
     }
 
-    private void run(final WeakReference<Pool> watched) {
+    private void run() {
         try {
             long left = keptMillis;
             while (true) {
                 final long millis = Math.min(left, leftBytes > 0 ? PRESSURE_MILLIS : FORGOTTEN_MILLIS);
                 Thread.sleep(millis);
                 left -= millis;
-                final Pool pool = watched.get();
-                if (pool == null || pool.isClosed()) {
-                    return;
-                }
-                if (!threads.enter()) {
+                final Pool watched = pool.get();
+                if (watched == null || watched.isClosed() || !threads.enter()) {
                     return;
                 }
                 try {
-                    attempt(pool, left <= 0);
+                    if (left <= 0) {
+                        left = keptMillis;
+                        giveBackIdle(watched);
+                    }
+                    giveBackUnderPressure(watched);
+                } catch (final RuntimeException | OutOfMemoryError e) {
+                    // What stays is tried again the next time.
+                    LOGGER.log(System.Logger.Level.WARNING, label + ": idle memory could not be given back", e);
                 } finally {
                     threads.leave();
                 }
-                left = left <= 0 ? keptMillis : left;
             }
         } catch (final InterruptedException e) {
             // The pool is closed, or its device has ended.
@@ -128,8 +118,7 @@ final class IdleMemory implements MemoryUser {
         } else if (threads.enter()) {
             try {
                 held.pressed();
-                final long heldBytes = arenas.totals.heldBytes();
-                pressed.trimTo(Math.max(keptBytes, heldBytes - bytes));
+                pressed.trimTo(Math.max(keptBytes, arenas.totals.heldBytes() - bytes));
             } finally {
                 threads.leave();
             }
@@ -141,26 +130,14 @@ final class IdleMemory implements MemoryUser {
         return arenas.totals.usedBytes();
     }
 
-    private void attempt(final Pool pool, final boolean periodEnds) {
-        try {
-            if (periodEnds) {
-                giveBackIdle(pool);
-            }
-            giveBackUnderPressure(pool);
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            // What stays is tried again the next time.
-            LOGGER.log(System.Logger.Level.WARNING, label + ": idle memory could not be given back", e);
-        }
-    }
-
     /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
     void giveBackIdle(final Pool pool) {
         arenas.settle();
         final long neededBytes = arenas.totals.takePeakNeeded();
         final long bytes = Math.max(keptBytes, neededBytes + neededBytes / SHARE);
         final long heldBytes = arenas.totals.heldBytes();
-        if (heldBytes - bytes > heldBytes / SHARE && idle.mayTry()) {
-            tryTo(pool, bytes, heldBytes, idle);
+        if (heldBytes - bytes > heldBytes / SHARE) {
+            idle.tryTo(pool, bytes, heldBytes);
         }
     }
 
@@ -171,16 +148,34 @@ final class IdleMemory implements MemoryUser {
             return;
         }
         final long missingBytes = leftBytes - source.availableBytes();
-        if (missingBytes > 0 && pressure.mayTry()) {
-            tryTo(pool, Math.max(keptBytes, heldBytes - missingBytes), heldBytes, pressure);
+        if (missingBytes > 0) {
+            pressure.tryTo(pool, Math.max(keptBytes, heldBytes - missingBytes), heldBytes);
         }
     }
 
-    private static void tryTo(final Pool pool, final long bytes, final long heldBytes, final Backoff backoff) {
-        // In vain if it fails, too.
-        backoff.tried(false);
-        if (pool.trimTo(bytes) < heldBytes) {
-            backoff.tried(true);
+    /** Doubles the pauses between tries that come to nothing. */
+    private static final class Backoff {
+
+        private static final int MOST_SKIPS = 63;
+
+        /** How many tries are left out after one that came to nothing. */
+        private int pause;
+
+        private int skips;
+
+        /** Trims the pool, unless it is to be left alone this time. */
+        void tryTo(final Pool pool, final long bytes, final long heldBytes) {
+            if (skips > 0) {
+                skips--;
+                return;
+            }
+            // In vain if it fails, too.
+            pause = Math.min(2 * pause + 1, MOST_SKIPS);
+            skips = pause;
+            if (pool.trimTo(bytes) < heldBytes) {
+                pause = 0;
+                skips = 0;
+            }
         }
     }
 }

@@ -121,7 +121,7 @@ public final class Pool implements AutoCloseable {
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, granuleMask + 1);
-        idle = new IdleMemory(builder, arenas, heldBytes, threads);
+        idle = new IdleMemory(this, builder, arenas, heldBytes, threads);
     }
 
     private static BooleanSupplier freeIsIdle(final PoolBuilder builder) {
@@ -680,7 +680,7 @@ public final class Pool implements AutoCloseable {
         }
         try {
             diagnosis.show();
-            idle.start(this);
+            idle.start();
         } catch (final RuntimeException | Error e) {
             // No thread, say: the caller gets no pool that it could close, and the name is free again.
             hide();
