@@ -7,13 +7,13 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.agrona.collections.LongArrayList;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
@@ -30,15 +30,13 @@ final class PoolDump {
 
     private static final int MOST_HOLDERS = 8;
 
+    private static final Comparator<Holder> LARGEST_FIRST =
+            Comparator.comparingLong(Holder::sizeBytes).reversed().thenComparingLong(Holder::address);
+
     private final @Nullable LeakTracker tracker;
     private final PoolStatistics statistics;
     private final List<Region> regions;
-    private long[] blocks = new long[64 * STRIDE];
-    private int length;
-
-    /** Largest first. */
-    private final TreeSet<Holder> holders =
-            new TreeSet<>(Comparator.comparingLong(Holder::sizeBytes).reversed().thenComparingLong(Holder::address));
+    private final LongArrayList blocks = new LongArrayList();
 
     /** Copies, while nothing changes: all locks are taken for that. */
     PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth, final @Nullable LeakTracker tracker) {
@@ -50,39 +48,38 @@ final class PoolDump {
             final LongHashSet limbo = new LongHashSet();
             arenas.whole.forEachInLimbo(limbo::add);
             regions = growth.held();
-            arenas.whole.forEachBlock((address, sizeBytes, free) ->
-                    add(address, sizeBytes, free ? FREE : limbo.contains(address) ? LIMBO : USED));
+            arenas.whole.forEachBlock((address, sizeBytes, free) -> {
+                blocks.addLong(address);
+                blocks.addLong(sizeBytes);
+                blocks.addLong(free ? FREE : limbo.contains(address) ? LIMBO : USED);
+            });
         } finally {
             arenas.whole.unlock();
         }
     }
 
-    private void add(final long address, final long sizeBytes, final int state) {
-        if (length == blocks.length) {
-            blocks = Arrays.copyOf(blocks, 2 * length);
-        }
-        blocks[length] = address;
-        blocks[length + 1] = sizeBytes;
-        blocks[length + 2] = state;
-        length += STRIDE;
-        if (state == USED) {
-            holders.add(new Holder(address, sizeBytes));
-            if (holders.size() > MOST_HOLDERS) {
-                holders.pollLast();
-            }
-        }
-    }
-
     /** Largest first, with their sites. */
     List<Holder> holders() {
-        return holders.stream()
-                .map(holder -> new Holder(holder.address(), holder.sizeBytes(), siteAt(holder.address())))
-                .toList();
+        final TreeSet<Holder> holders = new TreeSet<>(LARGEST_FIRST);
+        for (int at = 0; at < blocks.size(); at += STRIDE) {
+            if (blocks.getLong(at + 2) == USED) {
+                holders.add(block(at));
+                if (holders.size() > MOST_HOLDERS) {
+                    holders.pollLast();
+                }
+            }
+        }
+        return holders.stream().map(this::withSite).toList();
     }
 
     /** Not under the lock, since that is slow: of a block that was freed since there is none, or that of the next owner. */
-    private @Nullable String siteAt(final long address) {
-        return tracker == null ? null : tracker.siteAt(address);
+    private Holder withSite(final Holder block) {
+        final String site = tracker == null ? null : tracker.siteAt(block.address());
+        return new Holder(block.address(), block.sizeBytes(), site);
+    }
+
+    private Holder block(final int at) {
+        return new Holder(blocks.getLong(at), blocks.getLong(at + 1));
     }
 
     void write(final Path path, final @Nullable String name) throws IOException {
@@ -92,19 +89,19 @@ final class PoolDump {
                 out.append("\"name\": ").append(quoted(name)).append(",\n");
             }
             writeStatistics(out);
-            writeList(out, "regions", regions.stream().map(each -> json(each.address(), each.sizeBytes(), null, null)));
-            writeList(out, "blocks", IntStream.range(0, length / STRIDE).mapToObj(i -> block(i * STRIDE)));
             writeList(
                     out,
-                    "holders",
-                    holders().stream().map(each -> json(each.address(), each.sizeBytes(), null, each.site())));
+                    "regions",
+                    regions.stream().map(each -> json(new Holder(each.address(), each.sizeBytes()), null)));
+            writeList(out, "blocks", IntStream.range(0, blocks.size() / STRIDE).mapToObj(i -> json(i * STRIDE)));
+            writeList(out, "holders", holders().stream().map(each -> json(each, null)));
             out.append("}\n");
         }
     }
 
-    private String block(final int at) {
-        final int state = (int) blocks[at + 2];
-        return json(blocks[at], blocks[at + 1], STATES[state], state == USED ? siteAt(blocks[at]) : null);
+    private String json(final int at) {
+        final int state = (int) blocks.getLong(at + 2);
+        return json(state == USED ? withSite(block(at)) : block(at), STATES[state]);
     }
 
     private void writeStatistics(final Writer out) throws IOException {
@@ -137,11 +134,10 @@ final class PoolDump {
     }
 
     /** Addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */
-    private static String json(
-            final long address, final long sizeBytes, final @Nullable String state, final @Nullable String site) {
-        return "{\"address\": \"0x" + Long.toHexString(address) + "\", \"sizeBytes\": " + sizeBytes
+    private static String json(final Holder block, final @Nullable String state) {
+        return "{\"address\": \"0x" + Long.toHexString(block.address()) + "\", \"sizeBytes\": " + block.sizeBytes()
                 + (state == null ? "" : ", \"state\": " + quoted(state))
-                + (site == null ? "" : ", \"site\": " + quoted(site)) + "}";
+                + (block.site() == null ? "" : ", \"site\": " + quoted(block.site())) + "}";
     }
 
     /** What a JSON string must escape, and surrogates, which needn't come in pairs in the name of a class. */
