@@ -147,10 +147,9 @@ final class PoolDump {
             final char c = text.charAt(i);
             if (c < ' ' || Character.isSurrogate(c)) {
                 quoted.append(String.format("\\u%04x", (int) c));
+            } else if (c == '"' || c == '\\') {
+                quoted.append('\\').append(c);
             } else {
-                if (c == '"' || c == '\\') {
-                    quoted.append('\\');
-                }
                 quoted.append(c);
             }
         }

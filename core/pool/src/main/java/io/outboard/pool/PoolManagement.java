@@ -11,17 +11,9 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /** A pool's MXBean. Safe for any number of threads. */
-final class PoolManagement implements PoolMXBean {
+record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements PoolMXBean {
 
     private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
-
-    private final Pool pool;
-    private final @Nullable Path dumpFolder;
-
-    private PoolManagement(final Pool pool, final @Nullable Path dumpFolder) {
-        this.pool = pool;
-        this.dumpFolder = dumpFolder;
-    }
 
     /** Shows a pool to JMX. Throws {@link IllegalStateException} if another has the name. */
     static void register(final Pool pool, final String name, final @Nullable Path dumpFolder) {
