@@ -73,7 +73,9 @@ final class LeakTracker {
     /** What is known of a buffer without referring to it, or else it would never be collected. */
     final class Entry implements Runnable {
 
-        private final long address;
+        /** An object from the start: when the buffer is closed the host may have no memory for one. */
+        private final Long address;
+
         private final long sizeBytes;
         private final @Nullable AllocationSite site;
         private final Cleanable cleanable;

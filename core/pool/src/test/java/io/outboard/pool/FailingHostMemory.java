@@ -18,7 +18,7 @@ import org.objectweb.asm.Type;
 
 /**
  * Host memory that ends at the n-th allocation. Classes of the pool and of its tests are loaded anew, and where the pool's allocate, or
- * call what the JDK has for collections and allocates, they call {@link #check}. So no agent is needed, and the code that is shipped
+ * box numbers, or call what the JDK has for collections and allocates, they call {@link #check}. So no agent is needed, and the code that is shipped
  * knows nothing of it.
  *
  * <p>One thread at a time: what is noted is static, since instrumented code must find it.
@@ -186,7 +186,8 @@ public final class FailingHostMemory extends ClassLoader {
                 final String descriptor,
                 final boolean isInterface) {
             final boolean isOfJdk = owner.startsWith("java/util/") || owner.startsWith("[");
-            check(isOfJdk && ALLOCATING.contains(name), "(I)V");
+            final boolean boxes = owner.startsWith("java/lang/") && name.equals("valueOf");
+            check(boxes || (isOfJdk && ALLOCATING.contains(name)), "(I)V");
             super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
             if (isOfJdk && FINDING.contains(name)) {
                 super.visitInsn(Opcodes.DUP);

@@ -7,6 +7,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Effort;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
@@ -23,6 +24,7 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -105,6 +107,42 @@ class HostMemoryTest {
                 error.addSuppressed(thrown);
             }
             throw error;
+        }
+    }
+
+    /** It can't be closed again. */
+    @Test
+    void shouldFreeABufferThatIsClosedWhicheverAllocationFails() throws Exception {
+        int failing = -1;
+        do {
+            failing++;
+            FailingHostMemory.failAt(failing);
+            ((Runnable) HOST.loadClass(Closing.class.getName())
+                            .getDeclaredConstructor()
+                            .newInstance())
+                    .run();
+        } while (FailingHostMemory.thrown() != null);
+    }
+
+    /** Closes a buffer that is looked after. */
+    public static final class Closing implements Runnable {
+
+        @Override
+        public void run() {
+            try (Pool pool = Pool.over(new VirtualMemorySource())
+                    .leakLevel(LeakLevel.ALL)
+                    .build()) {
+                final DeviceBuffer buffer = pool.buffer(MIB);
+                FailingHostMemory.counts(true);
+                try {
+                    buffer.close();
+                } catch (final OutOfMemoryError e) {
+                    // As the program may see.
+                } finally {
+                    FailingHostMemory.counts(false);
+                }
+                assertEquals(0, pool.statistics().usedBytes());
+            }
         }
     }
 

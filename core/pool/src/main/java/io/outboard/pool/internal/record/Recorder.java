@@ -115,8 +115,9 @@ public final class Recorder implements Closeable {
             header.putLong(MAGIC).putInt(VERSION).putInt(RECORD_BYTES).putLong(granuleBytes);
             out.write(header.array());
             final Recorder recorder = new Recorder(file, out);
-            Runtime.getRuntime().addShutdownHook(recorder.hook);
+            // In this order: there may be no thread left, and a hook would keep the recorder.
             recorder.flusher.start();
+            Runtime.getRuntime().addShutdownHook(recorder.hook);
             done = true;
             return recorder;
         } catch (final IllegalStateException e) {
