@@ -106,15 +106,14 @@ public final class Pool implements AutoCloseable {
                 builder.limboLimitBytes,
                 builder.spreadArenas);
         final RegionMaker maker = new RegionMaker(
-                builder.source, provider, builder.strategyOptions, builder.limitBytes, arenas.totals, events);
-        growth = new Growth(
-                builder.firstRegionBytes,
-                builder.growInPlace,
-                work::isCapturing,
+                builder.source,
+                provider,
+                builder.strategyOptions,
+                builder.limitBytes,
+                arenas.totals,
                 freeIsIdle(builder),
-                arenas,
-                maker,
                 events);
+        growth = new Growth(builder.firstRegionBytes, builder.growInPlace, work::isCapturing, arenas, maker);
         marks = new DeviceMarks(work, arenas.progress(), arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
         diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker, events);

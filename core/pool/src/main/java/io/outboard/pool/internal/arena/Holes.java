@@ -1,12 +1,15 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Addresses of a region whose memory has gone elsewhere. To the strategy each is a retired block, so nobody is handed them, and
@@ -21,9 +24,7 @@ public final class Holes {
 
     private static final class Hole {
 
-        /** What names it. */
         final long block;
-
         long bytes;
 
         /** Of all before it, where that was just added up. */
@@ -57,9 +58,24 @@ public final class Holes {
         return !holes.isEmpty() && holes.containsKey(address);
     }
 
-    /** From now on a retired block is one, apart from those beside it until {@link #joinAt}. */
-    public void add(final long address, final long block, final long bytes) {
-        holes.put(address, new Hole(block, bytes));
+    /**
+     * Retires a part of a free block, from which memory is to go: a hole from now on, apart from those beside it until {@link #settle}. What
+     * {@link Strategy#retireFree} says about the block's name goes for this, too.
+     *
+     * @return false if the tables are full
+     */
+    public boolean retire(final long block, final long address, final long bytes) {
+        final long retired = strategy.retireFree(block, address, bytes);
+        if (retired == Strategy.NO_SPACE) {
+            return false;
+        }
+        try {
+            holes.put(address, new Hole(retired, bytes));
+        } catch (final Error e) {
+            strategy.release(retired);
+            throw e;
+        }
+        return true;
     }
 
     /**
@@ -121,17 +137,6 @@ public final class Holes {
                 : last.getValue().bytesBefore + Math.min(address - last.getKey(), last.getValue().bytes);
     }
 
-    /** If one ends where another begins, they are one. */
-    public void joinAt(final long address) {
-        final Map.Entry<Long, Hole> before = holes.lowerEntry(address);
-        final Hole after = holes.get(address);
-        if (after != null && before != null && before.getKey() + before.getValue().bytes == address) {
-            holes.remove(address);
-            strategy.joinRetired(before.getValue().block, after.block);
-            before.getValue().bytes += after.bytes;
-        }
-    }
-
     /** Those between two addresses, none of which reaches further from now on; none if the tables are full. */
     public List<Region> separated(final long from, final long to) {
         final List<Region> separated = new ArrayList<>();
@@ -162,21 +167,28 @@ public final class Holes {
         return true;
     }
 
-    /** Memory is behind it again: it is free. */
-    public void fill(final long address) {
-        release(address);
-    }
-
-    @SuppressWarnings("NullAway") // The caller knows that one begins there.
-    private void release(final Long address) {
-        strategy.release(holes.remove(address).block);
-    }
-
-    /** Those that begin there or behind aren't needed any more, since no memory is behind them. */
-    public void endAt(final long address) {
-        // Without host memory, which may have ended: blocks would be handed out there.
-        while (!holes.isEmpty() && holes.lastKey() >= address) {
-            release(holes.lastKey());
+    /**
+     * After the source has worked: those that have memory, or none behind them, are free, and of the others those side by side are one.
+     * For those at the end it takes no host memory, and for the others only what the region does for its answers; what that error leaves
+     * undone is done the next time.
+     *
+     * @param all whether others than those at the end may have changed
+     */
+    public void settle(final GrowableRegion region, final long memoryEnd, final boolean all) {
+        @Nullable Long address = holes.isEmpty() ? null : holes.lastKey();
+        while (address != null && (all || address >= memoryEnd)) {
+            final Hole hole = Objects.requireNonNull(holes.get(address));
+            if (address >= memoryEnd || region.pieceBytes(address) > 0) {
+                holes.remove(address);
+                strategy.release(hole.block);
+            } else {
+                final Hole next = holes.remove(address + hole.bytes);
+                if (next != null) {
+                    strategy.joinRetired(hole.block, next.block);
+                    hole.bytes += next.bytes;
+                }
+            }
+            address = holes.lowerKey(address);
         }
     }
 }

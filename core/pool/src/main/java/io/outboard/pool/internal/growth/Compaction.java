@@ -6,37 +6,52 @@ import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * Memory of free pieces leaves its place, once: it goes behind a region's last memory, or into holes, for a block that no free block has
- * room for, though all of them together have; or it goes back to the device. What is needed for the block is chosen under the arena's
- * lock; then the source works, without it; then the tables are told what has happened, whatever failed.
+ * Pieces of a region's memory that lie wholly in free blocks leave their place, once: they go behind its last memory, or into holes, for a
+ * block that no free block has room for, though all of them together have; or they go back to the device.
+ *
+ * <p>What is needed is chosen under the arena's lock, and retired, so that nobody is handed it; then the source works, without the lock;
+ * then holes are settled: which pieces are gone and which holes have memory is the region's word, whatever failed.
  *
  * <p>The region lock is held.
  */
 final class Compaction {
 
+    /** To be given back: no holes stay behind the last memory. */
+    private static final Comparator<Piece> LAST_FIRST =
+            Comparator.comparingLong(Piece::address).reversed();
+
+    /** To be moved: each costs as much, whatever its size. */
+    private static final Comparator<Piece> LARGEST_FIRST =
+            Comparator.comparingLong(Piece::bytes).reversed().thenComparing(LAST_FIRST);
+
+    /** In a free block that the strategy calls so, and that ends there. */
+    private record Piece(long block, long blockEnd, long address, long bytes) {
+
+        long end() {
+            return address + bytes;
+        }
+    }
+
     private final GrowingRegion region;
     private final Segment segment;
     private final GrowableRegion growable;
-    private final FreePieces pieces;
 
-    /** What the device is to give, in bytes. */
-    private long newBytes;
+    /** Those found; then those of them that nobody is handed now, the last ones first. */
+    private List<Piece> pieces = new ArrayList<>();
 
-    /** Where memory is to be put between others, and how many of these holes have it. */
+    /** Where memory is to be put between others. */
     private List<Region> holes = List.of();
-
-    private int filled;
-    private long movedBytes;
 
     Compaction(final GrowingRegion region) {
         this.region = region;
         segment = region.segment;
         growable = region.growable;
-        pieces = new FreePieces(segment);
     }
 
     /**
@@ -53,29 +68,22 @@ final class Compaction {
         return serve(
                 sizeBytes,
                 () -> {
-                    final long movingBytes = pieces.find(tailOf(memoryEnd), Long.MAX_VALUE)
-                            .retire(missingBytes - mostBytes, FreePieces.LARGEST_FIRST);
-                    newBytes = Math.max(0, missingBytes - movingBytes);
-                    return newBytes <= mostBytes && memoryEnd + newBytes + movingBytes <= segment.taken.endAddress();
+                    find();
+                    // A block that is larger than the free block that memory ends with is to begin there.
+                    pieces.removeIf(piece -> piece.blockEnd() >= memoryEnd);
+                    retire(missingBytes - mostBytes, LARGEST_FIRST);
+                    final long movingBytes = bytes();
+                    return missingBytes - movingBytes <= mostBytes
+                            && Math.max(missingBytes, movingBytes) <= segment.taken.endAddress() - memoryEnd;
                 },
                 () -> {
+                    final long newBytes = missingBytes - bytes();
                     if (newBytes > 0) {
                         growable.commit(memoryEnd, newBytes, region.sizes.ofBlock(sizeBytes));
                     }
-                    growable.move(pieces.addresses(), pieces.count());
+                    growable.move(addresses(), pieces.size());
                     return true;
                 });
-    }
-
-    /** Where the free block begins that memory ends with: a block that is larger than that is to begin there. */
-    private long tailOf(final long memoryEnd) {
-        final long[] tail = {memoryEnd};
-        segment.strategy.forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
-            if (address < memoryEnd && address + sizeBytes >= memoryEnd) {
-                tail[0] = address;
-            }
-        });
-        return tail[0];
     }
 
     /**
@@ -95,17 +103,19 @@ final class Compaction {
                     }
                     final long from = address & -region.unitBytes;
                     final long to = region.wholeUnits(address + sizeBytes);
-                    newBytes = segment.holes.bytesIn(from, to);
+                    final long missingBytes = segment.holes.bytesIn(from, to);
                     if (takes) {
-                        newBytes -= pieces.find(from, to).retire(newBytes - unusedBytes, FreePieces.LARGEST_FIRST);
+                        find();
+                        pieces.removeIf(piece -> piece.end() > from && piece.address() < to);
+                        retire(missingBytes - unusedBytes, LARGEST_FIRST);
                     }
-                    if (newBytes <= unusedBytes) {
+                    if (missingBytes - bytes() <= unusedBytes) {
                         holes = segment.holes.separated(from, to);
                     }
                     return !holes.isEmpty();
                 },
                 () -> {
-                    if (!pieces.giveBack()) {
+                    if (!giveBack()) {
                         return false;
                     }
                     for (final Region hole : holes) {
@@ -115,7 +125,6 @@ final class Compaction {
                             break;
                         }
                         growable.commit(hole.address(), hole.sizeBytes(), region.sizes.ofBlock(sizeBytes));
-                        filled++;
                     }
                     return true;
                 });
@@ -127,22 +136,29 @@ final class Compaction {
             run(
                     () -> {
                         if (region.moves) {
-                            pieces.find(0, 0).retire(bytes, FreePieces.LAST_FIRST);
+                            find();
+                            retire(bytes, LAST_FIRST);
                         } else {
-                            pieces.withdrawTail(bytes);
+                            withdrawTail(bytes);
                         }
                         return true;
                     },
-                    pieces::giveBack);
+                    this::giveBack);
         } finally {
-            for (final Region row : pieces.gone()) {
-                region.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(row);
-            }
+            tellGone();
         }
     }
 
+    /** How much is free in whole pieces, which could move. */
+    long movableBytes() {
+        return region.underLock(() -> {
+            find();
+            return bytes();
+        });
+    }
+
     private boolean serve(final long sizeBytes, final BooleanSupplier chooses, final BooleanSupplier puts) {
-        final PoolEvents.MemoryMovedEvent event = region.events.begin(new PoolEvents.MemoryMovedEvent());
+        final PoolEvents.MemoryMovedEvent event = region.maker.events.begin(new PoolEvents.MemoryMovedEvent());
         final long heldBytes = segment.heldBytes;
         try {
             return run(chooses, puts);
@@ -150,7 +166,11 @@ final class Compaction {
             region.maker.refusal = e;
             return false;
         } finally {
-            region.totals.moved(movedBytes);
+            long movedBytes = 0;
+            for (int i = 0; i < pieces.size(); i++) {
+                movedBytes += isGone(pieces.get(i)) ? pieces.get(i).bytes() : 0;
+            }
+            region.maker.totals.moved(movedBytes);
             if (movedBytes > 0 || segment.heldBytes != heldBytes) {
                 event.commit(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
             }
@@ -166,32 +186,106 @@ final class Compaction {
             } finally {
                 segment.owner.taken = false;
             }
-            return chosen && (pieces.count() == 0 || region.freeIsIdle.getAsBoolean()) && puts.getAsBoolean();
+            return chosen && (pieces.isEmpty() || region.maker.freeIsIdle.getAsBoolean()) && puts.getAsBoolean();
         } finally {
-            settle();
+            region.changed(true);
         }
     }
 
-    /** Holes that are filled have memory; the others are as if they had never been divided. */
-    private void settle() {
-        segment.owner.lockAnyway();
-        try {
-            // In this order, since what is joined isn't found any more; the first two take hardly any of the host's
-            // memory.
-            movedBytes = pieces.settle();
-            for (int i = 0; i < filled; i++) {
-                segment.holes.fill(holes.get(i).address());
+    // Under the arena's lock: what nobody is handed any more
+
+    private void find() {
+        segment.strategy.forEachFree(
+                region.unitBytes, (block, address, sizeBytes) -> findIn(block, address, address + sizeBytes));
+    }
+
+    private void findIn(final long block, final long from, final long to) {
+        long piece = growable.pieceFrom(from);
+        while (piece < to) {
+            final long end = piece + growable.pieceBytes(piece);
+            if (end <= to) {
+                pieces.add(new Piece(block, to, piece, end - piece));
             }
-            for (int i = filled; i < holes.size(); i++) {
-                segment.holes.joinAt(holes.get(i).address());
-                segment.holes.joinAt(holes.get(i).endAddress());
+            piece = growable.pieceFrom(end);
+        }
+    }
+
+    /** Retires as many as are enough, or all if that isn't enough. */
+    private void retire(final long enoughBytes, final Comparator<Piece> order) {
+        pieces = choose(order, enoughBytes, segment.holes.room());
+        // A free block keeps its name while its end is retired.
+        pieces.sort(LAST_FIRST);
+        int count = 0;
+        for (final Piece piece : pieces) {
+            if (!segment.holes.retire(piece.block(), piece.address(), piece.bytes())) {
+                break;
             }
-            pieces.join();
-        } catch (final OutOfMemoryError ignored) {
-            // Some holes stay apart.
-        } finally {
-            segment.owner.taken = false;
-            region.changed();
+            count++;
+        }
+        pieces = pieces.subList(0, count);
+    }
+
+    /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
+    private void withdrawTail(final long enoughBytes) {
+        final long end = segment.lastBlockEnd();
+        findIn(Strategy.NO_SPACE, end, segment.taken.endAddress());
+        pieces = choose(LAST_FIRST, enoughBytes, pieces.size());
+        segment.withdrawBehind(end);
+    }
+
+    private List<Piece> choose(final Comparator<Piece> order, final long enoughBytes, final int most) {
+        pieces.sort(order);
+        final List<Piece> chosen = new ArrayList<>();
+        long left = enoughBytes;
+        for (int i = 0; i < pieces.size() && left > 0 && chosen.size() < most; i++) {
+            final boolean isNextEnough = order == LARGEST_FIRST
+                    && i + 1 < pieces.size()
+                    && pieces.get(i + 1).bytes() >= left;
+            if (!isNextEnough) {
+                chosen.add(pieces.get(i));
+                left -= pieces.get(i).bytes();
+            }
+        }
+        return chosen;
+    }
+
+    private long bytes() {
+        return pieces.stream().mapToLong(Piece::bytes).sum();
+    }
+
+    // Without it: what the source does
+
+    private long[] addresses() {
+        return pieces.stream().mapToLong(Piece::address).toArray();
+    }
+
+    /** False if the region did nothing, since a capture has begun. */
+    private boolean giveBack() {
+        if (!pieces.isEmpty()) {
+            growable.giveBack(addresses(), pieces.size());
+        }
+        return pieces.stream().allMatch(this::isGone);
+    }
+
+    private boolean isGone(final Piece piece) {
+        return growable.pieceBytes(piece.address()) == 0;
+    }
+
+    /** Of pieces side by side it is told once. */
+    private void tellGone() {
+        int i = 0;
+        while (i < pieces.size()) {
+            final long end = pieces.get(i).end();
+            long begin = end;
+            while (i < pieces.size() && pieces.get(i).end() == begin && isGone(pieces.get(i))) {
+                begin = pieces.get(i).address();
+                i++;
+            }
+            if (begin < end) {
+                region.maker.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(new Region(begin, end - begin));
+            } else {
+                i++;
+            }
         }
     }
 }

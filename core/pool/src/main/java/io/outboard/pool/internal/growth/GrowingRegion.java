@@ -5,12 +5,11 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Arena;
-import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.stream.LongStream;
 
 /**
  * A segment that grows in place. The strategy divides all of its addresses, but a block that
@@ -27,7 +26,8 @@ import java.util.function.LongSupplier;
  * <p>Where a strategy can retire free memory, that moves: see {@link Compaction}. A block of some size has pieces of its own, so that
  * all of it can move once it is free.
  *
- * <p>The region lock is held; the arena's lock isn't, since the source works meanwhile.
+ * <p>Made anew for each operation: what lasts is the segment's and the source's. The region lock is held; the arena's lock isn't, since the
+ * source works meanwhile.
  */
 final class GrowingRegion {
 
@@ -45,35 +45,20 @@ final class GrowingRegion {
     /** Whether its pieces can move: whole ones may lie in free blocks, and those can be retired. */
     final boolean moves;
 
-    /** Makes sure that nothing works on free memory, which may wait for the device; false if that can't be done now: nothing moves. */
-    final BooleanSupplier freeIsIdle;
-
-    /** Of the pool. */
-    final ArenaTotals totals;
-
     final RegionMaker maker;
-    final PoolEvents events;
     private final Arena arena;
 
     /** Where memory must end for what {@link #place} or {@link #extend} found no memory for. */
     private long neededEnd;
 
-    GrowingRegion(
-            final Segment segment,
-            final ArenaTotals totals,
-            final RegionMaker maker,
-            final BooleanSupplier freeIsIdle,
-            final PoolEvents events) {
+    GrowingRegion(final Segment segment, final RegionMaker maker) {
         this.segment = segment;
-        this.totals = totals;
         this.maker = maker;
-        this.freeIsIdle = freeIsIdle;
-        this.events = events;
         arena = segment.owner;
         growable = Objects.requireNonNull(segment.growable);
         unitBytes = growable.unitBytes();
         sizes = PieceSizes.of(unitBytes, maker.mostBytes());
-        moves = maker.canCompact
+        moves = maker.provider.canRetireFree()
                 && segment.strategy.granuleBytes() <= unitBytes
                 && (segment.taken.address() & (unitBytes - 1)) == 0;
     }
@@ -98,15 +83,21 @@ final class GrowingRegion {
                 && segment.memoryEnd() - segment.taken.address() > segment.taken.sizeBytes() / 2;
     }
 
-    /** The source has put memory there, or taken some away: blocks may end as far as it reaches now. */
-    void changed() {
+    /**
+     * The source has put memory there, or taken some away, as far as it didn't fail: blocks may end as far as it reaches now.
+     *
+     * @param compacted whether there may be other holes before that, too
+     */
+    void changed(final boolean compacted) {
         final long committedBytes = growable.committedBytes();
         final long end = memoryEnd();
         arena.lockAnyway();
         try {
-            totals.held(committedBytes - segment.heldBytes);
-            segment.holes.endAt(end);
+            maker.totals.held(committedBytes - segment.heldBytes);
             segment.back(committedBytes, end);
+            segment.holes.settle(growable, end, compacted);
+        } catch (final OutOfMemoryError ignored) {
+            // The other holes are settled by the next compaction.
         } finally {
             arena.taken = false;
         }
@@ -184,10 +175,8 @@ final class GrowingRegion {
     private boolean gather(final long sizeBytes, final long end) {
         // The device has less than it says, as a rule.
         final long unusedBytes = unusedBytes();
-        return new Compaction(this).gather(sizeBytes, end, unusedBytes - unusedBytes / DEVICE_SHARE)
-                || new Compaction(this).gather(sizeBytes, end, unusedBytes)
-                || new Compaction(this).gather(sizeBytes, end, unusedBytes / 2)
-                || new Compaction(this).gather(sizeBytes, end, 0);
+        return LongStream.of(unusedBytes - unusedBytes / DEVICE_SHARE, unusedBytes, unusedBytes / 2, 0)
+                .anyMatch(bytes -> new Compaction(this).gather(sizeBytes, end, bytes));
     }
 
     /** An address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
@@ -195,7 +184,7 @@ final class GrowingRegion {
         return underLock(() -> arena.placeIn(segment, sizeBytes, alignmentBytes));
     }
 
-    private long underLock(final LongSupplier places) {
+    long underLock(final LongSupplier places) {
         arena.lock();
         try {
             final long placed = places.getAsLong();
@@ -224,8 +213,7 @@ final class GrowingRegion {
      */
     private long placeAroundTail(final long sizeBytes, final long alignmentBytes) {
         final Strategy strategy = segment.strategy;
-        final long tail =
-                alignmentBytes == 1 ? strategy.allocate(sizeBytes) : strategy.allocate(sizeBytes, alignmentBytes);
+        final long tail = strategy.allocate(sizeBytes, alignmentBytes);
         if (tail == Strategy.NO_SPACE) {
             return Strategy.NO_SPACE;
         }
@@ -249,17 +237,12 @@ final class GrowingRegion {
 
     /** Grows so that blocks may end there, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
-        final PoolEvents.RegionTakenEvent event = events.begin(new PoolEvents.RegionTakenEvent());
+        final PoolEvents.RegionTakenEvent event = maker.events.begin(new PoolEvents.RegionTakenEvent());
         final long endBefore = memoryEnd();
         try {
-            return end <= endBefore
-                    || commitMore(
-                            end - endBefore,
-                            mostHeldBytes - totals.heldBytes() + segment.heldBytes,
-                            leastBytes,
-                            wantedBytes);
+            return end <= endBefore || commitMore(end - endBefore, mostHeldBytes, leastBytes, wantedBytes);
         } finally {
-            changed();
+            changed(false);
             final long endAfter = memoryEnd();
             if (endAfter > endBefore) {
                 event.commit(new Region(endBefore, endAfter - endBefore));
@@ -268,10 +251,10 @@ final class GrowingRegion {
     }
 
     private boolean commitMore(
-            final long neededBytes, final long limitBytes, final long leastBytes, final long wantedBytes) {
+            final long neededBytes, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
         final long committedBytes = growable.committedBytes();
-        final long mostBytes =
-                Math.min(segment.taken.endAddress() - memoryEnd(), (limitBytes & -unitBytes) - committedBytes);
+        final long mostBytes = Math.min(
+                segment.taken.endAddress() - memoryEnd(), (mostHeldBytes - maker.totals.heldBytes()) & -unitBytes);
         final long missingBytes = wholeUnits(neededBytes);
         // Else as many pieces would be made as there is memory for, and given back.
         if (missingBytes > mostBytes || (missingBytes > sizes.most() && !maker.isAvailable(missingBytes))) {
@@ -306,10 +289,5 @@ final class GrowingRegion {
             maker.refusal = e;
             return false;
         }
-    }
-
-    /** How much is free in whole pieces, which could move. */
-    long movableBytes() {
-        return moves ? underLock(() -> new FreePieces(segment).find(0, 0).bytes()) : 0;
     }
 }

@@ -1,15 +1,11 @@
 package io.outboard.pool.internal.growth;
 
-import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Arena;
-import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
-import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.guard.Failures;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,19 +30,13 @@ public final class Growth {
     /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
     private static final long LEAST_REGION_BYTES = 32L << 20;
 
-    private final RegionMaker maker;
+    public final RegionMaker maker;
     private final long firstRegionBytes;
     private final Arenas arenas;
-    private final ArenaTotals totals;
-    private final PoolEvents events;
     private final BooleanSupplier isCapturing;
-    private final BooleanSupplier freeIsIdle;
     private final ReentrantLock regionLock = new ReentrantLock();
 
-    /** Until the pool ends; each arena's last one is that which it grows. */
-    private final List<GrowingRegion> growing = new ArrayList<>();
-
-    /** Nobody wants more of them, or the source, or the host, has no addresses for more. */
+    /** Nobody wants more regions in place, or the source, or the host, has no addresses for more. */
     private boolean isExhausted;
 
     private boolean ended;
@@ -54,37 +44,19 @@ public final class Growth {
     /**
      * Growth of a pool that holds nothing yet.
      *
-     * @param firstRegionBytes what it has at first, in bytes
-     * @param inPlace whether it grows in place where the source can
      * @param isCapturing whether a stream is captured: then nothing goes back
-     * @param freeIsIdle makes sure that nothing works on free memory, so that it may move; false if that can't be done now
      */
     public Growth(
             final long firstRegionBytes,
             final boolean inPlace,
             final BooleanSupplier isCapturing,
-            final BooleanSupplier freeIsIdle,
             final Arenas arenas,
-            final RegionMaker maker,
-            final PoolEvents events) {
+            final RegionMaker maker) {
         this.firstRegionBytes = firstRegionBytes;
         this.isCapturing = isCapturing;
-        this.freeIsIdle = freeIsIdle;
         this.maker = maker;
         this.arenas = arenas;
-        this.events = events;
-        totals = arenas.totals;
         isExhausted = !inPlace;
-    }
-
-    /** What the device said when it refused memory the last time, for whichever request; null if it never did. */
-    public @Nullable DeviceOutOfMemoryException refusal() {
-        return maker.refusal;
-    }
-
-    /** What the pool can hold at most, in bytes: the limit, or what the device had when the pool first grew. */
-    public long mostBytes() {
-        return maker.mostBytes();
     }
 
     /** By how much an arena had better grow within the slack: one of several by less. */
@@ -94,7 +66,7 @@ public final class Growth {
 
     /** By how much an arena had better grow while the device is busy. */
     public long busyStepBytes() {
-        return Math.min(totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_BUSY_STEP);
+        return Math.min(arenas.totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_BUSY_STEP);
     }
 
     /**
@@ -141,7 +113,7 @@ public final class Growth {
             if (shareBytes > 0) {
                 // Another thread may have grown the arena meanwhile, or others may have asked for memory.
                 final long address = arena.placeAgain(sizeBytes, alignmentBytes);
-                if (address >= 0 || arena.heldBytes() >= shareBytes || totals.heldBytes() < mostBytes) {
+                if (address >= 0 || arena.heldBytes() >= shareBytes || arenas.totals.heldBytes() < mostBytes) {
                     return address;
                 }
             }
@@ -185,9 +157,13 @@ public final class Growth {
             return -1;
         }
         try {
-            return growing.stream().anyMatch(region -> region.moves)
-                    ? growing.stream().mapToLong(GrowingRegion::movableBytes).sum()
-                    : -1;
+            return Arrays.stream(arenas.segments())
+                    .filter(segment -> segment.growable != null)
+                    .map(segment -> new GrowingRegion(segment, maker))
+                    .filter(region -> region.moves)
+                    .mapToLong(region -> new Compaction(region).movableBytes())
+                    .reduce(Long::sum)
+                    .orElse(-1);
         } finally {
             regionLock.unlock();
         }
@@ -197,9 +173,9 @@ public final class Growth {
     public boolean growAndExtend(final Segment segment, final long address, final long newSizeBytes) {
         regionLock.lock();
         try {
-            return growing.stream()
-                    .anyMatch(region ->
-                            region.segment == segment && region.extend(address, newSizeBytes, firstRegionBytes));
+            return !ended
+                    && segment.growable != null
+                    && new GrowingRegion(segment, maker).extend(address, newSizeBytes, firstRegionBytes);
         } finally {
             regionLock.unlock();
         }
@@ -224,7 +200,6 @@ public final class Growth {
         regionLock.lock();
         try {
             ended = true;
-            growing.clear();
             final Segment[] all = arenas.segments();
             final Failures failures = new Failures();
             failures.attempt(() -> {
@@ -278,10 +253,8 @@ public final class Growth {
 
     /** What an arena begins with, and grows by in place at least. */
     private long firstBytes(final Arena arena) {
-        if (arena.segments().length > 1) {
-            return 0;
-        }
-        return arena.number == 0 ? firstRegionBytes : Math.min(firstRegionBytes, slackStepBytes());
+        final long bytes = arena.number == 0 ? firstRegionBytes : Math.min(firstRegionBytes, slackStepBytes());
+        return arena.segments().length > 1 ? 0 : bytes;
     }
 
     private long compact(final Arena arena, final long sizeBytes, final long alignmentBytes) {
@@ -291,30 +264,26 @@ public final class Growth {
 
     /** The region in place that an arena grows, another one when the tables of that have many blocks to hold; null if it can't have one. */
     private @Nullable GrowingRegion regionOf(final Arena arena) {
-        final GrowingRegion last = growing.stream()
-                .filter(region -> region.segment.owner == arena)
-                .reduce(null, (before, region) -> region);
-        if (isExhausted || (last == null ? arena.segments().length > 0 : !last.segment.isCrowded())) {
-            return last;
+        Segment last = null;
+        for (final Segment segment : arena.segments()) {
+            last = segment.growable == null ? last : segment;
         }
-        final Segment segment = maker.reserve(arena, growing.isEmpty());
-        if (segment == null) {
-            isExhausted = true;
-            return last;
-        }
-        final int before = growing.size();
-        boolean added = false;
-        try {
-            growing.add(new GrowingRegion(segment, totals, maker, freeIsIdle, events));
-            add(segment);
-            added = true;
-            return growing.get(before);
-        } finally {
-            if (!added) {
-                growing.subList(before, growing.size()).clear();
-                maker.giveBack(segment);
+        if (!isExhausted && (last == null ? arena.segments().length == 0 : last.isCrowded())) {
+            final boolean first = Arrays.stream(arenas.segments()).allMatch(segment -> segment.growable == null);
+            final Segment more = maker.reserve(arena, first);
+            isExhausted = more == null;
+            if (more != null) {
+                try {
+                    final GrowingRegion region = new GrowingRegion(more, maker);
+                    add(more);
+                    return region;
+                } catch (final RuntimeException | Error e) {
+                    maker.giveBack(more);
+                    throw e;
+                }
             }
         }
+        return last == null ? null : new GrowingRegion(last, maker);
     }
 
     private long takeAndPlace(
@@ -329,7 +298,8 @@ public final class Growth {
         try {
             arena.lock();
             try {
-                addHeld(taken);
+                arena.add(taken);
+                arenas.totals.held(taken.heldBytes);
                 added = true;
                 // Before anyone else sees the region.
                 address = arena.placeIn(taken, sizeBytes, alignmentBytes);
@@ -348,7 +318,7 @@ public final class Growth {
     /** As much as there is, so that regions stay few. */
     private long goodBytes(final Arena arena) {
         if (arena.number == 0) {
-            return totals.heldBytes() == 0 ? firstRegionBytes : totals.heldBytes();
+            return arenas.totals.heldBytes() == 0 ? firstRegionBytes : arenas.totals.heldBytes();
         }
         return Math.max(arena.heldBytes(), Math.min(firstRegionBytes, LEAST_REGION_BYTES));
     }
@@ -356,16 +326,11 @@ public final class Growth {
     private void add(final Segment segment) {
         segment.owner.lock();
         try {
-            addHeld(segment);
+            segment.owner.add(segment);
+            arenas.totals.held(segment.heldBytes);
         } finally {
             segment.owner.taken = false;
         }
-    }
-
-    /** The arena's lock is held. */
-    private void addHeld(final Segment segment) {
-        segment.owner.add(segment);
-        totals.held(segment.heldBytes);
     }
 
     // Under the region lock: less memory
@@ -378,36 +343,32 @@ public final class Growth {
      */
     private boolean giveBack(
             final long keptBytes, final long shareBytes, final @Nullable Arena butWhole, final @Nullable Arena but) {
-        final long before = totals.heldBytes();
-        // Asked each time: to get here, and to give one back, may have taken long.
-        while (shareBytes == 0 && totals.heldBytes() > keptBytes && !isCapturing.getAsBoolean()) {
-            final Segment empty = removeEmpty(butWhole);
-            if (empty == null) {
-                break;
-            }
-            giveBack(empty);
-        }
-        for (int i = growing.size() - 1; i >= 0; i--) {
-            final Arena owner = growing.get(i).segment.owner;
-            final long moreBytes = Math.min(totals.heldBytes() - keptBytes, owner.heldBytes() - shareBytes);
-            if (moreBytes > 0 && owner != but && !isCapturing.getAsBoolean()) {
-                new Compaction(growing.get(i)).trim(moreBytes);
-            }
-        }
-        return totals.heldBytes() < before;
-    }
-
-    /** The whole one taken last, since it is the largest as a rule, of no arena but one; null if something is in use in each. */
-    private @Nullable Segment removeEmpty(final @Nullable Arena but) {
+        final long before = arenas.totals.heldBytes();
         for (final Arena arena : arenas.all()) {
             final Segment[] own = arena.segments();
-            for (int i = own.length - 1; i >= 0 && arena != but; i--) {
-                if (own[i].growable == null && removeIfEmpty(own[i])) {
-                    return own[i];
+            // The one taken last is the largest as a rule. A capture may have begun: to get here, and to give one back,
+            // may have taken long.
+            for (int i = own.length - 1; i >= 0 && shareBytes == 0 && arena != butWhole; i--) {
+                if (own[i].growable == null
+                        && arenas.totals.heldBytes() > keptBytes
+                        && !isCapturing.getAsBoolean()
+                        && removeIfEmpty(own[i])) {
+                    giveBack(own[i]);
                 }
             }
         }
-        return null;
+        // Those of the arenas that were made last first: the pool's first region has addresses for most holes.
+        final Arena[] all = arenas.all();
+        for (int a = all.length - 1; a >= 0; a--) {
+            final Segment[] own = all[a].segments();
+            for (int i = own.length - 1; i >= 0 && all[a] != but; i--) {
+                final long moreBytes = Math.min(arenas.totals.heldBytes() - keptBytes, all[a].heldBytes() - shareBytes);
+                if (own[i].growable != null && moreBytes > 0 && !isCapturing.getAsBoolean()) {
+                    new Compaction(new GrowingRegion(own[i], maker)).trim(moreBytes);
+                }
+            }
+        }
+        return arenas.totals.heldBytes() < before;
     }
 
     private boolean removeIfEmpty(final Segment segment) {
@@ -417,7 +378,7 @@ public final class Growth {
                 return false;
             }
             segment.owner.remove(segment);
-            totals.held(-segment.heldBytes);
+            arenas.totals.held(-segment.heldBytes);
             return true;
         } finally {
             segment.owner.taken = false;
@@ -425,15 +386,12 @@ public final class Growth {
     }
 
     private void giveBack(final Segment segment) {
-        boolean gone = false;
         try {
             maker.giveBack(segment);
-            gone = true;
-        } finally {
-            if (!gone) {
-                // It is still out, and empty.
-                add(segment);
-            }
+        } catch (final RuntimeException | Error e) {
+            // It is still out, and empty.
+            add(segment);
+            throw e;
         }
     }
 }

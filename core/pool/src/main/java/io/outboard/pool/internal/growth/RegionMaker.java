@@ -10,6 +10,7 @@ import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,20 +42,19 @@ public final class RegionMaker {
     /** What every memory source aligns regions to. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
-    /** Of the pool, in bytes. */
     final long limitBytes;
+    final StrategyProvider provider;
+    final ArenaTotals totals;
 
-    /** Whether memory of free blocks can move to where a larger one is to be. */
-    final boolean canCompact;
+    /** Makes sure that nothing works on free memory, which may wait for the device; false if that can't be done now: nothing moves. */
+    final BooleanSupplier freeIsIdle;
 
+    final PoolEvents events;
     private final MemorySource source;
-    private final StrategyProvider provider;
     private final StrategyOptions options;
-    private final ArenaTotals totals;
-    private final PoolEvents events;
 
     /** What the device said when it refused memory the last time, null if it never did; written under the region lock. */
-    volatile @Nullable DeviceOutOfMemoryException refusal;
+    public volatile @Nullable DeviceOutOfMemoryException refusal;
 
     private volatile long deviceBytes = -1;
 
@@ -64,18 +64,19 @@ public final class RegionMaker {
             final StrategyOptions options,
             final long limitBytes,
             final ArenaTotals totals,
+            final BooleanSupplier freeIsIdle,
             final PoolEvents events) {
         this.source = source;
         this.provider = provider;
         this.options = options;
         this.limitBytes = limitBytes;
-        canCompact = provider.canRetireFree();
         this.totals = totals;
+        this.freeIsIdle = freeIsIdle;
         this.events = events;
     }
 
     /** What the pool can hold at most, in bytes: the limit, or what the device had when that was first asked. */
-    long mostBytes() {
+    public long mostBytes() {
         if (deviceBytes < 0) {
             deviceBytes = source.availableBytes();
         }
@@ -109,29 +110,20 @@ public final class RegionMaker {
     @Nullable
     Segment take(final Arena arena, final long leastBytes, final long goodBytes, final long mostHeldBytes) {
         final long mostBytes = Math.min(mostHeldBytes - totals.heldBytes(), mostAddressBytes());
-        if (leastBytes > mostBytes) {
-            return null;
-        }
         long sizeBytes = Math.min((Math.max(leastBytes, goodBytes) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
-        while (true) {
+        while (sizeBytes >= leastBytes) {
             final PoolEvents.RegionTakenEvent event = events.begin(new PoolEvents.RegionTakenEvent());
             try {
                 final Region taken = source.take(sizeBytes);
                 final Segment segment = segment(arena, taken, null);
-                try {
-                    event.commit(taken);
-                } catch (final OutOfMemoryError ignored) {
-                    // It is there, and nobody hears of it.
-                }
+                tell(event, taken.address(), sizeBytes);
                 return segment;
             } catch (final DeviceOutOfMemoryException e) {
                 refusal = e;
-                if (sizeBytes == leastBytes) {
-                    return null;
-                }
-                sizeBytes = Math.max((sizeBytes / 2) & -UNIT_BYTES, leastBytes);
+                sizeBytes = sizeBytes == leastBytes ? 0 : Math.max((sizeBytes / 2) & -UNIT_BYTES, leastBytes);
             }
         }
+        return null;
     }
 
     /**
@@ -161,15 +153,13 @@ public final class RegionMaker {
     }
 
     private long addressBytes(final boolean first) {
-        if (!canCompact) {
+        if (!provider.canRetireFree()) {
             // Without moving, no hole comes to be that more addresses would be for; and some tables are as large as
             // these are many.
             return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
         }
-        final long memoryBytes = mostBytes();
-        return first || memoryBytes > Long.MAX_VALUE / ADDRESSES_OF_OTHERS
-                ? mostAddressBytes()
-                : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
+        final long memoryBytes = Math.min(mostBytes(), Long.MAX_VALUE / ADDRESSES_OF_OTHERS);
+        return first ? mostAddressBytes() : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
     }
 
     /** What a strategy can divide. */
@@ -181,13 +171,16 @@ public final class RegionMaker {
     private Segment segment(final Arena arena, final Region taken, final @Nullable GrowableRegion growable) {
         final boolean small = arena.number > 0 && arena.segments().length == 0;
         try {
-            final Region used = usedOf(taken);
+            final StrategyOptions tables =
+                    small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options;
+            // What starts at a granule: a source may know nothing of large ones.
+            final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
+            final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
             return new Segment(
                     arena,
                     taken,
                     used,
-                    provider.create(
-                            used, small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options),
+                    provider.create(used, tables),
                     growable,
                     options.maxBlocks(),
                     small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
@@ -201,22 +194,20 @@ public final class RegionMaker {
         }
     }
 
-    /** What starts at a granule: a source may know nothing of large ones. */
-    private Region usedOf(final Region taken) {
-        final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
-        return new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
-    }
-
     /** Gives a region back, whatever is in use there. */
     void giveBack(final Segment region) {
         final PoolEvents.RegionGivenBackEvent event = events.begin(new PoolEvents.RegionGivenBackEvent());
         giveBack(region.taken, region.growable);
         if (region.heldBytes > 0) {
-            try {
-                event.commit(new Region(region.taken.address(), region.heldBytes));
-            } catch (final OutOfMemoryError ignored) {
-                // It is gone, and nobody hears of it.
-            }
+            tell(event, region.taken.address(), region.heldBytes);
+        }
+    }
+
+    private static void tell(final PoolEvents.RegionEvent event, final long address, final long sizeBytes) {
+        try {
+            event.commit(new Region(address, sizeBytes));
+        } catch (final OutOfMemoryError ignored) {
+            // It has happened, and nobody hears of it.
         }
     }
 
