@@ -489,4 +489,25 @@ class ArenasTest {
         assertEquals(0, device.awaits.get());
         pool.close();
     }
+
+    /** It took as much as the pool's first region has. */
+    @Test
+    void shouldGrowBySmallStepsToExtendABlockOfAnotherArena() throws Exception {
+        final Pool pool = Pool.over(new VirtualMemorySource(GIB))
+                .slackBytes(128 * MIB)
+                .spread(2)
+                .build();
+        ArenaThreads.call(0, () -> pool.allocate(MIB));
+        ArenaThreads.call(1, () -> {
+            final long block = pool.allocate(MIB);
+            final long heldBytes = pool.statistics().heldBytes();
+
+            assertTrue(pool.extend(block, 20 * MIB));
+
+            final long moreBytes = pool.statistics().heldBytes() - heldBytes;
+            assertTrue(moreBytes <= 32 * MIB, () -> "took " + moreBytes);
+            return null;
+        });
+        pool.close();
+    }
 }

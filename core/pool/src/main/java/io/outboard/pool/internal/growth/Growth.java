@@ -175,7 +175,7 @@ public final class Growth {
         try {
             return !ended
                     && segment.growable != null
-                    && new GrowingRegion(segment, maker).extend(address, newSizeBytes, firstRegionBytes);
+                    && new GrowingRegion(segment, maker).extend(address, newSizeBytes, firstBytes(segment.owner));
         } finally {
             regionLock.unlock();
         }
