@@ -72,9 +72,9 @@ public final class Pool implements AutoCloseable {
     private final ReusePolicy policy;
     private final DeviceWork work;
     private final long granuleMask;
-    private final Arenas arenas;
+    final Arenas arenas;
     private final Growth growth;
-    private final DeviceMarks marks;
+    final DeviceMarks marks;
     private final AllocationSlowPath slowPath;
     private final PoolEvents events;
     private final PoolObservers observers;

@@ -13,6 +13,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -235,6 +239,48 @@ class PoolStreamReuseTest {
 
         assertEquals(block, pool.allocate(2 * MIB));
         assertEquals(2 * MIB, pool.statistics().heldBytes());
+        pool.close();
+    }
+
+    /** One became idle between two looks at it, and left a gap among those that were kept. */
+    @Test
+    void shouldForgetIdleStreamsWhileOthersAskWhetherTheyAre() throws Exception {
+        final AtomicLong questions = new AtomicLong();
+        final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
+                .reuse(ReusePolicy.STREAM_ORDERED, new IdleDevice() {
+                    @Override
+                    public long mark(final long stream) {
+                        return stream;
+                    }
+
+                    @Override
+                    public boolean isFinished(final long mark) {
+                        return mark == 0 || questions.incrementAndGet() % 32 == 0;
+                    }
+                })
+                .build();
+        final AtomicBoolean done = new AtomicBoolean();
+        final FutureTask<@Nullable Void> other = new FutureTask<>(() -> {
+            while (!done.get()) {
+                pool.marks.askStreams();
+            }
+            return null;
+        });
+        new Thread(other).start();
+        try {
+            for (int stream = 1; stream < 40_000; stream++) {
+                for (final long freed : allocate(pool, 64, 256)) {
+                    pool.freeAsync(freed, stream);
+                }
+                for (int i = 0; stream % 40 == 0 && i < 200; i++) {
+                    pool.marks.ask(pool.arenas.streams.closeAll());
+                    pool.arenas.streams.releaseFinished();
+                }
+            }
+        } finally {
+            done.set(true);
+        }
+        other.get();
         pool.close();
     }
 }

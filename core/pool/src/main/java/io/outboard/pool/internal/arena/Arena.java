@@ -56,6 +56,40 @@ public final class Arena extends Limbo {
 
     private static final Segment[] NO_SEGMENTS = {};
 
+    /** What {@link #change} does. Constants, so that a call makes no garbage, and links nothing at the end of a stack. */
+    private interface Change<T> {
+        long make(T part, long first, long second);
+    }
+
+    private static final Change<Arena> PLACE = Arena::place;
+    private static final Change<Arena> PLACE_OR_SAY_WHY = Arena::placeHeldOrSayWhy;
+    private static final Change<Arena> ASK = (arena, none, nor) -> arena.beginAsking();
+    private static final Change<Arena> CLOSE = (arena, none, nor) -> {
+        arena.unpack(Integer.MAX_VALUE);
+        return arena.closeAll();
+    };
+    private static final Change<Arena> RELEASE = (arena, none, nor) -> {
+        arena.lookForFinished();
+        final int done = arena.unpack(RELEASED_IN_A_HOLD) + arena.release(RELEASED_IN_A_HOLD);
+        arena.reserved |= done > 0 && arena.arenas.isAwaited();
+        return done;
+    };
+    private static final Change<Arena> SEND = (arena, none, nor) -> {
+        arena.remoteFrees.send();
+        return 0;
+    };
+    private static final Change<Arena> MAKE_DO = (arena, none, nor) -> {
+        int crowded = 0;
+        for (final Segment segment : arena.segments) {
+            crowded += segment.makeDo() ? 1 : 0;
+        }
+        return crowded;
+    };
+    private static final Change<Segment> EXTEND =
+            (segment, address, sizeBytes) -> segment.owner.extendHeld(segment, address, sizeBytes);
+    private static final Change<Segment> TRIM =
+            (segment, address, sizeBytes) -> segment.owner.trimHeld(segment, address, sizeBytes);
+
     private static final VarHandle USED = Fields.handle(MethodHandles.lookup(), "usedBytes", long.class);
     private static final VarHandle PEAK = Fields.handle(MethodHandles.lookup(), "peakUsedBytes", long.class);
     private static final VarHandle ALLOCATIONS = Fields.handle(MethodHandles.lookup(), "allocations", long.class);
@@ -80,14 +114,15 @@ public final class Arena extends Limbo {
     private @Nullable Segment[] byId = new Segment[4];
 
     /** Where the last block was placed; null if there is none. Read without the lock as a guess. */
-    private @Nullable Segment current;
+    @Nullable
+    Segment current;
 
     /** Something has come back here for the oldest request that waits: nobody is placed before it. */
     private boolean reserved;
 
-    // Counters: written under the lock, read without. Each number is whole and recent, and nothing else is concluded
-    // from it. What is
-    // freed here may have been counted as in use elsewhere, so only sums over all arenas are right.
+    // Counters: written under the lock, read without. Each number is whole and recent, and nothing else is
+    // concluded from it. What is freed here may have been counted as in use elsewhere, so only sums over all arenas are
+    // right.
 
     private long usedBytes;
     private long peakUsedBytes;
@@ -116,6 +151,19 @@ public final class Arena extends Limbo {
         this.arenas = arenas;
         this.immediate = immediate;
         remoteFrees = new RemoteFrees(arenas, mostArenas);
+    }
+
+    /** Makes a change under the lock. Operations that aren't worth a call more do this themselves. */
+    private <T> long change(final Change<T> change, final T part, final long first, final long second) {
+        lock();
+        try {
+            return change.make(part, first, second);
+        } catch (final StackOverflowError e) {
+            breakage.cause = e;
+            throw e;
+        } finally {
+            taken = false;
+        }
     }
 
     // Operations
@@ -152,7 +200,10 @@ public final class Arena extends Limbo {
         lock();
         boolean held = true;
         try {
-            final long sizeBytes = immediate ? freeAtOnce(segment, address) : retire(segment, address);
+            reserve();
+            endStart(segment, address);
+            final long sizeBytes = takeBack(segment, address);
+            FREES.setOpaque(this, frees + 1);
             keepUpIfItCan();
             unlock();
             held = false;
@@ -223,11 +274,8 @@ public final class Arena extends Limbo {
                     reserved = first;
                     address = place(sizeBytes, alignmentBytes);
                 }
-                if (address >= 0) {
+                if (address >= 0 || !hasWork()) {
                     return address;
-                }
-                if (!hasWork()) {
-                    return Strategy.NO_SPACE;
                 }
             } catch (final StackOverflowError e) {
                 breakage.cause = e;
@@ -240,15 +288,7 @@ public final class Arena extends Limbo {
 
     /** As {@link #allocate}, by whoever may have what is kept for those who wait. */
     public long placeAgain(final long sizeBytes, final long alignmentBytes) {
-        lock();
-        try {
-            return place(sizeBytes, alignmentBytes);
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+        return change(PLACE, this, sizeBytes, alignmentBytes);
     }
 
     /** Nobody waits any more. */
@@ -260,60 +300,25 @@ public final class Arena extends Limbo {
 
     /** As {@link #beginAsking}. */
     public long asking() {
-        lock();
-        try {
-            return beginAsking();
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+        return change(ASK, this, 0, 0);
     }
 
     /** What was freed by now, by other threads too, as far as it has arrived, is free after the work before the next mark: closes the batch. */
     public long close() {
-        lock();
-        try {
-            unpack(Integer.MAX_VALUE);
-            return closeAll();
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+        return change(CLOSE, this, 0, 0);
     }
 
     /** Releases all that is ready, in many short holds of the lock. */
     void releaseAll() {
-        boolean more = true;
-        while (more) {
-            lock();
-            try {
-                lookForFinished();
-                more = unpack(RELEASED_IN_A_HOLD) + release(RELEASED_IN_A_HOLD) > 0;
-                reserved |= more && arenas.isAwaited();
-            } catch (final StackOverflowError e) {
-                breakage.cause = e;
-                throw e;
-            } finally {
-                taken = false;
-            }
-        }
+        long released;
+        do {
+            released = change(RELEASE, this, 0, 0);
+        } while (released > 0);
     }
 
     /** Sends all that was freed here and belongs elsewhere. */
     void send() {
-        lock();
-        try {
-            remoteFrees.send();
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+        change(SEND, this, 0, 0);
     }
 
     /** Sends, and takes in what has arrived, unless somebody has the lock: nobody waits for it. */
@@ -339,29 +344,23 @@ public final class Arena extends Limbo {
      * @throws BlockTableFullException if that is why
      */
     public long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
-        lock();
-        try {
-            tableFull = null;
-            final long address = place(sizeBytes, alignmentBytes);
-            final BlockTableFullException why = tableFull;
-            tableFull = null;
-            if (address < 0 && why != null) {
-                throw why;
-            }
-            return address;
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
+        return change(PLACE_OR_SAY_WHY, this, sizeBytes, alignmentBytes);
+    }
+
+    private long placeHeldOrSayWhy(final long sizeBytes, final long alignmentBytes) {
+        tableFull = null;
+        final long address = place(sizeBytes, alignmentBytes);
+        if (address < 0 && tableFull != null) {
+            throw tableFull;
         }
+        return address;
     }
 
     /** Why an address is refused at which no block in use starts. */
     public RuntimeException refusal(final Segment segment, final long address) {
         lock();
         try {
-            return WrongAddress.in(segment, address);
+            return segment.refusal(address);
         } finally {
             taken = false;
         }
@@ -377,7 +376,8 @@ public final class Arena extends Limbo {
             endStart(segment, address);
             block.retired = segment.strategy.retire(address);
             block.bytes = segment.strategy.retiredBytes(block.retired);
-            freed(block.bytes);
+            FREES.setOpaque(this, frees + 1);
+            retired(block.bytes);
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -427,7 +427,7 @@ public final class Arena extends Limbo {
 
     // The lock is held: handing out
 
-    /** Tries the current segment, then the others. An address, or negative: also if there is room in a table but not in memory. */
+    /** Tries the current segment, then the others. An address, or {@code NO_SPACE}: also if there is room in a table but not in memory. */
     private long place(final long sizeBytes, final long alignmentBytes) {
         final Segment first = current;
         final long address =
@@ -467,7 +467,7 @@ public final class Arena extends Limbo {
             return Strategy.NO_SPACE;
         }
         final long blockBytes = before - strategy.freeBytes();
-        if (address + blockBytes > segment.backedEnd()) {
+        if (address + blockBytes > segment.backedEnd) {
             return segment.takeBack(address, blockBytes);
         }
         final BlockStarts starts = segment.starts;
@@ -506,23 +506,24 @@ public final class Arena extends Limbo {
 
     // Taking back
 
-    private long freeAtOnce(final Segment segment, final long address) {
-        endStart(segment, address);
-        final long before = segment.strategy.freeBytes();
-        segment.strategy.free(address);
+    /** Frees a block whose start was ended, at once or into limbo, which has {@linkplain #reserve room} then. Its size. */
+    private long takeBack(final Segment segment, final long address) {
+        final Strategy strategy = segment.strategy;
+        if (!immediate) {
+            return moveToLimbo(segment, strategy.retire(address));
+        }
+        final long before = strategy.freeBytes();
+        strategy.free(address);
         segment.gained();
-        final long sizeBytes = segment.strategy.freeBytes() - before;
-        FREES.setOpaque(this, frees + 1);
+        final long sizeBytes = strategy.freeBytes() - before;
         USED.setOpaque(this, usedBytes - sizeBytes);
         return sizeBytes;
     }
 
-    private long retire(final Segment segment, final long address) {
-        reserve();
-        endStart(segment, address);
-        final long block = segment.strategy.retire(address);
+    /** A retired block. Its size. */
+    private long moveToLimbo(final Segment segment, final long block) {
         final long sizeBytes = segment.strategy.retiredBytes(block);
-        freed(sizeBytes);
+        retired(sizeBytes);
         addToLimbo(segment, block, sizeBytes);
         return sizeBytes;
     }
@@ -530,13 +531,8 @@ public final class Arena extends Limbo {
     private static void endStart(final Segment segment, final long address) {
         final BlockStarts starts = segment.starts;
         if (starts != null && starts.clear(address) == 0) {
-            throw WrongAddress.in(segment, address);
+            throw segment.refusal(address);
         }
-    }
-
-    private void freed(final long sizeBytes) {
-        FREES.setOpaque(this, frees + 1);
-        retired(sizeBytes);
     }
 
     /** Not in use any more, but in limbo. */
@@ -583,7 +579,7 @@ public final class Arena extends Limbo {
     private int release(final int most) {
         int done = 0;
         while (isReady && done < most) {
-            final Batch batch = Objects.requireNonNull(firstBatch);
+            final Batch batch = firstBatch;
             final int id = batch.segments[batch.from];
             final int to = Math.min(batch.count, batch.from + most - done);
             int end = batch.from + 1;
@@ -606,32 +602,17 @@ public final class Arena extends Limbo {
 
     /** Frees so many blocks that other threads have freed; how many it were. */
     private int unpack(final int most) {
-        int done = 0;
-        while (done < most) {
+        for (int done = 0; done < most; done++) {
             final RemoteFreeBatch batch = remoteFrees.arrived();
             if (batch == null) {
-                break;
+                return done;
             }
             final int last = batch.count - 1;
-            final Segment segment = batch.segment(last);
-            final Strategy strategy = segment.strategy;
-            if (immediate) {
-                final long before = strategy.freeBytes();
-                strategy.free(batch.addresses[last]);
-                segment.gained();
-                remoteFrees.taken(batch);
-                USED.setOpaque(this, usedBytes - (strategy.freeBytes() - before));
-            } else {
-                reserve();
-                final long block = strategy.retire(batch.addresses[last]);
-                final long sizeBytes = strategy.retiredBytes(block);
-                remoteFrees.taken(batch);
-                retired(sizeBytes);
-                addToLimbo(segment, block, sizeBytes);
-            }
-            done++;
+            reserve();
+            takeBack(batch.segment(last), batch.addresses[last]);
+            remoteFrees.taken(batch);
         }
-        return done;
+        return most;
     }
 
     /** Threads that wait often had better be apart. */
@@ -651,43 +632,28 @@ public final class Arena extends Limbo {
 
     /** The tail may be in use by the device like a block that is freed. */
     public void trim(final Segment segment, final long address, final long newSizeBytes) {
-        lock();
-        try {
-            checkStart(segment, address);
-            final Strategy strategy = segment.strategy;
-            if (immediate) {
-                final long before = strategy.freeBytes();
-                strategy.trim(address, newSizeBytes);
-                resized(before - strategy.freeBytes());
-                segment.gained();
-            } else {
-                reserve();
-                final long tailBlock = strategy.retireTail(address, newSizeBytes);
-                if (tailBlock != Strategy.NO_TAIL) {
-                    final long tailBytes = strategy.retiredBytes(tailBlock);
-                    retired(tailBytes);
-                    addToLimbo(segment, tailBlock, tailBytes);
-                }
-            }
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
+        change(TRIM, segment, address, newSizeBytes);
+    }
+
+    private long trimHeld(final Segment segment, final long address, final long newSizeBytes) {
+        checkStart(segment, address);
+        reserve();
+        final Strategy strategy = segment.strategy;
+        if (!immediate) {
+            final long tail = strategy.retireTail(address, newSizeBytes);
+            return tail == Strategy.NO_TAIL ? 0 : moveToLimbo(segment, tail);
         }
+        final long before = strategy.freeBytes();
+        strategy.trim(address, newSizeBytes);
+        final long tailBytes = strategy.freeBytes() - before;
+        resized(-tailBytes);
+        segment.gained();
+        return tailBytes;
     }
 
     /** Grows a block in place. Its address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
     public long extend(final Segment segment, final long address, final long newSizeBytes) {
-        lock();
-        try {
-            return extendHeld(segment, address, newSizeBytes);
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+        return change(EXTEND, segment, address, newSizeBytes);
     }
 
     /** As {@link #extend}; the lock is held. */
@@ -701,7 +667,7 @@ public final class Arena extends Limbo {
         }
         final long moreBytes = before - strategy.freeBytes();
         final long end = address + oldBytes + moreBytes;
-        if (end > segment.backedEnd()) {
+        if (end > segment.backedEnd) {
             // There is room in the tables for the tail, since there was before.
             strategy.trim(address, oldBytes);
             return segment.needsMemoryTo(end);
@@ -726,16 +692,11 @@ public final class Arena extends Limbo {
     private static void checkStart(final Segment segment, final long address) {
         final BlockStarts starts = segment.starts;
         if (starts != null && !starts.contains(address)) {
-            throw WrongAddress.in(segment, address);
+            throw segment.refusal(address);
         }
     }
 
     // Segments
-
-    /** Without the lock it is a guess. */
-    public @Nullable Segment current() {
-        return current;
-    }
 
     /** Safe for any number of threads. */
     public Segment[] segments() {
@@ -762,11 +723,7 @@ public final class Arena extends Limbo {
     }
 
     private Segment segment(final int id) {
-        final Segment segment = byId[id];
-        if (segment == null) {
-            throw new AssertionError("blocks are in limbo whose segment is gone");
-        }
-        return segment;
+        return Objects.requireNonNull(byId[id], "blocks are in limbo whose segment is gone");
     }
 
     /** The lock is held: requests are placed in it first. */
@@ -812,8 +769,8 @@ public final class Arena extends Limbo {
 
     /** Neither blocks in limbo nor holes are in use. */
     private void watchStarts(final Segment segment) {
-        final BlockStarts starts =
-                new BlockStarts(segment.begin(), segment.usedEnd() - segment.begin(), segment.strategy.granuleBytes());
+        final BlockStarts starts = new BlockStarts(
+                segment.begin, segment.taken.endAddress() - segment.begin, segment.strategy.granuleBytes());
         segment.strategy.forEachBlock((address, sizeBytes, free) -> {
             if (!free && !segment.holes.startAt(address)) {
                 starts.set(address, sizeBytes);
@@ -826,44 +783,20 @@ public final class Arena extends Limbo {
         arenas.streams.forEach(segment, clear);
     }
 
-    /** Looks whether tables have many blocks to hold. */
-    void sampleTables() {
-        for (final Segment segment : segments) {
-            segment.sample();
-        }
-    }
-
     /** There is no other memory: tables may grow after all. False if that makes no difference. */
     public boolean makeDo() {
-        lock();
-        try {
-            boolean any = false;
-            for (final Segment segment : segments) {
-                any |= segment.makeDo();
-            }
-            return any;
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+        return change(MAKE_DO, this, 0, 0) > 0;
     }
 
     // The whole: the lock is held where something is looked at
 
     void forEachInLimbo(final LongConsumer visitor) {
-        for (Batch batch = firstBatch; batch != null; batch = batch.next) {
-            show(batch, visitor);
+        for (@Nullable Batch batch = firstBatch; batch != null; batch = batch.next) {
+            for (int i = batch.from; i < batch.count; i++) {
+                visitor.accept(segment(batch.segments[i]).strategy.retiredAddress(batch.retired[i]));
+            }
         }
-        show(open, visitor);
         remoteFrees.forEach(visitor);
-    }
-
-    private void show(final Batch batch, final LongConsumer visitor) {
-        for (int i = batch.from; i < batch.count; i++) {
-            visitor.accept(segment(batch.segments[i]).strategy.retiredAddress(batch.retired[i]));
-        }
     }
 
     /**

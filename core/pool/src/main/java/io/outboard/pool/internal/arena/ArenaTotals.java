@@ -51,19 +51,11 @@ public final class ArenaTotals {
         return Math.max(0, sum(arena -> -arena.frees() + arena.allocations()));
     }
 
-    /** Adds up the arenas; the most that was found so far is the peak. */
-    void notePeak() {
-        // What one arena had at its own peak was in use then, whatever the others had.
-        peakUsedBytes.accumulateAndGet(Math.max(usedBytes(), arenas.first().peakUsedBytes()), Math::max);
-    }
-
-    /** With one arena exact, since that counts it; with several the most of regular samples. */
+    /** With one arena exact, since that counts it; with several the most that was found whenever this was called. */
     public long peakUsedBytes() {
-        if (arenas.count() == 1) {
-            return arenas.first().peakUsedBytes();
-        }
-        notePeak();
-        return peakUsedBytes.get();
+        // What one arena had at its own peak was in use then, whatever the others had.
+        return peakUsedBytes.accumulateAndGet(
+                Math.max(usedBytes(), arenas.arena(0).peakUsedBytes()), Math::max);
     }
 
     /**

@@ -62,10 +62,9 @@ public final class Arenas {
     private final boolean immediate;
     private final long limboLimitBytes;
     private final int mostArenas;
-    private final Arena first;
 
     /** Replaced under the monitor, never changed. */
-    private volatile Arena[] all;
+    private volatile Arena[] all = {};
 
     /** By slot. Written under the monitor; a thread that reads an old one uses an arena that isn't its own, which is no error. */
     private final Arena[] homes = new Arena[SLOTS];
@@ -93,29 +92,17 @@ public final class Arenas {
         this.limboLimitBytes = limboLimitBytes;
         final int processors = Runtime.getRuntime().availableProcessors();
         mostArenas = Math.max(Math.max(1, spread), 1 + Math.min(MOST_ARENAS, processors));
-        first = new Arena(0, mostArenas, this, immediate);
-        all = new Arena[] {first};
         totals = new ArenaTotals(this);
-        divideSlack();
-        Arrays.fill(homes, first);
-        spread(spread);
-    }
-
-    private synchronized void spread(final int arenas) {
-        while (all.length < arenas) {
+        do {
             newArena();
-        }
-        for (int slot = 0; slot < SLOTS && arenas > 0; slot++) {
-            homes[slot] = all[slot % arenas];
-            homes[slot].homes++;
+        } while (all.length < spread);
+        for (int slot = 0; slot < SLOTS; slot++) {
+            homes[slot] = all[slot % all.length];
+            homes[slot].homes += Math.min(spread, 1);
         }
     }
 
     // Who and where
-
-    Arena first() {
-        return first;
-    }
 
     public Progress progress() {
         return progress;
@@ -146,7 +133,7 @@ public final class Arenas {
 
     /** The segment that holds an address, or null. The first guess is where the calling thread's last block was placed. */
     public @Nullable Segment segmentAt(final long address) {
-        final Segment guess = home().current();
+        final Segment guess = home().current;
         if (guess != null && guess.holds(address)) {
             return guess;
         }
@@ -155,7 +142,7 @@ public final class Arenas {
         int high = sorted.length - 1;
         while (low < high) {
             final int middle = (low + high + 1) >>> 1;
-            if (sorted[middle].begin() <= address) {
+            if (sorted[middle].begin <= address) {
                 low = middle;
             } else {
                 high = middle - 1;
@@ -172,12 +159,16 @@ public final class Arenas {
     synchronized void add(final Segment segment) {
         final Segment[] more = Arrays.copyOf(segments, segments.length + 1);
         more[segments.length] = segment;
-        Arrays.sort(more, Comparator.comparingLong(Segment::begin));
+        Arrays.sort(more, Comparator.comparingLong(each -> each.begin));
         segments = more;
     }
 
     synchronized void remove(final Segment segment) {
         segments = Arrays.stream(segments).filter(each -> each != segment).toArray(Segment[]::new);
+    }
+
+    synchronized void clear() {
+        segments = new Segment[0];
     }
 
     public void checkOpen() {
@@ -197,15 +188,7 @@ public final class Arenas {
     // Of arenas, under an arena's lock
 
     /** The calling thread waits often: from now on it uses another arena, if there is one with fewer threads. */
-    void moveApart(final Arena from) {
-        try {
-            tryMoveApart(from);
-        } catch (final OutOfMemoryError ignored) {
-            // The host has none for another arena: this one serves as well.
-        }
-    }
-
-    private synchronized void tryMoveApart(final Arena from) {
+    synchronized void moveApart(final Arena from) {
         final int slot = slot();
         final Arena home = homes[slot];
         if (home != from || closed) {
@@ -218,13 +201,18 @@ public final class Arenas {
             }
         }
         if ((best == null || best.homes > 0) && all.length < mostArenas) {
-            if (all.length == 1) {
-                // The lock that is held is the first one's.
-                from.watchStarts();
+            try {
+                if (all.length == 1) {
+                    // The lock that is held is the first one's.
+                    from.watchStarts();
+                }
+                best = newArena();
+            } catch (final OutOfMemoryError e) {
+                // The host has none for another arena: this one serves as well.
+                return;
             }
-            best = newArena();
         }
-        if (best != null && (home == first || best.homes + 1 < home.homes)) {
+        if (best != null && (home.number == 0 || best.homes + 1 < home.homes)) {
             home.homes--;
             best.homes++;
             // Who finds it there finds it whole.
@@ -239,7 +227,7 @@ public final class Arenas {
         more[all.length] = arena;
         all = more;
         for (final Arena each : more) {
-            each.hasNeighbours = true;
+            each.hasNeighbours = more.length > 1;
         }
         divideSlack();
         return arena;
@@ -274,9 +262,11 @@ public final class Arenas {
     void sample(final Arena arena) {
         try {
             if (all.length > 1) {
-                totals.notePeak();
+                totals.peakUsedBytes();
             }
-            arena.sampleTables();
+            for (final Segment segment : arena.segments()) {
+                segment.sample();
+            }
         } catch (final OutOfMemoryError ignored) {
             // A block was handed out, which mustn't be lost; the next sample isn't far.
         }
@@ -338,10 +328,9 @@ public final class Arenas {
     public long allocateAnywhere(
             final Arena home, final long sizeBytes, final long alignmentBytes, final boolean first) {
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, first);
-        final Arena[] arenas = all;
-        for (int i = 0; i < arenas.length && address < 0; i++) {
-            if (arenas[i] != home) {
-                address = arenas[i].allocateRecovering(sizeBytes, alignmentBytes, first);
+        for (final Arena arena : all) {
+            if (address < 0 && arena != home) {
+                address = arena.allocateRecovering(sizeBytes, alignmentBytes, first);
             }
         }
         return address;

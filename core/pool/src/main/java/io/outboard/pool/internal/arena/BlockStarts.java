@@ -31,72 +31,73 @@ public final class BlockStarts {
 
     private final long address;
     private final int granuleLog2;
-    private final long granules;
     private final byte[] @Nullable [] pages;
 
     BlockStarts(final long address, final long sizeBytes, final long granuleBytes) {
         this.address = address;
         granuleLog2 = Long.numberOfTrailingZeros(granuleBytes);
-        granules = sizeBytes >>> granuleLog2;
-        pages = new byte[(int) ((granules + PAGE_MASK) >>> PAGE_LOG2)][];
+        pages = new byte[(int) (((sizeBytes >>> granuleLog2) + PAGE_MASK) >>> PAGE_LOG2)][];
     }
 
     /** A block in use starts here from now on. Makes the page it needs first: if the host has no memory for it, nothing changes. */
     void set(final long start, final long sizeBytes) {
-        final long granule = (start - address) >>> granuleLog2;
-        final int index = (int) (granule >>> PAGE_LOG2);
-        byte[] page = pages[index];
+        final int number = (int) ((start - address) >>> granuleLog2 >>> PAGE_LOG2);
+        final int index = index(start);
+        byte[] page = pages[number];
         if (page == null) {
             page = new byte[1 << PAGE_LOG2];
             // Release: whoever finds the page finds it empty.
-            PAGES.setRelease(pages, index, page);
+            PAGES.setRelease(pages, number, page);
         }
         // Release: who frees it sees what its allocation wrote.
-        BYTES.setRelease(page, (int) granule & PAGE_MASK, (byte) (1 + log2(sizeBytes >>> granuleLog2)));
+        BYTES.setRelease(page, index, sizeByte(sizeBytes));
     }
 
     /** The block in use that starts here has another size from now on, unless it was ended meanwhile. */
     void resize(final long start, final long sizeBytes) {
-        final byte[] page = page(start);
-        if (page != null) {
-            final int index = (int) ((start - address) >>> granuleLog2) & PAGE_MASK;
-            final byte before = (byte) BYTES.getAcquire(page, index);
-            if (before != NONE) {
-                BYTES.compareAndSet(page, index, before, (byte) (1 + log2(sizeBytes >>> granuleLog2)));
-            }
-        }
+        replace(start, sizeByte(sizeBytes));
     }
 
     /** Ends the block in use that starts here; its size, to within a factor of two, or 0 if there is none, for any address. */
     long clear(final long start) {
+        final int before = replace(start, NONE);
+        return before == NONE ? 0 : 1L << (before - 1 + granuleLog2);
+    }
+
+    /** What stood for the block in use that starts there; {@link #NONE} if there is none, or another thread was faster. */
+    private byte replace(final long start, final byte with) {
         final byte[] page = page(start);
         if (page == null) {
-            return 0;
+            return NONE;
         }
-        final int index = (int) ((start - address) >>> granuleLog2) & PAGE_MASK;
+        final int index = index(start);
         final byte before = (byte) BYTES.getAcquire(page, index);
-        return before != NONE && BYTES.compareAndSet(page, index, before, NONE) ? 1L << (before - 1 + granuleLog2) : 0;
+        return before != NONE && BYTES.compareAndSet(page, index, before, with) ? before : NONE;
     }
 
     /** For any address. */
     boolean contains(final long start) {
         final byte[] page = page(start);
-        return page != null
-                && (byte) BYTES.getAcquire(page, (int) ((start - address) >>> granuleLog2) & PAGE_MASK) != NONE;
+        return page != null && (byte) BYTES.getAcquire(page, index(start)) != NONE;
     }
 
     /** Null if the address isn't a granule's of the segment, or no block has started near it. */
     private byte @Nullable [] page(final long start) {
         final long offset = start - address;
         final long granule = offset >>> granuleLog2;
-        if (granule << granuleLog2 != offset || granule >= granules) {
+        if (granule << granuleLog2 != offset || granule >>> PAGE_LOG2 >= pages.length) {
             return null;
         }
         // Acquire; pairs with the release in set.
         return (byte[]) PAGES.getAcquire(pages, (int) (granule >>> PAGE_LOG2));
     }
 
-    private static int log2(final long granules) {
-        return Long.SIZE - 1 - Long.numberOfLeadingZeros(granules);
+    /** In its page. */
+    private int index(final long start) {
+        return (int) ((start - address) >>> granuleLog2) & PAGE_MASK;
+    }
+
+    private byte sizeByte(final long sizeBytes) {
+        return (byte) (Long.SIZE - Long.numberOfLeadingZeros(sizeBytes >>> granuleLog2));
     }
 }

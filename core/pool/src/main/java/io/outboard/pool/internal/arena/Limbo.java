@@ -4,6 +4,7 @@ import io.outboard.pool.internal.guard.Fields;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Progress}. The arena extends this, so that all that an operation needs lies in one object.
  *
  * <pre>
- *   first: batch 4, ready since its work has finished -> batch 7 -> last: batch 9        open batch
+ *   first: batch 4, ready since its work has finished -> batch 7 -> batch 9 -> open batch
  * </pre>
  *
  * <p>External lock required, the arena's, which is this object, but for {@link #limboBytes()} and {@link #wantsAsking}.
@@ -37,29 +38,30 @@ abstract class Limbo extends SpinLock {
 
         int count;
 
-        /** Of the mark that it waits for; 0 while it is open. */
+        /** Of the mark that it waits for once it is closed. */
         private long number;
 
+        /** Null of the open one. */
         @Nullable
         Batch next;
     }
 
     private final Progress progress;
 
-    /** Closed batches, in the order of their numbers. */
-    @Nullable
-    Batch firstBatch;
+    /** Has room for a block once {@link #reserve} was called. */
+    private Batch open = new Batch();
 
-    private @Nullable Batch lastBatch;
+    /** Closed batches, in the order of their numbers, and then the open one. */
+    Batch firstBatch = open;
 
-    /** The work of the first of them is known to have finished. */
+    /** Of the mark that the last one closed waits for. */
+    private long lastNumber;
+
+    /** The first of them is closed, and its work is known to have finished. */
     boolean isReady;
 
-    /** Has room for a block once {@link #reserve} was called. */
-    Batch open = new Batch();
-
-    /** Empty ones, for later. */
-    private @Nullable Batch unused;
+    /** Empty ones, for later. One, so that an arena whose blocks don't go to limbo never makes another. */
+    private @Nullable Batch unused = new Batch();
 
     /** In the open batch. */
     private long openBytes;
@@ -132,15 +134,11 @@ abstract class Limbo extends SpinLock {
         final Batch batch = open;
         final Batch empty = unused;
         if (batch.count > 0 && empty != null) {
-            batch.number = progress.close();
-            if (lastBatch == null) {
-                firstBatch = batch;
-            } else {
-                lastBatch.next = batch;
-            }
-            lastBatch = batch;
+            lastNumber = progress.close();
+            batch.number = lastNumber;
             unused = empty.next;
             empty.next = null;
+            batch.next = empty;
             open = empty;
             openBytes = 0;
         }
@@ -151,42 +149,37 @@ abstract class Limbo extends SpinLock {
     final long closeAll() {
         reserve();
         closeBatch();
-        return lastBatch == null ? 0 : lastBatch.number;
+        return firstBatch == open ? 0 : lastNumber;
     }
 
     /** Somebody asks, or has asked; the oldest mark that batches wait for, 0 for none. Closes the open batch if no other waits. */
     final long beginAsking() {
         wantsAsking = false;
-        if (firstBatch == null) {
+        if (firstBatch == open) {
             closeAll();
         }
         lookForFinished();
-        return firstBatch == null || isReady ? 0 : firstBatch.number;
+        return firstBatch == open || isReady ? 0 : firstBatch.number;
     }
 
     final void lookForFinished() {
-        isReady = firstBatch != null && firstBatch.number <= progress.finished();
+        isReady = firstBatch != open && firstBatch.number <= progress.finished();
     }
 
     /** All of it was released. */
     final void removeFirst(final Batch batch) {
-        firstBatch = batch.next;
-        if (firstBatch == null) {
-            lastBatch = null;
-        }
+        firstBatch = Objects.requireNonNull(batch.next);
         batch.from = 0;
         batch.count = 0;
-        batch.number = 0;
         batch.next = unused;
         unused = batch;
         lookForFinished();
     }
 
     final void forgetLimbo() {
-        firstBatch = null;
-        lastBatch = null;
+        firstBatch = open;
         isReady = false;
-        open = new Batch();
+        open.count = 0;
         openBytes = 0;
         LIMBO.setOpaque(this, 0L);
     }

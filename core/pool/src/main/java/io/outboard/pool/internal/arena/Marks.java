@@ -1,8 +1,8 @@
 package io.outboard.pool.internal.arena;
 
 /**
- * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. External lock required:
- * that of who asks the device, but for {@link #isEmpty}.
+ * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. One is added only if there
+ * is room, and the oldest is looked at only if there is one. External lock required: that of who asks the device, but for {@link #isEmpty}.
  */
 public final class Marks {
 
@@ -24,7 +24,6 @@ public final class Marks {
         return count == marks.length;
     }
 
-    /** It isn't full. */
     public void add(final long mark, final long number) {
         final int last = count;
         marks[last] = mark;
@@ -32,17 +31,14 @@ public final class Marks {
         count = last + 1;
     }
 
-    /** It isn't empty. */
     public long oldest() {
         return marks[0];
     }
 
-    /** It isn't empty. */
     public long oldestNumber() {
         return numbers[0];
     }
 
-    /** It isn't empty. */
     public void removeOldest() {
         final int left = count - 1;
         System.arraycopy(marks, 1, marks, 0, left);

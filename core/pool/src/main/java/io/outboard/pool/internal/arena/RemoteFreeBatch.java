@@ -12,7 +12,7 @@ final class RemoteFreeBatch {
     /** One compare-and-set for so many frees. */
     static final int BLOCKS = 64;
 
-    private final @Nullable Segment[] segments = new Segment[BLOCKS];
+    final @Nullable Segment[] segments = new Segment[BLOCKS];
     final long[] addresses = new long[BLOCKS];
     int count;
 
@@ -24,11 +24,6 @@ final class RemoteFreeBatch {
 
     Segment segment(final int index) {
         return Objects.requireNonNull(segments[index]);
-    }
-
-    /** Forgets its segment, too, which may be given back soon. */
-    void removeLast() {
-        segments[--count] = null;
     }
 
     void add(final Segment segment, final long address, final long sizeBytes) {

@@ -4,12 +4,10 @@ import io.outboard.pool.internal.guard.SpinLock;
 import org.jspecify.annotations.Nullable;
 
 /** Empty batches, for those who need one: they are filled by one thread and emptied by another. Safe for any number of threads. */
-final class RemoteFreeBatches {
+final class RemoteFreeBatches extends SpinLock {
 
     /** Kept for later, of 1.3 KiB each. */
     private static final int MOST_KEPT = 1024;
-
-    private final SpinLock lock = new SpinLock();
 
     /** Guarded by the lock. */
     private @Nullable RemoteFreeBatch first;
@@ -17,7 +15,7 @@ final class RemoteFreeBatches {
     private int count;
 
     RemoteFreeBatch take() {
-        lock.lock();
+        lock();
         try {
             final RemoteFreeBatch batch = first;
             if (batch != null) {
@@ -27,15 +25,14 @@ final class RemoteFreeBatches {
                 return batch;
             }
         } finally {
-            lock.taken = false;
+            taken = false;
         }
         return new RemoteFreeBatch();
     }
 
     void give(final RemoteFreeBatch batch) {
-        lock.lock();
+        lock();
         try {
-            batch.next = null;
             batch.bytes = 0;
             if (count < MOST_KEPT) {
                 batch.next = first;
@@ -43,7 +40,7 @@ final class RemoteFreeBatches {
                 count++;
             }
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 }

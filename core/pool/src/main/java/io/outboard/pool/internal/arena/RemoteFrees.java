@@ -61,7 +61,7 @@ final class RemoteFrees {
     void send() {
         for (int i = 0; i < outbox.length; i++) {
             final RemoteFreeBatch batch = outbox[i];
-            if (batch != null) {
+            if (batch != null && batch.count > 0) {
                 // In this order: what were sent twice would show at once, what is lost never.
                 arenas.arena(i).remoteFrees.receive(batch);
                 outbox[i] = null;
@@ -89,31 +89,21 @@ final class RemoteFrees {
     /** A batch from which the last block is to be taken now, then {@link #taken}; null if there is none. */
     @Nullable
     RemoteFreeBatch arrived() {
-        while (unpacking == null || unpacking.count == 0) {
-            if (unpacking != null) {
-                // It was sent before there was anything in it.
-                next(unpacking);
-            } else if (inbox == null) {
-                return null;
-            } else {
-                // Acquire; pairs with the release in receive.
-                unpacking = (RemoteFreeBatch) INBOX.getAndSetAcquire(this, null);
-            }
+        if (unpacking == null && inbox != null) {
+            // Acquire; pairs with the release in receive.
+            unpacking = (RemoteFreeBatch) INBOX.getAndSetAcquire(this, null);
         }
         return unpacking;
     }
 
     /** The last block was taken from what {@link #arrived} gave. */
     void taken(final RemoteFreeBatch batch) {
-        batch.removeLast();
+        // Its segment is forgotten, too, which may be given back soon.
+        batch.segments[--batch.count] = null;
         if (batch.count == 0) {
-            next(batch);
+            unpacking = batch.next;
+            arenas.batches.give(batch);
         }
-    }
-
-    private void next(final RemoteFreeBatch batch) {
-        unpacking = batch.next;
-        arenas.batches.give(batch);
     }
 
     // The whole

@@ -2,6 +2,7 @@ package io.outboard.pool.internal.arena;
 
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.GrowableRegion;
+import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.StepwiseStrategy;
 import io.outboard.core.Strategy;
@@ -30,12 +31,8 @@ public final class Segment {
 
     public final Arena owner;
 
-    /** What the strategy divides: the part of what was taken that starts at a granule. */
-    private final long usedBegin;
-
-    private final long usedEnd;
-
-    private final boolean refusesAllLarger;
+    /** Where what the strategy divides begins: at a granule of what was taken. */
+    public final long begin;
 
     /** Where blocks start; null as long as one arena is all there is, and only its threads free. Written under its lock. */
     volatile @Nullable BlockStarts starts;
@@ -59,7 +56,7 @@ public final class Segment {
     private long memoryEnd;
 
     /** No block handed out ends after it. Release and acquire: who is handed a block behind the old one finds it. */
-    private volatile long backedEnd;
+    volatile long backedEnd;
 
     /** The least size that was refused since anything became free here: no more is looked for. */
     private long refusedBytes = Long.MAX_VALUE;
@@ -70,7 +67,7 @@ public final class Segment {
     /**
      * A segment that its arena hasn't got yet.
      *
-     * @param used what the strategy divides
+     * @param used what the strategy divides: all that was taken but for what comes before a granule
      * @param growable how it grows in place, and then nothing is backed yet; null if it doesn't
      * @param tableBlocks what its tables hold at all
      * @param mostBlocks so many blocks in use make it crowded
@@ -88,13 +85,11 @@ public final class Segment {
         this.strategy = strategy;
         this.growable = growable;
         this.mostBlocks = mostBlocks;
-        usedBegin = used.address();
-        usedEnd = used.endAddress();
+        begin = used.address();
         holes = new Holes(strategy, growable == null ? 0 : tableBlocks);
         heldBytes = growable == null ? taken.sizeBytes() : 0;
-        backedEnd = growable == null ? usedEnd : taken.address();
-        memoryEnd = growable == null ? taken.endAddress() : taken.address();
-        refusesAllLarger = strategy.refusesAllLarger();
+        memoryEnd = taken.address() + heldBytes;
+        backedEnd = memoryEnd;
     }
 
     /** Null as long as no other arena's threads free its blocks. */
@@ -103,23 +98,14 @@ public final class Segment {
     }
 
     public boolean holds(final long address) {
-        return address >= usedBegin && address < backedEnd;
-    }
-
-    public long begin() {
-        return usedBegin;
-    }
-
-    public long usedEnd() {
-        return usedEnd;
+        return address >= begin && address < backedEnd;
     }
 
     /** How far memory is behind it from now on. */
     public void back(final long newHeldBytes, final long newBackedEnd) {
         heldBytes = newHeldBytes;
         memoryEnd = newBackedEnd;
-        backedEnd = newBackedEnd;
-        gained();
+        withdrawBehind(newBackedEnd);
     }
 
     /** Nobody is handed what ends after it from now on, though there is memory. */
@@ -143,7 +129,7 @@ public final class Segment {
 
     /** The strategy has no room for so much. */
     void refused(final long sizeBytes, final long alignmentBytes) {
-        if (alignmentBytes == 1 && refusesAllLarger) {
+        if (alignmentBytes == 1 && strategy.refusesAllLarger()) {
             refusedBytes = sizeBytes;
         }
     }
@@ -196,10 +182,6 @@ public final class Segment {
 
     /** Of what nothing backs, nothing is shown. */
     void forEachBlock(final BlockVisitor visitor) {
-        if (growable == null) {
-            strategy.forEachBlock(visitor);
-            return;
-        }
         final long end = backedEnd;
         strategy.forEachBlock((address, sizeBytes, free) -> {
             final long backedBytes = Math.min(sizeBytes, end - address);
@@ -226,8 +208,17 @@ public final class Segment {
         return end[0];
     }
 
-    long backedEnd() {
-        return backedEnd;
+    /** Why an address is refused that isn't among the starts. */
+    InvalidAddressException refusal(final long address) {
+        try {
+            strategy.sizeOf(address);
+        } catch (final InvalidAddressException e) {
+            return e;
+        }
+        return new InvalidAddressException(
+                address,
+                "address=0x" + Long.toHexString(address)
+                        + " must be the start of a block in use: it was freed already, by another thread");
     }
 
     public long memoryEnd() {

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  *              size class 81 -> newest -> older -> ...                                   to be found by size
  * </pre>
  *
- * <p>Safe for any number of threads: the monitor of the index guards the streams, and no other lock is taken under it. Some 90 bytes of
+ * <p>Safe for any number of threads: the lock, which is this object, guards the streams, and no other is taken under it. Some 90 bytes of
  * host memory a block.
  */
-public final class StreamLimbo {
+public final class StreamLimbo extends SpinLock {
 
     /** A block serves a smaller request if no more than this share of it is lost. */
     private static final int MOST_LOST_SHARE = 8;
@@ -56,12 +56,10 @@ public final class StreamLimbo {
         /** 0 while its batch is open. */
         long number;
 
-        /** In the order of frees. */
-        @Nullable
-        Block earlier;
+        /** In the order of frees; see {@link Stream#ends}. */
+        Block earlier = this;
 
-        @Nullable
-        Block later;
+        Block later = this;
 
         /** Of its size class. */
         @Nullable
@@ -86,41 +84,39 @@ public final class StreamLimbo {
 
         private final long id;
         private final @Nullable Block[] newest = new Block[CLASSES];
-        private @Nullable Block first;
-        private @Nullable Block last;
+
+        /** Before the first and behind the last. */
+        private final Block ends = new Block();
+
         private int open;
         private long openBytes;
 
         /** Threads that are about to add a block, or to mark its work. */
         private int adding;
 
+        /** Noted once for all of a look at the streams, since marks finish at any time. */
+        private boolean idle;
+
         Stream(final long id) {
             this.id = id;
-        }
-
-        boolean isIdle() {
-            return first == null && adding == 0 && marks.isEmpty();
         }
     }
 
     private final Progress progress;
-    private final SpinLock.Breakage breakage;
-    private final SpinLock lock;
     private final Long2ObjectHashMap<Stream> byId = new Long2ObjectHashMap<>();
 
     /** All of them. Replaced under the lock, never changed. */
     private volatile Stream[] streams = NO_STREAMS;
 
-    /** For later. */
+    /** For later, chained by {@link Block#older}. */
     private @Nullable Block unused;
 
     /** Blocks that threads have in their hands: they are in limbo, but in no list, or are just coming back. */
     private int moving;
 
-    StreamLimbo(final Progress progress, final SpinLock.Breakage breakage) {
+    StreamLimbo(final Progress progress, final Breakage breakage) {
+        super(breakage);
         this.progress = progress;
-        this.breakage = breakage;
-        lock = new SpinLock(breakage);
     }
 
     // Of arenas
@@ -134,18 +130,14 @@ public final class StreamLimbo {
      */
     public @Nullable Stream free(final Segment segment, final long address, final long id, final long mostBytes) {
         try {
-            final Block block = block();
-            final Stream stream = stream(id);
-            block.segment = segment;
-            boolean retired = false;
-            boolean closed = false;
+            final Block block = reserve(segment, id);
+            Stream closed = null;
             try {
                 segment.owner.retireInto(block, address);
-                retired = true;
             } finally {
-                closed = arrived(stream, block, retired ? address : Strategy.NO_SPACE, mostBytes);
+                closed = arrived(block, address, id, mostBytes);
             }
-            return closed ? stream : null;
+            return closed;
         } catch (final StackOverflowError e) {
             // The block may be in limbo and in no list, or a list half changed.
             breakage.cause = e;
@@ -153,70 +145,62 @@ public final class StreamLimbo {
         }
     }
 
-    /** A block has come to its stream, or has no address, since it couldn't be retired. Whether that closed the open batch. */
-    private boolean arrived(final Stream stream, final Block block, final long address, final long mostBytes) {
-        lock.lockAnyway();
+    /** Takes the host memory that a block needs, and its stream, which stays until the block has arrived. */
+    private Block reserve(final Segment segment, final long id) {
+        lock();
+        try {
+            Stream stream = byId.get(id);
+            if (stream == null) {
+                stream = new Stream(id);
+                final Stream[] more = Arrays.copyOf(streams, streams.length + 1);
+                more[streams.length] = stream;
+                byId.put(id, stream);
+                streams = more;
+            }
+            final Block block = unused == null ? new Block() : unused;
+            unused = block.older;
+            block.segment = segment;
+            stream.adding++;
+            moving++;
+            return block;
+        } finally {
+            taken = false;
+        }
+    }
+
+    /** A block has come to its stream, or has no bytes, since it couldn't be retired. The stream if that closed the open batch. */
+    private @Nullable Stream arrived(final Block block, final long address, final long id, final long mostBytes) {
+        lockAnyway();
         try {
             moving--;
-            boolean closed = false;
-            if (address < 0) {
+            final Stream stream = byId.get(id);
+            if (stream == null) {
+                // The pool was closed meanwhile.
+                return null;
+            }
+            if (block.bytes == 0) {
                 forget(block);
             } else {
                 if (block.segment().starts != null) {
                     // It may have been on its way when starts were first looked for.
                     block.segment().starts.clear(address);
                 }
-                closed = add(stream, block, mostBytes);
+                if (add(stream, block, mostBytes)) {
+                    return stream;
+                }
             }
-            if (!closed) {
-                stream.adding--;
-            }
-            return closed;
+            stream.adding--;
+            return null;
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 
     /** What {@link #free} returned was marked, or couldn't be: it may be forgotten. */
     public void wasMarked(final Stream stream) {
-        lock.lockAnyway();
+        lockAnyway();
         stream.adding--;
-        lock.taken = false;
-    }
-
-    /** Takes the host memory that a stream needs. It stays until a block was added, or not. */
-    private Stream stream(final long id) {
-        lock.lock();
-        try {
-            final Stream known = byId.get(id);
-            final Stream stream = known == null ? new Stream(id) : known;
-            if (known == null) {
-                final Stream[] more = Arrays.copyOf(streams, streams.length + 1);
-                more[streams.length] = stream;
-                byId.put(id, stream);
-                streams = more;
-            }
-            stream.adding++;
-            moving++;
-            return stream;
-        } finally {
-            lock.taken = false;
-        }
-    }
-
-    private Block block() {
-        lock.lock();
-        try {
-            final Block block = unused;
-            if (block != null) {
-                unused = block.later;
-                block.later = null;
-                return block;
-            }
-        } finally {
-            lock.taken = false;
-        }
-        return new Block();
+        taken = false;
     }
 
     /** A block that was freed on this stream, is large enough and not much larger, in use again. Its address, or {@code NO_SPACE}. */
@@ -237,20 +221,20 @@ public final class StreamLimbo {
     }
 
     private void giveBack(final Block block) {
-        lock.lockAnyway();
+        lockAnyway();
         try {
             forget(block);
             moving--;
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 
     private @Nullable Block take(final long sizeBytes, final long id) {
-        lock.lock();
+        lock();
         try {
             final Stream stream = byId.get(id);
-            if (stream == null || stream.first == null) {
+            if (stream == null) {
                 return null;
             }
             final int own = sizeClass(sizeBytes);
@@ -266,7 +250,7 @@ public final class StreamLimbo {
             }
             return null;
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 
@@ -275,46 +259,45 @@ public final class StreamLimbo {
         if (streams.length == 0) {
             return 0;
         }
-        lock.lock();
+        lock();
         try {
             long number = 0;
             for (final Stream stream : streams) {
                 close(stream);
-                number = stream.last == null ? number : Math.max(number, stream.last.number);
+                number = Math.max(number, stream.ends.earlier.number);
             }
             return number;
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 
     /** Whether a block may be on its way into limbo or out of it, where nobody finds it. */
     public boolean isMoving() {
-        lock.lock();
+        lock();
         final boolean any = moving > 0;
-        lock.taken = false;
+        taken = false;
         return any;
     }
 
     /** Releases what no work uses any more. */
     public void releaseFinished() {
-        while (streams.length > 0) {
-            final Block block = takeFinished();
-            if (block == null) {
-                return;
-            }
+        for (Block block = takeFinished(); block != null; block = takeFinished()) {
             block.segment().owner.release(block.segment(), block.retired);
             giveBack(block);
         }
     }
 
     private @Nullable Block takeFinished() {
+        if (streams.length == 0) {
+            return null;
+        }
         final long finishedOnAll = progress.finished();
-        lock.lock();
+        lock();
         try {
             for (final Stream stream : streams) {
-                final Block block = stream.first;
-                if (block != null && block.number != 0 && block.number <= Math.max(finishedOnAll, stream.finished)) {
+                final Block block = stream.ends.later;
+                if (block.number != 0 && block.number <= Math.max(finishedOnAll, stream.finished)) {
                     remove(stream, block);
                     moving++;
                     return block;
@@ -323,7 +306,7 @@ public final class StreamLimbo {
             forgetIdle();
             return null;
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 
@@ -331,12 +314,13 @@ public final class StreamLimbo {
     private void forgetIdle() {
         int kept = 0;
         for (final Stream stream : streams) {
-            kept += stream.isIdle() ? 0 : 1;
+            stream.idle = stream.ends.later == stream.ends && stream.adding == 0 && stream.marks.isEmpty();
+            kept += stream.idle ? 0 : 1;
         }
         if (kept + MOST_IDLE < streams.length) {
             final Stream[] fewer = new Stream[kept];
             for (final Stream stream : streams) {
-                if (stream.isIdle()) {
+                if (stream.idle) {
                     byId.remove(stream.id);
                 } else {
                     fewer[--kept] = stream;
@@ -357,13 +341,12 @@ public final class StreamLimbo {
     private boolean add(final Stream stream, final Block block, final long mostBytes) {
         // First, as the stack may end at a call.
         final int sizeClass = sizeClass(block.bytes);
-        block.earlier = stream.last;
-        if (stream.last == null) {
-            stream.first = block;
-        } else {
-            stream.last.later = block;
-        }
-        stream.last = block;
+        block.number = 0;
+        block.later = stream.ends;
+        block.earlier = stream.ends.earlier;
+        block.earlier.later = block;
+        stream.ends.earlier = block;
+        block.newer = null;
         block.older = stream.newest[sizeClass];
         if (block.older != null) {
             block.older.newer = block;
@@ -381,7 +364,7 @@ public final class StreamLimbo {
     private void close(final Stream stream) {
         if (stream.open > 0) {
             final long number = progress.close();
-            for (Block block = stream.last; block != null && block.number == 0; block = block.earlier) {
+            for (Block block = stream.ends.earlier; block.number == 0 && block != stream.ends; block = block.earlier) {
                 block.number = number;
             }
             stream.open = 0;
@@ -391,26 +374,15 @@ public final class StreamLimbo {
 
     private void forget(final Block block) {
         block.segment = null;
-        block.number = 0;
-        block.earlier = null;
-        block.older = null;
-        block.newer = null;
-        block.later = unused;
+        block.bytes = 0;
+        block.older = unused;
         unused = block;
     }
 
     private static void remove(final Stream stream, final Block block) {
         final int sizeClass = sizeClass(block.bytes);
-        if (block.earlier == null) {
-            stream.first = block.later;
-        } else {
-            block.earlier.later = block.later;
-        }
-        if (block.later == null) {
-            stream.last = block.earlier;
-        } else {
-            block.later.earlier = block.earlier;
-        }
+        block.earlier.later = block.later;
+        block.later.earlier = block.earlier;
         if (block.newer == null) {
             stream.newest[sizeClass] = block.older;
         } else {
@@ -428,28 +400,28 @@ public final class StreamLimbo {
     // The whole: all arenas' locks are held
 
     void clear() {
-        lock.lockAnyway();
+        lockAnyway();
         try {
             streams = NO_STREAMS;
             byId.clear();
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 
     /** Shows the addresses of what waits in a segment. */
     void forEach(final @Nullable Segment segment, final LongConsumer visitor) {
-        lock.lockAnyway();
+        lockAnyway();
         try {
             for (final Stream stream : streams) {
-                for (Block block = stream.first; block != null; block = block.later) {
+                for (Block block = stream.ends.later; block != stream.ends; block = block.later) {
                     if (segment == null || block.segment == segment) {
                         visitor.accept(block.segment().strategy.retiredAddress(block.retired));
                     }
                 }
             }
         } finally {
-            lock.taken = false;
+            taken = false;
         }
     }
 

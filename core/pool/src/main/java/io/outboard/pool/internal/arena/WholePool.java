@@ -77,11 +77,9 @@ public final class WholePool {
     public void clear() {
         arenas.breakage.close();
         for (final Arena arena : arenas.all()) {
-            for (final Segment segment : arena.segments()) {
-                arenas.remove(segment);
-            }
             arena.clear();
         }
+        arenas.clear();
         arenas.streams.clear();
         arenas.totals.held(-arenas.totals.heldBytes());
     }

@@ -218,7 +218,7 @@ final class GrowingRegion {
             return Strategy.NO_SPACE;
         }
         try {
-            strategy.extend(tail, (segment.usedEnd() - tail) & -strategy.granuleBytes());
+            strategy.extend(tail, (segment.taken.endAddress() - tail) & -strategy.granuleBytes());
             return Math.max(arena.placeIn(segment, sizeBytes, alignmentBytes), Strategy.NO_SPACE);
         } finally {
             strategy.free(tail);

@@ -33,22 +33,18 @@ public final class OwnThreads {
 
     /** None uses the device while the action runs: waits until that is so. */
     public void restWhile(final Runnable action) {
-        beginRest();
+        synchronized (this) {
+            resting++;
+            await(true);
+        }
         try {
             action.run();
         } finally {
-            endRest();
+            synchronized (this) {
+                resting--;
+                notifyAll();
+            }
         }
-    }
-
-    private synchronized void beginRest() {
-        resting++;
-        await(true);
-    }
-
-    private synchronized void endRest() {
-        resting--;
-        notifyAll();
     }
 
     /** None uses the device ever again, but for what they are at. */
