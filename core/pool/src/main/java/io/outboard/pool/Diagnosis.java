@@ -34,7 +34,7 @@ final class Diagnosis {
         FlightRecorder.addListener(new FlightRecorderListener() {
             @Override
             public void recorderInitialized(final FlightRecorder recorder) {
-                // Of a copy, since pools may come and go meanwhile.
+                // Goes over a copy, since pools may come and go meanwhile.
                 FlightRecorder.addPeriodicEvent(
                         PoolEvents.StatisticsEvent.class,
                         () -> List.copyOf(SHOWN).forEach(Diagnosis::record));
@@ -140,7 +140,7 @@ final class Diagnosis {
 
     void outOfMemory(final DeviceOutOfMemoryException thrown, final PoolStatistics then) {
         final PoolEvents.OutOfMemoryEvent event = events.of(new PoolEvents.OutOfMemoryEvent());
-        // Else the largest free block isn't looked for in vain.
+        // Else the largest free block would be looked for in vain.
         if (event.isEnabled()) {
             fill(event, then);
             event.requestedBytes = thrown.requestedBytes();

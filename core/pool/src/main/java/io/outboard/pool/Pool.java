@@ -419,7 +419,7 @@ public final class Pool implements AutoCloseable {
         final Segment segment = segmentAt(address);
         final long extended = segment.owner.extend(segment, address, newSizeBytes);
         final boolean done =
-                extended == Segment.NEEDS_MEMORY ? slowPath.extend(segment, address, newSizeBytes) : extended >= 0;
+                extended < Strategy.NO_SPACE ? slowPath.extend(segment, address, newSizeBytes) : extended >= 0;
         if (done) {
             observers.resized(address, newSizeBytes);
         }

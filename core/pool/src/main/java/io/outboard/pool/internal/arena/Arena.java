@@ -56,7 +56,7 @@ public final class Arena extends Limbo {
 
     private static final Segment[] NO_SEGMENTS = {};
 
-    /** What {@link #change} does. Constants, so that a call makes no garbage, and links nothing at the end of a stack. */
+    /** What {@link #change} does. Each is a constant, so that a call makes no garbage, and links nothing at the end of a stack. */
     private interface Change<T> {
         long make(T part, long first, long second);
     }
@@ -153,7 +153,7 @@ public final class Arena extends Limbo {
         remoteFrees = new RemoteFrees(arenas, mostArenas);
     }
 
-    /** Makes a change under the lock. Operations that aren't worth a call more do this themselves. */
+    /** Makes a change under the lock. Operations for which another call costs too much do this themselves. */
     private <T> long change(final Change<T> change, final T part, final long first, final long second) {
         lock();
         try {
@@ -350,8 +350,10 @@ public final class Arena extends Limbo {
     private long placeHeldOrSayWhy(final long sizeBytes, final long alignmentBytes) {
         tableFull = null;
         final long address = place(sizeBytes, alignmentBytes);
-        if (address < 0 && tableFull != null) {
-            throw tableFull;
+        final BlockTableFullException why = tableFull;
+        tableFull = null;
+        if (address < 0 && why != null) {
+            throw why;
         }
         return address;
     }
@@ -391,10 +393,11 @@ public final class Arena extends Limbo {
         lock();
         try {
             final long sizeBytes = segment.strategy.retiredBytes(block);
-            final long address = segment.strategy.restore(block);
             if (segment.starts != null) {
-                segment.starts.set(address, sizeBytes);
+                // First, since the host may have no memory for it.
+                segment.starts.set(segment.strategy.retiredAddress(block), sizeBytes);
             }
+            final long address = segment.strategy.restore(block);
             countLimbo(-sizeBytes);
             allocated(sizeBytes);
             return address;
@@ -448,7 +451,7 @@ public final class Arena extends Limbo {
         return Strategy.NO_SPACE;
     }
 
-    /** An address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
+    /** An address, {@code NO_SPACE}, or less: the negative of where memory must end for the block. */
     public long placeIn(final Segment segment, final long sizeBytes, final long alignmentBytes) {
         if (segment.refuses(sizeBytes)) {
             return Strategy.NO_SPACE;
@@ -506,7 +509,7 @@ public final class Arena extends Limbo {
 
     // Taking back
 
-    /** Frees a block whose start was ended, at once or into limbo, which has {@linkplain #reserve room} then. Its size. */
+    /** Frees a block whose start was ended, at once or into limbo. {@link #reserve} was called. Its size. */
     private long takeBack(final Segment segment, final long address) {
         final Strategy strategy = segment.strategy;
         if (!immediate) {
@@ -651,7 +654,7 @@ public final class Arena extends Limbo {
         return tailBytes;
     }
 
-    /** Grows a block in place. Its address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
+    /** Grows a block in place. Its address, {@code NO_SPACE}, or less: the negative of where memory must end for it. */
     public long extend(final Segment segment, final long address, final long newSizeBytes) {
         return change(EXTEND, segment, address, newSizeBytes);
     }
@@ -670,7 +673,7 @@ public final class Arena extends Limbo {
         if (end > segment.backedEnd) {
             // There is room in the tables for the tail, since there was before.
             strategy.trim(address, oldBytes);
-            return segment.needsMemoryTo(end);
+            return -end;
         }
         resized(moreBytes);
         if (segment.starts != null) {

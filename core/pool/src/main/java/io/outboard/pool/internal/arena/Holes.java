@@ -1,19 +1,15 @@
 package io.outboard.pool.internal.arena;
 
-import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.Objects;
-import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Addresses of a region whose memory has gone elsewhere. To the strategy each is a retired block, so nobody is handed them, and
- * what finds memory needn't know of them. Holes side by side are one, so there are no more of them than blocks.
+ * what finds memory needn't know of them. Holes side by side are one, so there are no more of them than blocks. In arrays, so that one
+ * ends without host memory.
  *
  * <p>The lock of the segment's arena is held.
  */
@@ -22,23 +18,18 @@ public final class Holes {
     /** Of a strategy's blocks: each hole is one, and the others are needed. */
     private static final int SHARE = 4;
 
-    private static final class Hole {
-
-        final long block;
-        long bytes;
-
-        /** Of all before it, where that was just added up. */
-        long bytesBefore;
-
-        Hole(final long block, final long bytes) {
-            this.block = block;
-            this.bytes = bytes;
-        }
-    }
-
     private final Strategy strategy;
     private final int most;
-    private final NavigableMap<Long, Hole> holes = new TreeMap<>();
+
+    // Of each hole, in the order of addresses.
+
+    private long[] addresses = new long[8];
+    private long[] blocks = new long[8];
+    private long[] bytes = new long[8];
+    private int count;
+
+    /** Bytes of all holes before each, where that was just added up. */
+    private long[] before = {};
 
     Holes(final Strategy strategy, final int mostBlocks) {
         this.strategy = strategy;
@@ -47,34 +38,59 @@ public final class Holes {
 
     /** How many more there may be. */
     public int room() {
-        return Math.max(0, most - holes.size());
+        return Math.max(0, most - count);
     }
 
     public int count() {
-        return holes.size();
+        return count;
     }
 
     public boolean startAt(final long address) {
-        return !holes.isEmpty() && holes.containsKey(address);
+        return count > 0 && Arrays.binarySearch(addresses, 0, count, address) >= 0;
+    }
+
+    /** How many begin before an address. */
+    private int countBefore(final long address) {
+        final int found = Arrays.binarySearch(addresses, 0, count, address);
+        return found < 0 ? -found - 1 : found;
+    }
+
+    /** Takes the host memory that one more needs. */
+    private void reserve() {
+        if (count == addresses.length) {
+            final long[] more = Arrays.copyOf(addresses, 2 * count);
+            final long[] moreBlocks = Arrays.copyOf(blocks, 2 * count);
+            bytes = Arrays.copyOf(bytes, 2 * count);
+            blocks = moreBlocks;
+            addresses = more;
+        }
+    }
+
+    /** {@link #reserve} was called. */
+    private void insert(final long address, final long block, final long sizeBytes) {
+        final int at = countBefore(address);
+        System.arraycopy(addresses, at, addresses, at + 1, count - at);
+        System.arraycopy(blocks, at, blocks, at + 1, count - at);
+        System.arraycopy(bytes, at, bytes, at + 1, count - at);
+        addresses[at] = address;
+        blocks[at] = block;
+        bytes[at] = sizeBytes;
+        count++;
     }
 
     /**
-     * Retires a part of a free block, from which memory is to go: a hole from now on, apart from those beside it until {@link #settle}. What
+     * Retires a part of a free block, from which memory is to go: a hole from now on, apart from those beside it until {@link #joinAt}. What
      * {@link Strategy#retireFree} says about the block's name goes for this, too.
      *
      * @return false if the tables are full
      */
-    public boolean retire(final long block, final long address, final long bytes) {
-        final long retired = strategy.retireFree(block, address, bytes);
+    public boolean retire(final long block, final long address, final long sizeBytes) {
+        reserve();
+        final long retired = strategy.retireFree(block, address, sizeBytes);
         if (retired == Strategy.NO_SPACE) {
             return false;
         }
-        try {
-            holes.put(address, new Hole(retired, bytes));
-        } catch (final Error e) {
-            strategy.release(retired);
-            throw e;
-        }
+        insert(address, retired, sizeBytes);
         return true;
     }
 
@@ -89,13 +105,12 @@ public final class Holes {
      * @return an address before the end of memory, or {@code NO_SPACE}
      */
     public long placeFor(final long sizeBytes, final long alignmentBytes, final long memoryEnd) {
-        long bytes = 0;
-        for (final Hole hole : holes.values()) {
-            hole.bytesBefore = bytes;
-            bytes += hole.bytes;
-        }
-        if (bytes == 0) {
+        if (count == 0) {
             return Strategy.NO_SPACE;
+        }
+        before = new long[count];
+        for (int i = 1; i < count; i++) {
+            before[i] = before[i - 1] + bytes[i - 1];
         }
         final List<Region> room = new ArrayList<>();
         strategy.forEachUndivided((address, blockBytes, free) -> {
@@ -131,64 +146,68 @@ public final class Holes {
     }
 
     private long bytesBefore(final long address) {
-        final Map.Entry<Long, Hole> last = holes.lowerEntry(address);
-        return last == null
-                ? 0
-                : last.getValue().bytesBefore + Math.min(address - last.getKey(), last.getValue().bytes);
+        final int last = countBefore(address) - 1;
+        return last < 0 ? 0 : before[last] + Math.min(address - addresses[last], bytes[last]);
     }
 
     /** Those between two addresses, none of which reaches further from now on; none if the tables are full. */
     public List<Region> separated(final long from, final long to) {
         final List<Region> separated = new ArrayList<>();
         if (splitAt(from) && splitAt(to)) {
-            holes.subMap(from, to).forEach((address, hole) -> separated.add(new Region(address, hole.bytes)));
+            for (int i = countBefore(from); i < countBefore(to); i++) {
+                separated.add(new Region(addresses[i], bytes[i]));
+            }
         }
         return separated;
     }
 
     private boolean splitAt(final long address) {
-        final Map.Entry<Long, Hole> holder = holes.lowerEntry(address);
-        if (holder == null || holder.getKey() + holder.getValue().bytes <= address) {
+        final int holder = countBefore(address) - 1;
+        if (holder < 0 || addresses[holder] + bytes[holder] <= address) {
             return true;
         }
-        final Hole hole = holder.getValue();
-        final long keptBytes = address - holder.getKey();
-        final long rest = strategy.splitRetired(hole.block, keptBytes);
+        reserve();
+        final long keptBytes = address - addresses[holder];
+        final long rest = strategy.splitRetired(blocks[holder], keptBytes);
         if (rest == Strategy.NO_SPACE) {
             return false;
         }
-        try {
-            holes.put(address, new Hole(rest, hole.bytes - keptBytes));
-        } catch (final OutOfMemoryError e) {
-            strategy.joinRetired(hole.block, rest);
-            throw e;
-        }
-        hole.bytes = keptBytes;
+        insert(address, rest, bytes[holder] - keptBytes);
+        bytes[holder] = keptBytes;
         return true;
     }
 
-    /**
-     * After the source has worked: those that have memory, or none behind them, are free, and of the others those side by side are one.
-     * For those at the end it takes no host memory, and for the others only what the region does for its answers; what that error leaves
-     * undone is done the next time.
-     *
-     * @param all whether others than those at the end may have changed
-     */
-    public void settle(final GrowableRegion region, final long memoryEnd, final boolean all) {
-        @Nullable Long address = holes.isEmpty() ? null : holes.lastKey();
-        while (address != null && (all || address >= memoryEnd)) {
-            final Hole hole = Objects.requireNonNull(holes.get(address));
-            if (address >= memoryEnd || region.pieceBytes(address) > 0) {
-                holes.remove(address);
-                strategy.release(hole.block);
-            } else {
-                final Hole next = holes.remove(address + hole.bytes);
-                if (next != null) {
-                    strategy.joinRetired(hole.block, next.block);
-                    hole.bytes += next.bytes;
-                }
-            }
-            address = holes.lowerKey(address);
+    /** Memory is behind the one that begins there again: it is free. */
+    public void fill(final long address) {
+        final int at = Arrays.binarySearch(addresses, 0, count, address);
+        if (at >= 0) {
+            final long block = blocks[at];
+            remove(at);
+            strategy.release(block);
+        }
+    }
+
+    /** If one ends where another begins, they are one. */
+    public void joinAt(final long address) {
+        final int at = Arrays.binarySearch(addresses, 0, count, address);
+        if (at > 0 && addresses[at - 1] + bytes[at - 1] == address) {
+            strategy.joinRetired(blocks[at - 1], blocks[at]);
+            bytes[at - 1] += bytes[at];
+            remove(at);
+        }
+    }
+
+    private void remove(final int at) {
+        count--;
+        System.arraycopy(addresses, at + 1, addresses, at, count - at);
+        System.arraycopy(blocks, at + 1, blocks, at, count - at);
+        System.arraycopy(bytes, at + 1, bytes, at, count - at);
+    }
+
+    /** Those that begin there or behind aren't needed any more, since no memory is behind them. */
+    public void endAt(final long address) {
+        while (count > 0 && addresses[count - 1] >= address) {
+            strategy.release(blocks[--count]);
         }
     }
 }

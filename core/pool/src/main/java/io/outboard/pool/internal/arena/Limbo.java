@@ -60,7 +60,7 @@ abstract class Limbo extends SpinLock {
     /** The first of them is closed, and its work is known to have finished. */
     boolean isReady;
 
-    /** Empty ones, for later. One, so that an arena whose blocks don't go to limbo never makes another. */
+    /** Empty ones, for later. There is one from the start, so that an arena whose blocks don't go to limbo never makes another. */
     private @Nullable Batch unused = new Batch();
 
     /** In the open batch. */

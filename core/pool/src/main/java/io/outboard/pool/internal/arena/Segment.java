@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Segment {
 
-    /** In place of an address: there is room only where memory must be put first, up to {@link #neededEnd}. */
-    public static final long NEEDS_MEMORY = Strategy.NO_SPACE - 1;
-
     /** As the source gave it. */
     public final Region taken;
 
@@ -31,7 +28,7 @@ public final class Segment {
 
     public final Arena owner;
 
-    /** Where what the strategy divides begins: at a granule of what was taken. */
+    /** Where the strategy's region begins: at the first granule of what was taken. */
     public final long begin;
 
     /** Where blocks start; null as long as one arena is all there is, and only its threads free. Written under its lock. */
@@ -60,9 +57,6 @@ public final class Segment {
 
     /** The least size that was refused since anything became free here: no more is looked for. */
     private long refusedBytes = Long.MAX_VALUE;
-
-    /** Where memory must end for the block that was last answered with {@link #NEEDS_MEMORY}. */
-    private long neededEnd;
 
     /**
      * A segment that its arena hasn't got yet.
@@ -134,28 +128,17 @@ public final class Segment {
         }
     }
 
-    /** A block lies where no memory is: it is none. The same request comes again. */
+    /** A block lies where no memory is: it is none, and the same request comes again. The negative of where it would end. */
     long takeBack(final long address, final long sizeBytes) {
         if (strategy instanceof StepwiseStrategy stepwise) {
             stepwise.takeBack(address);
         } else {
             strategy.free(address);
         }
-        return needsMemoryTo(address + sizeBytes);
+        return -(address + sizeBytes);
     }
 
-    /** A block would end where no memory is. */
-    long needsMemoryTo(final long end) {
-        neededEnd = end;
-        return NEEDS_MEMORY;
-    }
-
-    /** Read in the same hold of the lock in which {@link #NEEDS_MEMORY} was answered. */
-    public long neededEnd() {
-        return neededEnd;
-    }
-
-    /** Nothing is in use here, nor in limbo. */
+    /** Nothing is in use here, nor in limbo. A guess without the lock. */
     public boolean isEmpty() {
         return strategy.liveBlocks() == holes.count();
     }

@@ -48,6 +48,9 @@ public final class StreamLimbo extends SpinLock {
         @Nullable
         Segment segment;
 
+        @Nullable
+        Stream stream;
+
         /** Names it to its strategy. */
         long retired;
 
@@ -71,6 +74,10 @@ public final class StreamLimbo extends SpinLock {
         Segment segment() {
             return Objects.requireNonNull(segment);
         }
+
+        Stream stream() {
+            return Objects.requireNonNull(stream);
+        }
     }
 
     /** What was freed on one stream. */
@@ -91,10 +98,10 @@ public final class StreamLimbo extends SpinLock {
         private int open;
         private long openBytes;
 
-        /** Threads that are about to add a block, or to mark its work. */
-        private int adding;
+        /** Threads that have one of its blocks in their hands, or are about to mark its work. */
+        private int users;
 
-        /** Noted once for all of a look at the streams, since marks finish at any time. */
+        /** Noted before idle ones are forgotten, since marks finish at any time. */
         private boolean idle;
 
         Stream(final long id) {
@@ -135,7 +142,7 @@ public final class StreamLimbo extends SpinLock {
             try {
                 segment.owner.retireInto(block, address);
             } finally {
-                closed = arrived(block, address, id, mostBytes);
+                closed = arrived(block, address, mostBytes);
             }
             return closed;
         } catch (final StackOverflowError e) {
@@ -154,30 +161,27 @@ public final class StreamLimbo extends SpinLock {
                 stream = new Stream(id);
                 final Stream[] more = Arrays.copyOf(streams, streams.length + 1);
                 more[streams.length] = stream;
-                byId.put(id, stream);
+                // First: one that is known and not in there would never be asked for.
                 streams = more;
+                byId.put(id, stream);
             }
             final Block block = unused == null ? new Block() : unused;
             unused = block.older;
             block.segment = segment;
-            stream.adding++;
-            moving++;
+            block.stream = stream;
+            move(stream);
             return block;
         } finally {
             taken = false;
         }
     }
 
-    /** A block has come to its stream, or has no bytes, since it couldn't be retired. The stream if that closed the open batch. */
-    private @Nullable Stream arrived(final Block block, final long address, final long id, final long mostBytes) {
+    /** A block has come to its stream, or has no bytes, since it couldn't be retired. Answers the stream if that closed the open batch. */
+    private @Nullable Stream arrived(final Block block, final long address, final long mostBytes) {
         lockAnyway();
         try {
             moving--;
-            final Stream stream = byId.get(id);
-            if (stream == null) {
-                // The pool was closed meanwhile.
-                return null;
-            }
+            final Stream stream = block.stream();
             if (block.bytes == 0) {
                 forget(block);
             } else {
@@ -189,7 +193,7 @@ public final class StreamLimbo extends SpinLock {
                     return stream;
                 }
             }
-            stream.adding--;
+            stream.users--;
             return null;
         } finally {
             taken = false;
@@ -199,7 +203,7 @@ public final class StreamLimbo extends SpinLock {
     /** What {@link #free} returned was marked, or couldn't be: it may be forgotten. */
     public void wasMarked(final Stream stream) {
         lockAnyway();
-        stream.adding--;
+        stream.users--;
         taken = false;
     }
 
@@ -211,9 +215,19 @@ public final class StreamLimbo extends SpinLock {
                 return Strategy.NO_SPACE;
             }
             final Segment segment = block.segment();
-            final long address = segment.owner.restore(segment, block.retired);
-            giveBack(block);
-            return address;
+            boolean done = false;
+            try {
+                final long address = segment.owner.restore(segment, block.retired);
+                done = true;
+                return address;
+            } finally {
+                if (done) {
+                    giveBack(block);
+                } else {
+                    // The host has no memory for its start.
+                    arrived(block, segment.strategy.retiredAddress(block.retired), Long.MAX_VALUE);
+                }
+            }
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -223,8 +237,9 @@ public final class StreamLimbo extends SpinLock {
     private void giveBack(final Block block) {
         lockAnyway();
         try {
-            forget(block);
+            block.stream().users--;
             moving--;
+            forget(block);
         } finally {
             taken = false;
         }
@@ -243,7 +258,7 @@ public final class StreamLimbo extends SpinLock {
                     final long lost = block.bytes - sizeBytes;
                     if (lost >= 0 && lost <= block.bytes / MOST_LOST_SHARE) {
                         remove(stream, block);
-                        moving++;
+                        move(stream);
                         return block;
                     }
                 }
@@ -299,7 +314,7 @@ public final class StreamLimbo extends SpinLock {
                 final Block block = stream.ends.later;
                 if (block.number != 0 && block.number <= Math.max(finishedOnAll, stream.finished)) {
                     remove(stream, block);
-                    moving++;
+                    move(stream);
                     return block;
                 }
             }
@@ -314,7 +329,7 @@ public final class StreamLimbo extends SpinLock {
     private void forgetIdle() {
         int kept = 0;
         for (final Stream stream : streams) {
-            stream.idle = stream.ends.later == stream.ends && stream.adding == 0 && stream.marks.isEmpty();
+            stream.idle = stream.ends.later == stream.ends && stream.users == 0 && stream.marks.isEmpty();
             kept += stream.idle ? 0 : 1;
         }
         if (kept + MOST_IDLE < streams.length) {
@@ -372,8 +387,15 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
+    /** A thread has a block of it in its hands. */
+    private void move(final Stream stream) {
+        stream.users++;
+        moving++;
+    }
+
     private void forget(final Block block) {
         block.segment = null;
+        block.stream = null;
         block.bytes = 0;
         block.older = unused;
         unused = block;

@@ -30,8 +30,8 @@ final class Compaction {
     private static final Comparator<Piece> LARGEST_FIRST =
             Comparator.comparingLong(Piece::bytes).reversed().thenComparing(LAST_FIRST);
 
-    /** In a free block that the strategy calls so, and that ends there. */
-    private record Piece(long block, long blockEnd, long address, long bytes) {
+    /** One that lies in a free block, which the strategy calls so. */
+    private record Piece(long block, long address, long bytes) {
 
         long end() {
             return address + bytes;
@@ -45,8 +45,10 @@ final class Compaction {
     /** Those found; then those of them that nobody is handed now, the last ones first. */
     private List<Piece> pieces = new ArrayList<>();
 
-    /** Where memory is to be put between others. */
+    /** Where memory is to be put between others, and how many of these holes have it. */
     private List<Region> holes = List.of();
+
+    private int filled;
 
     Compaction(final GrowingRegion region) {
         this.region = region;
@@ -68,9 +70,8 @@ final class Compaction {
         return serve(
                 sizeBytes,
                 () -> {
-                    find();
                     // A block that is larger than the free block that memory ends with is to begin there.
-                    pieces.removeIf(piece -> piece.blockEnd() >= memoryEnd);
+                    find(memoryEnd, 0, 0);
                     retire(missingBytes - mostBytes, LARGEST_FIRST);
                     final long movingBytes = bytes();
                     return missingBytes - movingBytes <= mostBytes
@@ -105,8 +106,7 @@ final class Compaction {
                     final long to = region.wholeUnits(address + sizeBytes);
                     final long missingBytes = segment.holes.bytesIn(from, to);
                     if (takes) {
-                        find();
-                        pieces.removeIf(piece -> piece.end() > from && piece.address() < to);
+                        find(Long.MAX_VALUE, from, to);
                         retire(missingBytes - unusedBytes, LARGEST_FIRST);
                     }
                     if (missingBytes - bytes() <= unusedBytes) {
@@ -125,6 +125,7 @@ final class Compaction {
                             break;
                         }
                         growable.commit(hole.address(), hole.sizeBytes(), region.sizes.ofBlock(sizeBytes));
+                        filled++;
                     }
                     return true;
                 });
@@ -136,7 +137,7 @@ final class Compaction {
             run(
                     () -> {
                         if (region.moves) {
-                            find();
+                            find(Long.MAX_VALUE, 0, 0);
                             retire(bytes, LAST_FIRST);
                         } else {
                             withdrawTail(bytes);
@@ -152,7 +153,7 @@ final class Compaction {
     /** How much is free in whole pieces, which could move. */
     long movableBytes() {
         return region.underLock(() -> {
-            find();
+            find(Long.MAX_VALUE, 0, 0);
             return bytes();
         });
     }
@@ -188,23 +189,56 @@ final class Compaction {
             }
             return chosen && (pieces.isEmpty() || region.maker.freeIsIdle.getAsBoolean()) && puts.getAsBoolean();
         } finally {
-            region.changed(true);
+            settle();
+        }
+    }
+
+    /** Pieces that are where they were are free again, and holes that are filled; the others are one with those beside them. */
+    private void settle() {
+        segment.owner.lockAnyway();
+        try {
+            // In this order, since what is joined isn't found any more.
+            for (int i = 0; i < pieces.size(); i++) {
+                if (!isGone(pieces.get(i))) {
+                    segment.holes.fill(pieces.get(i).address());
+                }
+            }
+            for (int i = 0; i < filled; i++) {
+                segment.holes.fill(holes.get(i).address());
+            }
+            for (int i = 0; i < pieces.size(); i++) {
+                segment.holes.joinAt(pieces.get(i).end());
+                segment.holes.joinAt(pieces.get(i).address());
+            }
+            for (int i = filled; i < holes.size(); i++) {
+                segment.holes.joinAt(holes.get(i).address());
+                segment.holes.joinAt(holes.get(i).endAddress());
+            }
+        } catch (final OutOfMemoryError ignored) {
+            // The region has no host memory to answer: some holes stay.
+        } finally {
+            segment.owner.taken = false;
+            region.changed();
         }
     }
 
     // Under the arena's lock: what nobody is handed any more
 
-    private void find() {
-        segment.strategy.forEachFree(
-                region.unitBytes, (block, address, sizeBytes) -> findIn(block, address, address + sizeBytes));
+    /** Those of free blocks that end before an address, but for what lies between two others. */
+    private void find(final long before, final long sparedFrom, final long sparedTo) {
+        segment.strategy.forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
+            if (address + sizeBytes < before) {
+                findIn(block, address, address + sizeBytes, sparedFrom, sparedTo);
+            }
+        });
     }
 
-    private void findIn(final long block, final long from, final long to) {
+    private void findIn(final long block, final long from, final long to, final long sparedFrom, final long sparedTo) {
         long piece = growable.pieceFrom(from);
         while (piece < to) {
             final long end = piece + growable.pieceBytes(piece);
-            if (end <= to) {
-                pieces.add(new Piece(block, to, piece, end - piece));
+            if (end <= to && (end <= sparedFrom || piece >= sparedTo)) {
+                pieces.add(new Piece(block, piece, end - piece));
             }
             piece = growable.pieceFrom(end);
         }
@@ -228,7 +262,7 @@ final class Compaction {
     /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
     private void withdrawTail(final long enoughBytes) {
         final long end = segment.lastBlockEnd();
-        findIn(Strategy.NO_SPACE, end, segment.taken.endAddress());
+        findIn(Strategy.NO_SPACE, end, segment.taken.endAddress(), 0, 0);
         pieces = choose(LAST_FIRST, enoughBytes, pieces.size());
         segment.withdrawBehind(end);
     }
@@ -271,7 +305,7 @@ final class Compaction {
         return growable.pieceBytes(piece.address()) == 0;
     }
 
-    /** Of pieces side by side it is told once. */
+    /** Pieces side by side are told of as one. */
     private void tellGone() {
         int i = 0;
         while (i < pieces.size()) {

@@ -48,9 +48,6 @@ final class GrowingRegion {
     final RegionMaker maker;
     private final Arena arena;
 
-    /** Where memory must end for what {@link #place} or {@link #extend} found no memory for. */
-    private long neededEnd;
-
     GrowingRegion(final Segment segment, final RegionMaker maker) {
         this.segment = segment;
         this.maker = maker;
@@ -83,21 +80,15 @@ final class GrowingRegion {
                 && segment.memoryEnd() - segment.taken.address() > segment.taken.sizeBytes() / 2;
     }
 
-    /**
-     * The source has put memory there, or taken some away, as far as it didn't fail: blocks may end as far as it reaches now.
-     *
-     * @param compacted whether there may be other holes before that, too
-     */
-    void changed(final boolean compacted) {
+    /** The source has put memory there, or taken some away, as far as it didn't fail: blocks may end as far as it reaches now. */
+    void changed() {
         final long committedBytes = growable.committedBytes();
         final long end = memoryEnd();
         arena.lockAnyway();
         try {
             maker.totals.held(committedBytes - segment.heldBytes);
             segment.back(committedBytes, end);
-            segment.holes.settle(growable, end, compacted);
-        } catch (final OutOfMemoryError ignored) {
-            // The other holes are settled by the next compaction.
+            segment.holes.endAt(end);
         } finally {
             arena.taken = false;
         }
@@ -109,7 +100,7 @@ final class GrowingRegion {
      * @param mostHeldBytes the pool is to hold no more
      * @param leastBytes by how much it grows at least, if that is allowed
      * @param wantedBytes the same, also for a large block; 0 for no more than that needs
-     * @return an address, {@code NO_SPACE} if there are no addresses, or {@link Segment#NEEDS_MEMORY} if there is none to be had, for
+     * @return an address, {@code NO_SPACE} if there are no addresses, or less if there is no memory to be had, for
      *     a whole region neither
      */
     long growAndPlace(
@@ -123,7 +114,6 @@ final class GrowingRegion {
             if (placed >= 0) {
                 return placed;
             }
-            final long end = neededEnd;
             if (placed == Strategy.NO_SPACE || isScarceOfAddresses()) {
                 final long refilled =
                         moves && new Compaction(this).refill(sizeBytes, alignmentBytes, false, unusedBytes())
@@ -135,10 +125,10 @@ final class GrowingRegion {
             }
             // Others may take what is committed here before this thread does: then once more, for the end
             // that is next.
-            if (!commit(end, mostHeldBytes, leastBytes, wantedBytes)) {
+            if (!commit(-placed, mostHeldBytes, leastBytes, wantedBytes)) {
                 final long tried =
                         mostHeldBytes < maker.limitBytes ? Strategy.NO_SPACE : placeInMemory(sizeBytes, alignmentBytes);
-                return tried == Strategy.NO_SPACE ? Segment.NEEDS_MEMORY : tried;
+                return tried == Strategy.NO_SPACE ? placed : tried;
             }
         }
     }
@@ -151,7 +141,6 @@ final class GrowingRegion {
             if (placed >= 0) {
                 return placed;
             }
-            final long end = neededEnd;
             // A good fit prefers the addresses behind to a block that just fits.
             final long around = tries == 0 ? Strategy.NO_SPACE : placeInMemory(sizeBytes, alignmentBytes);
             if (around >= 0) {
@@ -159,7 +148,7 @@ final class GrowingRegion {
             }
             final boolean refills = placed == Strategy.NO_SPACE || isScarceOfAddresses();
             if (!(refills && refill(sizeBytes, alignmentBytes))
-                    && (placed == Strategy.NO_SPACE || !gather(sizeBytes, end))) {
+                    && (placed == Strategy.NO_SPACE || !gather(sizeBytes, -placed))) {
                 break;
             }
         }
@@ -179,7 +168,7 @@ final class GrowingRegion {
                 .anyMatch(bytes -> new Compaction(this).gather(sizeBytes, end, bytes));
     }
 
-    /** An address, {@code NO_SPACE}, or {@link Segment#NEEDS_MEMORY}. */
+    /** An address, {@code NO_SPACE}, or less: the negative of where memory must end. */
     private long place(final long sizeBytes, final long alignmentBytes) {
         return underLock(() -> arena.placeIn(segment, sizeBytes, alignmentBytes));
     }
@@ -187,9 +176,7 @@ final class GrowingRegion {
     long underLock(final LongSupplier places) {
         arena.lock();
         try {
-            final long placed = places.getAsLong();
-            neededEnd = segment.neededEnd();
-            return placed;
+            return places.getAsLong();
         } finally {
             arena.taken = false;
         }
@@ -202,7 +189,7 @@ final class GrowingRegion {
             segment.strategy.makeDo();
             segment.gained();
             final long placed = arena.placeIn(segment, sizeBytes, alignmentBytes);
-            return placed == Segment.NEEDS_MEMORY ? placeAroundTail(sizeBytes, alignmentBytes) : placed;
+            return placed < Strategy.NO_SPACE ? placeAroundTail(sizeBytes, alignmentBytes) : placed;
         });
     }
 
@@ -231,7 +218,7 @@ final class GrowingRegion {
         long extended;
         do {
             extended = underLock(() -> arena.extendHeld(segment, address, newSizeBytes));
-        } while (extended == Segment.NEEDS_MEMORY && commit(neededEnd, maker.limitBytes, leastBytes, 0));
+        } while (extended < Strategy.NO_SPACE && commit(-extended, maker.limitBytes, leastBytes, 0));
         return extended >= 0;
     }
 
@@ -242,7 +229,7 @@ final class GrowingRegion {
         try {
             return end <= endBefore || commitMore(end - endBefore, mostHeldBytes, leastBytes, wantedBytes);
         } finally {
-            changed(false);
+            changed();
             final long endAfter = memoryEnd();
             if (endAfter > endBefore) {
                 event.commit(new Region(endBefore, endAfter - endBefore));

@@ -30,7 +30,9 @@ public final class Growth {
     /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
     private static final long LEAST_REGION_BYTES = 32L << 20;
 
+    /** Knows the limit, what the device has, and what it said when it refused memory. */
     public final RegionMaker maker;
+
     private final long firstRegionBytes;
     private final Arenas arenas;
     private final BooleanSupplier isCapturing;
@@ -277,7 +279,7 @@ public final class Growth {
                     final GrowingRegion region = new GrowingRegion(more, maker);
                     add(more);
                     return region;
-                } catch (final RuntimeException | Error e) {
+                } catch (final Throwable e) {
                     maker.giveBack(more);
                     throw e;
                 }
@@ -350,6 +352,7 @@ public final class Growth {
             // may have taken long.
             for (int i = own.length - 1; i >= 0 && shareBytes == 0 && arena != butWhole; i--) {
                 if (own[i].growable == null
+                        && own[i].isEmpty()
                         && arenas.totals.heldBytes() > keptBytes
                         && !isCapturing.getAsBoolean()
                         && removeIfEmpty(own[i])) {
@@ -388,7 +391,7 @@ public final class Growth {
     private void giveBack(final Segment segment) {
         try {
             maker.giveBack(segment);
-        } catch (final RuntimeException | Error e) {
+        } catch (final Throwable e) {
             // It is still out, and empty.
             add(segment);
             throw e;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Takes regions from a memory source, each with a strategy that divides it, and gives them back. What can't be divided, since
  * the host has no memory for the strategy's tables, goes back at once. It knows nothing of the other regions of the pool.
  *
- * <p>The region lock is held, the pool's is not.
+ * <p>The region lock is held, no arena's is; but {@link #mostBytes} and {@link #refusal} are for everybody.
  */
 public final class RegionMaker {
 

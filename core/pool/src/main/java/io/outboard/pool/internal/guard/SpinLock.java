@@ -42,13 +42,11 @@ public class SpinLock {
     private static final VarHandle TAKEN = Fields.handle(MethodHandles.lookup(), "taken", boolean.class);
     private static final VarHandle WAITING = Fields.handle(MethodHandles.lookup(), "waiting", int.class);
 
-    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-
     /**
      * Looks before a sleep, some 2 microseconds: many critical sections, and little of a time slice, which the holder may be waiting for.
      * Where there are cores for many threads, 45, since the kernel adds some 50 to a sleep. One where the holder can't run meanwhile.
      */
-    private static final int MOST_LOOKS = PROCESSORS == 1 ? 1 : PROCESSORS <= 4 ? 16 : 256;
+    private static final int MOST_LOOKS = mostLooks(Runtime.getRuntime().availableProcessors());
 
     /**
      * After so many others make way for it. If they did at once, two threads would hand the lock and all that it guards from core to core at
@@ -146,6 +144,10 @@ public class SpinLock {
         return waiting;
     }
 
+    private static int mostLooks(final int processors) {
+        return processors == 1 ? 1 : processors <= 4 ? 16 : 256;
+    }
+
     /** False, at once, if somebody has it, or what it guards is broken. */
     public final boolean tryLock() {
         // Reading first leaves the cache line with its owner.
@@ -169,17 +171,18 @@ public class SpinLock {
 
     private void lockContended() {
         long sleepNs = FIRST_SLEEP_NS;
+        boolean interrupted = false;
         while (!spinForIt()) {
-            // An interrupted thread wouldn't sleep.
-            final boolean interrupted = Thread.interrupted();
             // Who sleeps isn't waiting: others would make way for nobody, at each operation.
             LockSupport.parkNanos(this, sleepNs);
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            // An interrupted thread wouldn't sleep.
+            interrupted |= Thread.interrupted();
             sleepNs = Math.min(2 * sleepNs, LONGEST_SLEEP_NS);
         }
         waits++;
+        if (interrupted) {
+            restoreInterrupt();
+        }
     }
 
     /** Whether it has the lock now. Others make way for it only after a while. */
@@ -203,6 +206,18 @@ public class SpinLock {
         } finally {
             if (counted) {
                 WAITING.getAndAdd(this, -1);
+            }
+        }
+    }
+
+    private void restoreInterrupt() {
+        boolean restored = false;
+        try {
+            Thread.currentThread().interrupt();
+            restored = true;
+        } finally {
+            if (!restored) {
+                taken = false;
             }
         }
     }

@@ -81,7 +81,7 @@ public final class Recorder implements Closeable {
     private final Thread flusher = new Thread(this::run, "outboard-recorder");
     private final Thread hook = new Thread(this::end, "outboard-recorder-end");
 
-    /** From now on records are left out. */
+    /** Whether records are left out from now on. */
     private volatile boolean ending;
 
     /** For want of stack or host memory. */
@@ -115,9 +115,7 @@ public final class Recorder implements Closeable {
             header.putLong(MAGIC).putInt(VERSION).putInt(RECORD_BYTES).putLong(granuleBytes);
             out.write(header.array());
             final Recorder recorder = new Recorder(file, out);
-            // In this order: there may be no thread left, and a hook would keep the recorder.
-            recorder.flusher.start();
-            Runtime.getRuntime().addShutdownHook(recorder.hook);
+            recorder.begin();
             done = true;
             return recorder;
         } catch (final IllegalStateException e) {
@@ -126,6 +124,18 @@ public final class Recorder implements Closeable {
             if (!done) {
                 out.close();
             }
+        }
+    }
+
+    /** What keeps a recorder, its thread and its hook, is there, or neither. */
+    private void begin() {
+        flusher.start();
+        boolean done = false;
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+            done = true;
+        } finally {
+            ending = !done;
         }
     }
 

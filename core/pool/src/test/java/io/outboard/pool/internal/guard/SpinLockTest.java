@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -45,7 +46,7 @@ class SpinLockTest {
         assertEquals(threads * rounds, shared[0]);
     }
 
-    /** Far longer than it spins. An interrupted waiter waits on, and stays interrupted. */
+    /** Far longer than it spins. An interrupted waiter waits on, mostly asleep, and stays interrupted. */
     @Test
     void shouldWaitForALongOwnerThoughInterrupted() throws InterruptedException {
         final CountDownLatch started = new CountDownLatch(1);
@@ -62,8 +63,10 @@ class SpinLockTest {
         });
         waiter.start();
         started.await();
-        waiter.join(20);
+        waiter.join(200);
         assertFalse(entered.get());
+        final long cpuNanos = ManagementFactory.getThreadMXBean().getThreadCpuTime(waiter.getId());
+        assertTrue(cpuNanos < 100_000_000, () -> "used " + cpuNanos + " ns of 200 ms");
 
         lock.unlock();
         waiter.join();
