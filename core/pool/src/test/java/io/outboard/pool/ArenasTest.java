@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
@@ -508,6 +509,18 @@ class ArenasTest {
             assertTrue(moreBytes <= 32 * MIB, () -> "took " + moreBytes);
             return null;
         });
+        pool.close();
+    }
+
+    @Test
+    void shouldGoOnAfterAnotherArenasThreadWasRefusedAFree() throws Exception {
+        final Pool pool = over(GIB, 4 * MIB).spread(2).build();
+        final long block = ArenaThreads.call(0, () -> pool.allocate(MIB));
+
+        ArenaThreads.call(1, () -> assertThrows(InvalidAddressException.class, () -> pool.free(block + 256)));
+        pool.trimTo(0);
+
+        assertEquals(block + MIB, ArenaThreads.call(0, () -> pool.allocate(MIB)));
         pool.close();
     }
 }

@@ -39,29 +39,15 @@ class LenderClaimsTest {
     private @Nullable Lender lender;
 
     /** A device whose memory is made when the gate is open, and which tells who closes some. */
-    private static final class SlowDevice implements LendingDevice {
+    private static final class SlowDevice extends MemoryDevice {
 
-        private final LendingDevice memory = LendingDevice.memory(LIMIT);
         private final CountDownLatch asked = new CountDownLatch(1);
         private final CountDownLatch gate = new CountDownLatch(1);
         private volatile @Nullable Error failure;
         private volatile Runnable onClose = () -> {};
 
-        SlowDevice() throws IOException {}
-
-        @Override
-        public String name() {
-            return memory.name();
-        }
-
-        @Override
-        public long unitBytes() {
-            return UNIT;
-        }
-
-        @Override
-        public long limitBytes() {
-            return LIMIT;
+        SlowDevice() throws IOException {
+            super(LIMIT);
         }
 
         @Override
@@ -79,7 +65,7 @@ class LenderClaimsTest {
                     // The lender ends, and what is being made is waited for.
                 }
             }
-            final Memory made = memory.create(bytes);
+            final Memory made = super.create(bytes);
             return new Memory() {
                 @Override
                 public int descriptor() {
@@ -92,11 +78,6 @@ class LenderClaimsTest {
                     made.close();
                 }
             };
-        }
-
-        @Override
-        public void close() {
-            memory.close();
         }
     }
 

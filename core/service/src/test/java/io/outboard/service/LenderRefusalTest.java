@@ -44,25 +44,10 @@ class LenderRefusalTest {
     private Linux linux;
 
     /** A device that fails when it is told to. */
-    private final class Device implements LendingDevice {
+    private final class Device extends MemoryDevice {
 
-        private final LendingDevice memory = LendingDevice.memory(16 * UNIT);
-
-        Device() throws IOException {}
-
-        @Override
-        public String name() {
-            return memory.name();
-        }
-
-        @Override
-        public long unitBytes() {
-            return memory.unitBytes();
-        }
-
-        @Override
-        public long limitBytes() {
-            return memory.limitBytes();
+        Device() throws IOException {
+            super(16 * UNIT);
         }
 
         @Override
@@ -74,12 +59,7 @@ class LenderRefusalTest {
             if (fullTimes.getAndUpdate(times -> Math.max(0, times - 1)) > 0) {
                 throw DeviceOutOfMemoryException.ofDevice(bytes, 0, "not back yet");
             }
-            return memory.create(bytes);
-        }
-
-        @Override
-        public void close() {
-            memory.close();
+            return super.create(bytes);
         }
     }
 

@@ -107,30 +107,14 @@ class SparesTest {
         final CompletableFuture<Made> spare = new CompletableFuture<>();
         final CountDownLatch isMaking = new CountDownLatch(1);
         final CountDownLatch never = new CountDownLatch(1);
-        final LendingDevice memory = LendingDevice.memory(8 * UNIT);
-        final LendingDevice device = new LendingDevice() {
+        final LendingDevice device = new MemoryDevice(8 * UNIT) {
 
             private int created;
 
             @Override
-            public String name() {
-                return memory.name();
-            }
-
-            @Override
-            public long unitBytes() {
-                return memory.unitBytes();
-            }
-
-            @Override
-            public long limitBytes() {
-                return memory.limitBytes();
-            }
-
-            @Override
             public Memory create(final long bytes) throws IOException {
                 if (created++ == 0) {
-                    return memory.create(bytes);
+                    return super.create(bytes);
                 }
                 final Made made = new Made();
                 try {
@@ -141,11 +125,6 @@ class SparesTest {
                     spare.complete(made);
                 }
                 return made;
-            }
-
-            @Override
-            public void close() {
-                memory.close();
             }
         };
         try (Lender lender = Lender.of(device).spares(1).start(folder.resolve("lender"));

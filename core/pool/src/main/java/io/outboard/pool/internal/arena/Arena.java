@@ -63,22 +63,22 @@ public final class Arena extends Limbo {
 
     private static final Change<Arena> PLACE = Arena::place;
     private static final Change<Arena> PLACE_OR_SAY_WHY = Arena::placeHeldOrSayWhy;
-    private static final Change<Arena> ASK = (arena, none, nor) -> arena.beginAsking();
-    private static final Change<Arena> CLOSE = (arena, none, nor) -> {
+    private static final Change<Arena> ASK = (arena, unused, unusedToo) -> arena.beginAsking();
+    private static final Change<Arena> CLOSE = (arena, unused, unusedToo) -> {
         arena.unpack(Integer.MAX_VALUE);
         return arena.closeAll();
     };
-    private static final Change<Arena> RELEASE = (arena, none, nor) -> {
+    private static final Change<Arena> RELEASE = (arena, unused, unusedToo) -> {
         arena.lookForFinished();
         final int done = arena.unpack(RELEASED_IN_A_HOLD) + arena.release(RELEASED_IN_A_HOLD);
         arena.reserved |= done > 0 && arena.arenas.isAwaited();
         return done;
     };
-    private static final Change<Arena> SEND = (arena, none, nor) -> {
+    private static final Change<Arena> SEND = (arena, unused, unusedToo) -> {
         arena.remoteFrees.send();
         return 0;
     };
-    private static final Change<Arena> MAKE_DO = (arena, none, nor) -> {
+    private static final Change<Arena> MAKE_DO = (arena, unused, unusedToo) -> {
         int crowded = 0;
         for (final Segment segment : arena.segments) {
             crowded += segment.makeDo() ? 1 : 0;
@@ -393,11 +393,11 @@ public final class Arena extends Limbo {
         lock();
         try {
             final long sizeBytes = segment.strategy.retiredBytes(block);
-            if (segment.starts != null) {
-                // First, since the host may have no memory for it.
-                segment.starts.set(segment.strategy.retiredAddress(block), sizeBytes);
-            }
             final long address = segment.strategy.restore(block);
+            if (segment.starts != null) {
+                // Takes no host memory, since a block in limbo has had its start noted.
+                segment.starts.set(address, sizeBytes);
+            }
             countLimbo(-sizeBytes);
             allocated(sizeBytes);
             return address;

@@ -300,7 +300,7 @@ public final class Arenas {
         }
     }
 
-    /** All that has been freed by now is free after the next mark. The number of that, 0 if nothing waits for it. */
+    /** All that has been freed by now is free after the next mark. The number of that; of one that has finished, or 0, if nothing waits for it. */
     public long closeAll() {
         final Arena[] arenas = all;
         if (arenas.length > 1) {

@@ -145,11 +145,11 @@ abstract class Limbo extends SpinLock {
         lookForFinished();
     }
 
-    /** Closes the open batch; the mark that covers all of them, 0 if there are none. */
+    /** Closes the open batch; the mark that covers all of them, one that has finished, or 0, if there are none. */
     final long closeAll() {
         reserve();
         closeBatch();
-        return firstBatch == open ? 0 : lastNumber;
+        return lastNumber;
     }
 
     /** Somebody asks, or has asked; the oldest mark that batches wait for, 0 for none. Closes the open batch if no other waits. */

@@ -48,9 +48,6 @@ public final class StreamLimbo extends SpinLock {
         @Nullable
         Segment segment;
 
-        @Nullable
-        Stream stream;
-
         /** Names it to its strategy. */
         long retired;
 
@@ -74,10 +71,6 @@ public final class StreamLimbo extends SpinLock {
         Segment segment() {
             return Objects.requireNonNull(segment);
         }
-
-        Stream stream() {
-            return Objects.requireNonNull(stream);
-        }
     }
 
     /** What was freed on one stream. */
@@ -98,8 +91,8 @@ public final class StreamLimbo extends SpinLock {
         private int open;
         private long openBytes;
 
-        /** Threads that have one of its blocks in their hands, or are about to mark its work. */
-        private int users;
+        /** Threads that are about to add a block, or to mark its work. */
+        private int adding;
 
         /** Noted before idle ones are forgotten, since marks finish at any time. */
         private boolean idle;
@@ -142,7 +135,7 @@ public final class StreamLimbo extends SpinLock {
             try {
                 segment.owner.retireInto(block, address);
             } finally {
-                closed = arrived(block, address, mostBytes);
+                closed = arrived(block, address, id, mostBytes);
             }
             return closed;
         } catch (final StackOverflowError e) {
@@ -168,8 +161,8 @@ public final class StreamLimbo extends SpinLock {
             final Block block = unused == null ? new Block() : unused;
             unused = block.older;
             block.segment = segment;
-            block.stream = stream;
-            move(stream);
+            stream.adding++;
+            moving++;
             return block;
         } finally {
             taken = false;
@@ -177,11 +170,15 @@ public final class StreamLimbo extends SpinLock {
     }
 
     /** A block has come to its stream, or has no bytes, since it couldn't be retired. Answers the stream if that closed the open batch. */
-    private @Nullable Stream arrived(final Block block, final long address, final long mostBytes) {
+    private @Nullable Stream arrived(final Block block, final long address, final long id, final long mostBytes) {
         lockAnyway();
         try {
             moving--;
-            final Stream stream = block.stream();
+            final Stream stream = byId.get(id);
+            if (stream == null) {
+                // The pool was closed meanwhile.
+                return null;
+            }
             if (block.bytes == 0) {
                 forget(block);
             } else {
@@ -193,7 +190,7 @@ public final class StreamLimbo extends SpinLock {
                     return stream;
                 }
             }
-            stream.users--;
+            stream.adding--;
             return null;
         } finally {
             taken = false;
@@ -203,7 +200,7 @@ public final class StreamLimbo extends SpinLock {
     /** What {@link #free} returned was marked, or couldn't be: it may be forgotten. */
     public void wasMarked(final Stream stream) {
         lockAnyway();
-        stream.users--;
+        stream.adding--;
         taken = false;
     }
 
@@ -215,19 +212,9 @@ public final class StreamLimbo extends SpinLock {
                 return Strategy.NO_SPACE;
             }
             final Segment segment = block.segment();
-            boolean done = false;
-            try {
-                final long address = segment.owner.restore(segment, block.retired);
-                done = true;
-                return address;
-            } finally {
-                if (done) {
-                    giveBack(block);
-                } else {
-                    // The host has no memory for its start.
-                    arrived(block, segment.strategy.retiredAddress(block.retired), Long.MAX_VALUE);
-                }
-            }
+            final long address = segment.owner.restore(segment, block.retired);
+            giveBack(block);
+            return address;
         } catch (final StackOverflowError e) {
             breakage.cause = e;
             throw e;
@@ -237,9 +224,8 @@ public final class StreamLimbo extends SpinLock {
     private void giveBack(final Block block) {
         lockAnyway();
         try {
-            block.stream().users--;
-            moving--;
             forget(block);
+            moving--;
         } finally {
             taken = false;
         }
@@ -258,7 +244,7 @@ public final class StreamLimbo extends SpinLock {
                     final long lost = block.bytes - sizeBytes;
                     if (lost >= 0 && lost <= block.bytes / MOST_LOST_SHARE) {
                         remove(stream, block);
-                        move(stream);
+                        moving++;
                         return block;
                     }
                 }
@@ -314,7 +300,7 @@ public final class StreamLimbo extends SpinLock {
                 final Block block = stream.ends.later;
                 if (block.number != 0 && block.number <= Math.max(finishedOnAll, stream.finished)) {
                     remove(stream, block);
-                    move(stream);
+                    moving++;
                     return block;
                 }
             }
@@ -329,7 +315,7 @@ public final class StreamLimbo extends SpinLock {
     private void forgetIdle() {
         int kept = 0;
         for (final Stream stream : streams) {
-            stream.idle = stream.ends.later == stream.ends && stream.users == 0 && stream.marks.isEmpty();
+            stream.idle = stream.ends.later == stream.ends && stream.adding == 0 && stream.marks.isEmpty();
             kept += stream.idle ? 0 : 1;
         }
         if (kept + MOST_IDLE < streams.length) {
@@ -387,15 +373,8 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** A thread has a block of it in its hands. */
-    private void move(final Stream stream) {
-        stream.users++;
-        moving++;
-    }
-
     private void forget(final Block block) {
         block.segment = null;
-        block.stream = null;
         block.bytes = 0;
         block.older = unused;
         unused = block;
