@@ -19,15 +19,13 @@ final class ContextMarks {
     /** What a question is answered with while there is work. */
     static final int RUNNING = cudaError.cudaErrorNotReady;
 
-    private enum Call {
-        RECORD,
-        RECORD_STREAM,
-        QUERY,
-        QUERY_DEFAULT_STREAM,
-        SYNCHRONIZE
+    /** Without garbage: each captures nothing. */
+    private interface Call {
+        int make(ContextMarks in, int mark, long stream);
     }
 
     private final CudaContext context;
+    private final CudaCalls calls;
     private final long[] events;
 
     /** Its work has finished, and its events are gone. */
@@ -37,7 +35,7 @@ final class ContextMarks {
     ContextMarks(final CudaContext context, final int count) {
         this.context = context;
         events = new long[count];
-        final CudaCalls calls = context.calls();
+        calls = context.calls();
         final long[] created = new long[1];
         try (ContextScope scope = new ContextScope(calls, context.handle())) {
             for (int i = 0; i < count; i++) {
@@ -58,25 +56,25 @@ final class ContextMarks {
 
     /** Marks all work of the context so far. */
     int record(final int mark) {
-        return ask(Call.RECORD, mark, 0);
+        return ask((in, of, unused) -> in.calls.recordContext(in.events[of], in.context()), mark, 0);
     }
 
     /** Marks the work of one stream so far. */
     int record(final int mark, final long stream) {
-        return ask(Call.RECORD_STREAM, mark, stream);
+        return ask((in, of, from) -> in.calls.recordEvent(in.events[of], from), mark, stream);
     }
 
     int query(final int mark) {
-        return ask(Call.QUERY, mark, 0);
+        return ask((in, of, unused) -> in.calls.queryEvent(in.events[of]), mark, 0);
     }
 
     /** Whether all that blocks has finished; of other streams that tells nothing. */
     int queryDefaultStream() {
-        return ask(Call.QUERY_DEFAULT_STREAM, 0, 0);
+        return ask((in, unused, of) -> in.calls.queryStream(of), 0, 0);
     }
 
     int synchronize() {
-        return ask(Call.SYNCHRONIZE, 0, 0);
+        return ask((in, unused, unusedToo) -> in.calls.synchronize(), 0, 0);
     }
 
     private int ask(final Call call, final int mark, final long stream) {
@@ -89,7 +87,7 @@ final class ContextMarks {
                 if (context.isCapturing(0) || (stream != 0 && context.isCapturing(stream))) {
                     return CAPTURED;
                 }
-                final int code = made(call, mark, stream);
+                final int code = call.make(this, mark, stream);
                 return CudaContext.isOfCapture(code) ? CAPTURED : code;
             } finally {
                 context.leave(entered);
@@ -99,22 +97,11 @@ final class ContextMarks {
         }
     }
 
-    private int made(final Call call, final int mark, final long stream) {
-        final CudaCalls calls = context.calls();
-        return switch (call) {
-            case RECORD -> calls.recordContext(events[mark], context.handle());
-            case RECORD_STREAM -> calls.recordEvent(events[mark], stream);
-            case QUERY -> calls.queryEvent(events[mark]);
-            case QUERY_DEFAULT_STREAM -> calls.queryStream(0);
-            case SYNCHRONIZE -> calls.synchronize();
-        };
-    }
-
     /** What still runs keeps its resources: the driver waits with that. */
     void destroyEvents() {
-        try (ContextScope scope = new ContextScope(context.calls(), context.handle())) {
+        try (ContextScope scope = new ContextScope(calls, context.handle())) {
             for (final long event : events) {
-                context.calls().destroyEvent(event);
+                calls.destroyEvent(event);
             }
         }
     }

@@ -133,11 +133,8 @@ public final class ContextWork implements DeviceWork {
     private boolean recordStream(final int mark, final long stream) {
         recordedIn[mark] = homeOnly;
         final int code = home.record(mark, stream);
-        if (code == ContextMarks.CAPTURED) {
-            return false;
-        }
-        check(home, "cuEventRecord", code);
-        return true;
+        check(home, "cuEventRecord", code == ContextMarks.CAPTURED ? CudaCalls.SUCCESS : code);
+        return code != ContextMarks.CAPTURED;
     }
 
     private boolean recordAll(final int mark) {
@@ -213,31 +210,25 @@ public final class ContextWork implements DeviceWork {
 
     @Override
     public void release(final long mark) {
-        while (mark < MARKS) {
-            final long now = unused.get();
-            if (unused.compareAndSet(now, now | 1L << mark)) {
-                return;
-            }
+        if (mark < MARKS) {
+            unused.accumulateAndGet(1L << mark, (now, released) -> now | released);
         }
     }
 
     /** {@inheritDoc} Those that nobody announced are seen on streams that block: the driver tells of them on the default stream. */
     @Override
     public boolean isCapturing() {
-        return captures.any() || isCapturing(context, 0);
+        return captures.any() || isCapturing(context.handle(), 0);
     }
 
     /** Whether a stream of any context is captured, which exists; 0 for that context's default one. */
     public boolean isCapturing(final long home, final long stream) {
-        return isCapturing(context.other(home), stream);
-    }
-
-    private static boolean isCapturing(final CudaContext home, final long stream) {
-        final boolean entered = home.enter();
+        final CudaContext itsContext = context.other(home);
+        final boolean entered = itsContext.enter();
         try {
-            return home.isCapturing(stream);
+            return itsContext.isCapturing(stream);
         } finally {
-            home.leave(entered);
+            itsContext.leave(entered);
         }
     }
 

@@ -28,4 +28,8 @@ public final class DriverLibrary {
     static int recordContext(final long event, final long context) {
         return CUresult.CUDA_ERROR_NOT_SUPPORTED;
     }
+
+    static int captureStatus(final int[] status, final long stream) {
+        return CUresult.CUDA_ERROR_NOT_SUPPORTED;
+    }
 }

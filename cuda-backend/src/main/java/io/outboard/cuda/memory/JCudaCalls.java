@@ -238,6 +238,9 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int captureStatus(final int[] status, final long stream) {
+        if (recordsContexts()) {
+            return DriverLibrary.captureStatus(status, stream);
+        }
         final CallScratch scratch = CallScratch.of(stream, 0);
         final int code = ask(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
         status[0] = scratch.status[0];

@@ -69,6 +69,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         static final MethodHandle EXPORT =
                 function("cuMemExportToShareableHandle", ADDRESS, JAVA_LONG, JAVA_INT, JAVA_LONG);
         static final MethodHandle IMPORT = function("cuMemImportFromShareableHandle", ADDRESS, ADDRESS, JAVA_INT);
+        static final MethodHandle CAPTURE_STATUS = function("cuStreamIsCapturing", JAVA_LONG, ADDRESS);
         static final MethodHandle CLOSE = downcall(Linker.nativeLinker().defaultLookup(), "close", JAVA_INT);
 
         /** Of driver 12.5 and newer, else null. */
@@ -100,6 +101,9 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     }
 
     private static final boolean LOADED = load();
+
+    private static final ThreadLocal<MemorySegment> RESULT =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(JAVA_LONG));
 
     private final int handleTypes;
 
@@ -142,6 +146,17 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     static int recordContext(final long event, final long context) {
         try {
             return (int) Functions.RECORD.invokeExact(context, event);
+        } catch (final Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Likewise: JCuda takes 0.2 microseconds for what the driver says in 0.04 (H100, 2026-11-27). */
+    static int captureStatus(final int[] status, final long stream) {
+        try {
+            final int code = (int) Functions.CAPTURE_STATUS.invokeExact(stream, RESULT.get());
+            status[0] = RESULT.get().get(JAVA_INT, 0);
+            return code;
         } catch (final Throwable e) {
             throw unexpected(e);
         }
