@@ -171,7 +171,10 @@ final class AllocationSlowPath {
             address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         }
         if (address < 0 && finished && !immediate) {
-            address = grow(home, sizeBytes, alignmentBytes, whileIdle, 0);
+            // A part of the block that is free already may be enough for it, but rarely, and one grows at a time.
+            if (arenas.totals.heldBytes() + sizeBytes <= whileIdle.applyAsLong(sizeBytes)) {
+                address = grow(home, sizeBytes, alignmentBytes, whileIdle, 0);
+            }
             address = address < 0 ? growToShare(home, sizeBytes, alignmentBytes) : address;
         }
         if (address < 0 && finished) {

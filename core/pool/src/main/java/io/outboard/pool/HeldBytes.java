@@ -98,16 +98,20 @@ final class HeldBytes {
 
     /** What it may hold for a request, in bytes, though other arenas may have room: each thread has some of its own then. */
     long whileIdle(final long sizeBytes) {
-        return Math.min(peakBytes(sizeBytes) + IDLE_SLACKS * slackBytes(), whileBusy(sizeBytes));
+        final long peakBytes = peakBytes(sizeBytes);
+        return Math.min(peakBytes + IDLE_SLACKS * slackBytes(), boundOf(peakBytes));
     }
 
     /** What it may hold for a request while something may come back, in bytes. */
     long whileBusy(final long sizeBytes) {
-        return Math.max(2 * peakBytes(sizeBytes) + slackBytes(), growth.maker.mostBytes() / LIMIT_SHARE);
+        return boundOf(peakBytes(sizeBytes));
+    }
+
+    private long boundOf(final long peakBytes) {
+        return Math.max(2 * peakBytes + slackBytes(), growth.maker.mostBytes() / LIMIT_SHARE);
     }
 
     private long peakBytes(final long sizeBytes) {
-        final long peakBytes = Math.max(arenas.totals.peakUsedBytes(), arenas.totals.usedBytes() + sizeBytes);
-        return Math.min(peakBytes, MOST_SLACK);
+        return Math.min(arenas.totals.peakUsedBytes(sizeBytes), MOST_SLACK);
     }
 }

@@ -53,9 +53,18 @@ public final class ArenaTotals {
 
     /** With one arena exact, since that counts it; with several the most that was found whenever this was called. */
     public long peakUsedBytes() {
+        return peakUsedBytes(0);
+    }
+
+    /** What it would be if so much more were in use now. */
+    public long peakUsedBytes(final long moreBytes) {
+        final long usedBytes = usedBytes();
         // What one arena had at its own peak was in use then, whatever the others had.
-        return peakUsedBytes.accumulateAndGet(
-                Math.max(usedBytes(), arenas.arena(0).peakUsedBytes()), Math::max);
+        final long peakBytes = Math.max(usedBytes, arenas.arena(0).peakUsedBytes());
+        if (peakBytes > peakUsedBytes.get()) {
+            peakUsedBytes.accumulateAndGet(peakBytes, Math::max);
+        }
+        return Math.max(peakUsedBytes.get(), usedBytes + moreBytes);
     }
 
     /**

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class Growth {
 
     /** By such a part of what it holds, or more, a pool grows whose device is busy: it will need more before that has finished. */
-    private static final long BUSY_SHARE = 8;
+    private static final long BUSY_SHARE = 4;
 
     /** Within its share of the slack an arena grows by such a part of that. */
     private static final long SLACK_STEPS = 4;

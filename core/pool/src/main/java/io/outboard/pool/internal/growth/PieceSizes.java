@@ -12,7 +12,7 @@ record PieceSizes(long small, long most) {
     /** So many are all memory, of a device that hasn't very much. */
     private static final long SMALL_SHARE = 1L << 15;
 
-    private static final long MOST_SHARE = 1L << 11;
+    private static final long MOST_SHARE = 1L << 10;
 
     private static final long MOST_SMALL = 1L << 22;
     private static final long MOST = 1L << 26;
@@ -26,17 +26,11 @@ record PieceSizes(long small, long most) {
      */
     private static final long FEW = 8;
 
-    /** A large step has about so many. */
-    private static final long STEP_SHARE = 4;
-
-    /** Steps after the first have no more, since a caller waits for them: four pieces of 16 MiB take an H100 1.1 ms. */
+    /** Steps after the first have no more, since a caller waits for them: a piece of that size takes an H100 a tenth of a millisecond. */
     static final long MOST_STEP = 32L << 20;
 
-    /** Of a step of up to four such pieces each has no more, so that most of them can go back. */
-    private static final long MOST_STEP_PIECE = 16L << 20;
-
-    /** While the device is busy a step may have so much: it takes milliseconds, but larger steps are fewer. */
-    static final long MOST_BUSY_STEP = 128L << 20;
+    /** While the device is busy a step may have so much: it takes half a millisecond, but larger steps are fewer. */
+    static final long MOST_BUSY_STEP = 256L << 20;
 
     /** A block of any size has about so many. */
     private static final long BLOCK_SHARE = 64;
@@ -48,10 +42,9 @@ record PieceSizes(long small, long most) {
                 Math.max(unitBytes, Math.min(MOST, Long.highestOneBit(memoryBytes / MOST_SHARE))));
     }
 
-    /** Of those of a step of that size: few, since each takes the device a tenth of a millisecond, and enough that most can go back. */
+    /** Of those of a step of that size: few, since each takes the device a tenth of a millisecond. */
     long ofStep(final long sizeBytes) {
-        final long bytes = Math.max(sizeBytes / STEP_SHARE, Math.min(sizeBytes, MOST_STEP_PIECE));
-        return Math.max(small, Math.min(most, Long.highestOneBit(bytes)));
+        return Math.max(small, Math.min(most, Long.highestOneBit(sizeBytes)));
     }
 
     /** Of those of a block of that size. */
