@@ -32,9 +32,9 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
                 call + ": " + CUresult.stringFor(code) + " (" + code + ")");
     }
 
-    /** Another one, to mark its work; its device doesn't matter for that. */
+    /** Another one, or this, to mark its work; its device doesn't matter for that. */
     CudaContext other(final long otherHandle) {
-        return new CudaContext(calls, otherHandle, device, captures);
+        return otherHandle == handle ? this : new CudaContext(calls, otherHandle, device, captures);
     }
 
     boolean enter() {
