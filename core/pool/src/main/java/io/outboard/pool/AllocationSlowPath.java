@@ -164,7 +164,7 @@ final class AllocationSlowPath {
             // few.
             return address;
         }
-        address = grow(home, sizeBytes, alignmentBytes, withinSlack, growth.slackStepBytes());
+        address = grow(home, sizeBytes, alignmentBytes, withinSlack, growth.slackStepBytes(home));
         // What came back may have been taken and freed again by another thread of the arena, many times.
         for (int i = 0; i < MOST_ASKED && address < 0 && finished && (i == 0 || home.limboBytes() > 0); i++) {
             finished = ask(home.close());

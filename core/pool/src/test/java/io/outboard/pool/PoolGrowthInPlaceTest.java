@@ -433,7 +433,7 @@ class PoolGrowthInPlaceTest {
 
     /** A step took a busy device up to fifteen milliseconds, and the caller waited for all of it; too small ones are too many. */
     @Test
-    void shouldGrowByAQuarterAtATimeWhileTheDeviceIsBusy() {
+    void shouldGrowInFewStepsWhileTheDeviceIsBusy() {
         final Pool pool = Pool.over(new FailingMemorySource(80 * GIB).growingInPlace())
                 .reuse(ReusePolicy.STRICT, new GatedDevice())
                 .build();
@@ -446,13 +446,15 @@ class PoolGrowthInPlaceTest {
             pool.free(pool.allocate(sizeBytes));
 
             final long more = pool.statistics().heldBytes() - held;
-            final long most = Math.min(256 * MIB, Math.max(32 * MIB, held / 4)) + 4 * MIB;
+            // Within the slack, which is 640 MiB, by what it holds, up to a quarter of that; then by a quarter of what
+            // it holds.
+            final long most = (held < 704 * MIB ? Math.min(160 * MIB, held) : Math.min(256 * MIB, held / 4)) + 4 * MIB;
             held += more;
             steps += more > 0 ? 1 : 0;
             assertTrue(more <= most, () -> "grew by " + more / MIB + " MiB");
         }
 
         assertTrue(held >= 4 * GIB, "it was busy");
-        assertTrue(steps <= 40, steps + " steps");
+        assertTrue(steps <= 25, steps + " steps");
     }
 }

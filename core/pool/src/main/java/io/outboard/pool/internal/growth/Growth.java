@@ -24,7 +24,7 @@ public final class Growth {
     /** By such a part of what it holds, or more, a pool grows whose device is busy: it will need more before that has finished. */
     private static final long BUSY_SHARE = 4;
 
-    /** Within its share of the slack an arena grows by such a part of that. */
+    /** Within its share of the slack an arena grows by such a part of that at most. */
     private static final long SLACK_STEPS = 4;
 
     /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
@@ -61,9 +61,10 @@ public final class Growth {
         isExhausted = !inPlace;
     }
 
-    /** By how much an arena had better grow within the slack: one of several by less. */
-    public long slackStepBytes() {
-        return Math.min(arenas.slackBytes() / arenas.count() / SLACK_STEPS, PieceSizes.MOST_STEP);
+    /** By how much an arena had better grow within the slack: by what it holds, and one of several by less. */
+    public long slackStepBytes(final Arena arena) {
+        return Math.min(
+                arenas.slackBytes() / arenas.count() / SLACK_STEPS, Math.max(PieceSizes.SHORT_STEP, arena.heldBytes()));
     }
 
     /** By how much an arena had better grow while the device is busy. */
@@ -119,7 +120,7 @@ public final class Growth {
                     return address;
                 }
             }
-            final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), PieceSizes.MOST_STEP));
+            final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), PieceSizes.SHORT_STEP));
             giveBack(mostBytes - Math.max(leastBytes, stepBytes) - RegionMaker.UNIT_BYTES, shareBytes, arena, arena);
             return grow(arena, sizeBytes, alignmentBytes, mostBytes, stepBytes);
         } finally {
@@ -255,7 +256,7 @@ public final class Growth {
 
     /** What an arena begins with, and grows by in place at least. */
     private long firstBytes(final Arena arena) {
-        final long bytes = arena.number == 0 ? firstRegionBytes : Math.min(firstRegionBytes, slackStepBytes());
+        final long bytes = arena.number == 0 ? firstRegionBytes : Math.min(firstRegionBytes, slackStepBytes(arena));
         return arena.segments().length > 1 ? 0 : bytes;
     }
 

@@ -26,10 +26,10 @@ record PieceSizes(long small, long most) {
      */
     private static final long FEW = 8;
 
-    /** Steps after the first have no more, since a caller waits for them: a piece of that size takes an H100 a tenth of a millisecond. */
-    static final long MOST_STEP = 32L << 20;
+    /** Of arenas that hold little, or take memory over from others. A caller waits for it: a piece of that size takes an H100 0.1 ms. */
+    static final long SHORT_STEP = 32L << 20;
 
-    /** While the device is busy a step may have so much: it takes half a millisecond, but larger steps are fewer. */
+    /** While the device is busy a step may have so much: it takes half a millisecond, but smaller ones are more. */
     static final long MOST_BUSY_STEP = 256L << 20;
 
     /** A block of any size has about so many. */
@@ -62,7 +62,7 @@ record PieceSizes(long small, long most) {
         if (heldBytes < firstRegionBytes) {
             return firstRegionBytes - heldBytes;
         }
-        final long leastBytes = isExact(heldBytes, firstRegionBytes) ? 0 : Math.min(firstRegionBytes, MOST_STEP);
+        final long leastBytes = isExact(heldBytes, firstRegionBytes) ? 0 : Math.min(firstRegionBytes, SHORT_STEP);
         return Math.max(leastBytes, STEP * small);
     }
 }
