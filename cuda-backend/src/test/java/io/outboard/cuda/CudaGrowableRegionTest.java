@@ -90,6 +90,25 @@ class CudaGrowableRegionTest {
         }
     }
 
+    /** That takes the driver longer than all else. */
+    @Test
+    void shouldShowAllPiecesAtOnce() {
+        try (CudaMemorySource source = open();
+                GrowableRegion growable = reserve(source)) {
+            final long base = growable.region().address();
+            memory.failAt(9, CUresult.CUDA_ERROR_UNKNOWN);
+
+            assertThrows(CudaFailureException.class, () -> growable.commit(base, 8 * MIB, 2 * MIB));
+
+            assertEquals("setAccess", memory.failedCall());
+            assertEquals(0, memory.usedBytes());
+            memory.failAt(10, CUresult.CUDA_ERROR_UNKNOWN);
+            growable.commit(base, 8 * MIB, 2 * MIB);
+            assertEquals("", memory.failedCall());
+            memory.failAt(Integer.MAX_VALUE, CUresult.CUDA_ERROR_UNKNOWN);
+        }
+    }
+
     /** Whoever calls knows that nothing works on them. */
     @Test
     void shouldGiveBackPiecesFromAnywhereWithoutAWait() {

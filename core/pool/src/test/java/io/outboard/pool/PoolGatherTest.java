@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +55,29 @@ class PoolGatherTest {
             }
         }
         return kept;
+    }
+
+    /** With the pieces of such a device: where blocks shared pieces as large as themselves, too few could move. */
+    @ParameterizedTest
+    @ValueSource(longs = {24, 40, 80, 141})
+    void shouldServeALargePartOfADevice(final long gibibytes) {
+        final long totalBytes = gibibytes << 30;
+        final SplittableRandom random = new SplittableRandom(7);
+        final Pool pool = Pool.over(new FailingMemorySource(totalBytes).growingInPlace())
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .build();
+        final List<Long> blocks = new ArrayList<>();
+        while (pool.statistics().usedBytes() < totalBytes / 20 * 17 - 64 * MIB) {
+            blocks.add(pool.allocate(random.nextLong(MIB, 64 * MIB)));
+        }
+        for (int i = 0; i < blocks.size(); i += 2) {
+            pool.free(blocks.get(i));
+        }
+
+        final long largeBytes = totalBytes / 5 * 2;
+        final long large = pool.allocate(largeBytes);
+
+        assertTrue(pool.sizeOf(large) >= largeBytes);
     }
 
     @ParameterizedTest

@@ -117,21 +117,21 @@ final class CudaGrowableRegion implements GrowableRegion {
     public synchronized void commit(final long address, final long bytes, final long pieceBytes) {
         checkOpen();
         pieces.checkCommit(address, bytes, pieceBytes);
-        long done = 0;
+        long mapped = 0;
         try {
-            while (done < bytes) {
-                final long nextBytes = Math.min(pieceBytes, bytes - done);
-                add(address + done, nextBytes, bytes - done, bytes);
-                done += nextBytes;
+            while (mapped < bytes) {
+                add(address + mapped, Math.min(pieceBytes, bytes - mapped), bytes - mapped, bytes);
+                mapped += pieceBytes;
             }
-        } finally {
-            if (done < bytes) {
-                // A failure here is one more of a driver that has failed.
-                for (long piece = address; piece < address + done; piece += pieceBytes) {
-                    memory.unmap(piece, pieces.bytesAt(piece));
-                    memory.release(pieces.remove(piece));
-                }
+            // For all pieces at once: that takes the driver longer than the rest.
+            CudaFailureException.check(showToAll(address, bytes));
+        } catch (final Throwable e) {
+            // A failure here is one more of a driver that has failed.
+            for (long piece = address; piece < address + mapped; piece += pieceBytes) {
+                memory.unmap(piece, pieces.bytesAt(piece));
+                memory.release(pieces.remove(piece));
             }
+            throw e;
         }
     }
 
@@ -142,7 +142,7 @@ final class CudaGrowableRegion implements GrowableRegion {
             throw context.outOfMemory("cuMemCreate", code, requestedBytes);
         }
         CudaFailureException.check(CudaFailureException.of("cuMemCreate", code));
-        final CudaFailureException failure = mapAndShow(address, bytes, handle[0]);
+        final CudaFailureException failure = map(address, bytes, handle[0]);
         if (failure != null) {
             memory.release(handle[0]);
             throw failure;
