@@ -1,11 +1,14 @@
 package io.outboard.pool;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.VirtualMemorySource;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -74,6 +77,20 @@ class PoolLargeBlocksTest {
         }
         grows.get();
         pool.close();
+    }
+
+    /** What it asks for counts for the bound: else it waited for the device, though there is memory. */
+    @Test
+    void shouldGrowForABlockThatIsLargerThanAllBefore() {
+        final Pool pool = Pool.over(new FailingMemorySource(1L << 30).growingInPlace())
+                .reuse(ReusePolicy.STRICT, new GatedDevice())
+                .slackBytes(16 * MIB)
+                .build();
+        pool.free(pool.allocate(64 * MIB));
+
+        final long block = assertTimeoutPreemptively(Duration.ofSeconds(20), () -> pool.allocate(200 * MIB));
+
+        assertEquals(200 * MIB, pool.sizeOf(block));
     }
 
     private static void awaitUninterruptibly(final CountDownLatch latch) {
