@@ -155,7 +155,7 @@ final class AllocationSlowPath {
     private long allocateUnqueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
         if (queue.isAhead()) {
             // What comes back is for those who wait; what is taken anew isn't.
-            return grow(home, sizeBytes, alignmentBytes, whileBusy, growth.busyStepBytes());
+            return grow(home, sizeBytes, alignmentBytes, whileBusy, growth.busyStepBytes(home));
         }
         boolean finished = true;
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
@@ -181,7 +181,7 @@ final class AllocationSlowPath {
             address = allocateElsewhere(home, sizeBytes, alignmentBytes);
         }
         if (address < 0) {
-            address = grow(home, sizeBytes, alignmentBytes, whileBusy, finished ? 0 : growth.busyStepBytes());
+            address = grow(home, sizeBytes, alignmentBytes, whileBusy, finished ? 0 : growth.busyStepBytes(home));
         }
         return address < 0 && !finished ? allocateElsewhere(home, sizeBytes, alignmentBytes) : address;
     }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Growth {
 
-    /** By such a part of what it holds, or more, a pool grows whose device is busy: it will need more before that has finished. */
+    /** By such a part of what it holds, or more, an arena grows while the device is busy: it will need more before that has finished. */
     private static final long BUSY_SHARE = 4;
 
     /** Within its share of the slack an arena grows by such a part of that at most. */
@@ -68,8 +68,8 @@ public final class Growth {
     }
 
     /** By how much an arena had better grow while the device is busy. */
-    public long busyStepBytes() {
-        return Math.min(arenas.totals.heldBytes() / BUSY_SHARE, PieceSizes.MOST_BUSY_STEP);
+    public long busyStepBytes(final Arena arena) {
+        return Math.min(Math.max(slackStepBytes(arena), arena.heldBytes() / BUSY_SHARE), PieceSizes.MOST_BUSY_STEP);
     }
 
     /**
