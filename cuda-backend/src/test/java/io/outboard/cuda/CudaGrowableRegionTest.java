@@ -16,6 +16,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Regions that grow in place, over simulated devices. */
 class CudaGrowableRegionTest {
@@ -90,7 +92,7 @@ class CudaGrowableRegionTest {
         }
     }
 
-    /** That takes the driver longer than all else. */
+    /** To set access is the longest of the calls. */
     @Test
     void shouldShowAllPiecesAtOnce() {
         try (CudaMemorySource source = open();
@@ -107,6 +109,20 @@ class CudaGrowableRegionTest {
             assertEquals("", memory.failedCall());
             memory.failAt(Integer.MAX_VALUE, CUresult.CUDA_ERROR_UNKNOWN);
         }
+    }
+
+    /** What the device can't reach isn't there, even if to undo it fails, too: a kernel that used it would end the context. */
+    @ParameterizedTest
+    @CsvSource({"map, none, 0", "setAccess, none, 0", "setAccess, unmap, 8", "map, release, 2"})
+    void shouldHaveNothingThatTheDeviceCannotReach(final String call, final String undo, final long lostMiB) {
+        final GrowableRegion growable = reserve(open());
+        final long base = growable.region().address();
+        memory.runOutOfHostMemory(call, undo);
+
+        assertThrows(OutOfMemoryError.class, () -> growable.commit(base, 8 * MIB, 2 * MIB));
+
+        assertEquals(0, growable.committedBytes());
+        assertEquals(lostMiB * MIB, memory.usedBytes());
     }
 
     /** Whoever calls knows that nothing works on them. */

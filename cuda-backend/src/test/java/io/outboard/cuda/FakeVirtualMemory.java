@@ -3,6 +3,7 @@ package io.outboard.cuda;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -25,6 +26,9 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     private int failureCode;
     private String failedCall = "";
 
+    /** The next call of each finds no host memory. */
+    private final Set<String> withoutHostMemory = new HashSet<>();
+
     /**
      * A device without memory in use.
      *
@@ -39,6 +43,11 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
         callsUntilFailure = call;
         failureCode = code;
         failedCall = "";
+    }
+
+    /** Lets the next call of each of these throw. */
+    synchronized void runOutOfHostMemory(final String... calls) {
+        withoutHostMemory.addAll(List.of(calls));
     }
 
     public synchronized String failedCall() {
@@ -184,6 +193,9 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     synchronized int enter(final String call, final boolean valid) {
+        if (withoutHostMemory.remove(call)) {
+            throw new OutOfMemoryError(call);
+        }
         if (--callsUntilFailure == 0) {
             failedCall = call;
             return failureCode;

@@ -117,55 +117,47 @@ final class CudaGrowableRegion implements GrowableRegion {
     public synchronized void commit(final long address, final long bytes, final long pieceBytes) {
         checkOpen();
         pieces.checkCommit(address, bytes, pieceBytes);
-        long mapped = 0;
+        final long[] handles = new long[(int) ((bytes - 1) / pieceBytes) + 1];
+        int added = 0;
         try {
-            while (mapped < bytes) {
-                add(address + mapped, Math.min(pieceBytes, bytes - mapped), bytes - mapped, bytes);
-                mapped += pieceBytes;
+            for (int i = 0; i < handles.length; i++) {
+                final long nextBytes = Math.min(pieceBytes, bytes - i * pieceBytes);
+                handles[i] = create(nextBytes, bytes - i * pieceBytes, bytes);
+                CudaFailureException.check(CudaFailureException.of(
+                        "cuMemMap", memory.map(address + i * pieceBytes, nextBytes, handles[i])));
             }
-            // For all pieces at once: that takes the driver longer than the rest.
+            // Once for all pieces: to set access is the longest of these calls.
             CudaFailureException.check(showToAll(address, bytes));
-        } catch (final Throwable e) {
-            // A failure here is one more of a driver that has failed.
-            for (long piece = address; piece < address + mapped; piece += pieceBytes) {
-                memory.unmap(piece, pieces.bytesAt(piece));
-                memory.release(pieces.remove(piece));
+            for (; added < handles.length; added++) {
+                final long doneBytes = added * pieceBytes;
+                pieces.add(address + doneBytes, Math.min(pieceBytes, bytes - doneBytes), handles[added]);
             }
-            throw e;
+        } finally {
+            // A failure here is one more of a driver that has failed.
+            for (int i = 0; added < handles.length && i < handles.length && handles[i] != 0; i++) {
+                if (i < added) {
+                    pieces.remove(address + i * pieceBytes);
+                }
+                memory.unmap(address + i * pieceBytes, Math.min(pieceBytes, bytes - i * pieceBytes));
+                memory.release(handles[i]);
+            }
         }
     }
 
-    private void add(final long address, final long bytes, final long wantedBytes, final long requestedBytes) {
+    private long create(final long bytes, final long wantedBytes, final long requestedBytes) {
         final long[] handle = new long[1];
         final int code = memory.create(handle, bytes, context.device(), wantedBytes);
         if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
             throw context.outOfMemory("cuMemCreate", code, requestedBytes);
         }
         CudaFailureException.check(CudaFailureException.of("cuMemCreate", code));
-        final CudaFailureException failure = map(address, bytes, handle[0]);
-        if (failure != null) {
-            memory.release(handle[0]);
-            throw failure;
-        }
+        return handle[0];
     }
 
     private @Nullable CudaFailureException map(final long address, final long bytes, final long handle) {
         final CudaFailureException failure = CudaFailureException.of("cuMemMap", memory.map(address, bytes, handle));
         if (failure == null) {
             pieces.add(address, bytes, handle);
-        }
-        return failure;
-    }
-
-    /** All or nothing. */
-    private @Nullable CudaFailureException mapAndShow(final long address, final long bytes, final long handle) {
-        CudaFailureException failure = map(address, bytes, handle);
-        if (failure == null) {
-            failure = showToAll(address, bytes);
-            if (failure != null) {
-                memory.unmap(address, bytes);
-                pieces.remove(address);
-            }
         }
         return failure;
     }
@@ -240,9 +232,14 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     /** Or, if it can't even be where it was, it goes back to the device. */
     private void putBack(final long address, final long bytes, final long handle) {
-        if (mapAndShow(address, bytes, handle) != null) {
-            memory.release(handle);
+        if (map(address, bytes, handle) == null) {
+            if (showToAll(address, bytes) == null) {
+                return;
+            }
+            memory.unmap(address, bytes);
+            pieces.remove(address);
         }
+        memory.release(handle);
     }
 
     /** Not at all during a capture: it mustn't begin meanwhile, either. */

@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in bytes
+ * Those calls of the driver that JCuda can't make, or not fast enough, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in bytes
  * ({@code cuda.h} of CUDA 12, unchanged in 13):
  *
  * <pre>{@code
@@ -102,8 +102,8 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     private static final boolean LOADED = load();
 
-    private static final ThreadLocal<MemorySegment> RESULT =
-            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(JAVA_LONG));
+    /** Where an answer goes that a pool asks for often. Its monitor guards it. */
+    private static final MemorySegment STATUS = Arena.global().allocate(JAVA_INT);
 
     private final int handleTypes;
 
@@ -153,12 +153,14 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     /** Likewise: JCuda takes 0.2 microseconds for what the driver says in 0.04 (H100, 2026-11-27). */
     static int captureStatus(final int[] status, final long stream) {
-        try {
-            final int code = (int) Functions.CAPTURE_STATUS.invokeExact(stream, RESULT.get());
-            status[0] = RESULT.get().get(JAVA_INT, 0);
-            return code;
-        } catch (final Throwable e) {
-            throw unexpected(e);
+        synchronized (STATUS) {
+            try {
+                final int code = (int) Functions.CAPTURE_STATUS.invokeExact(stream, STATUS);
+                status[0] = STATUS.get(JAVA_INT, 0);
+                return code;
+            } catch (final Throwable e) {
+                throw unexpected(e);
+            }
         }
     }
 
