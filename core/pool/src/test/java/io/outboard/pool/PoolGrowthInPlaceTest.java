@@ -471,16 +471,43 @@ class PoolGrowthInPlaceTest {
             }
             return true;
         });
-        final long held = pool.statistics().heldBytes();
+        final long first = pool.statistics().heldBytes();
 
         ArenaThreads.call(1, () -> {
-            for (int i = 0; i < 80; i++) {
+            long own = 0;
+            while (own < 200 * MIB) {
                 pool.free(pool.allocate(MIB));
+                final long more = pool.statistics().heldBytes() - first - own;
+                final long most = Math.max(32 * MIB, Math.min(80 * MIB, own)) + 4 * MIB;
+                assertTrue(more <= most, () -> "grew by " + more / MIB + " MiB");
+                own += more;
             }
             return true;
         });
+    }
 
-        final long more = pool.statistics().heldBytes() - held;
-        assertTrue(more >= 80 * MIB && more <= 160 * MIB, () -> "grew by " + more / MIB + " MiB");
+    /** Pieces were made until the device had none, given back, and made anew as few as were needed: at each growth. */
+    @Test
+    void shouldNotTryAStepThatTheDeviceHasNoMemoryFor() {
+        final FailingMemorySource large = new FailingMemorySource(80 * GIB).growingInPlace();
+        final Pool pool = Pool.over(large)
+                .reuse(ReusePolicy.STRICT, new GatedDevice())
+                .slackBytes(8 * GIB)
+                .build();
+        while (pool.statistics().heldBytes() < GIB) {
+            pool.allocate(MIB);
+        }
+        large.takeForOthers(large.availableBytes() - 200 * MIB);
+        final long calls = large.calls();
+
+        int grown = 0;
+        while (large.availableBytes() > 20 * MIB) {
+            final long before = pool.statistics().heldBytes();
+            pool.allocate(MIB);
+            grown += pool.statistics().heldBytes() > before ? 1 : 0;
+        }
+
+        assertTrue(grown > 3, grown + " times");
+        assertEquals(grown, large.calls() - calls);
     }
 }

@@ -248,7 +248,9 @@ final class GrowingRegion {
             return false;
         }
         final long stepBytes = Math.max(wantedBytes, sizes.stepBytes(committedBytes, leastBytes));
-        final long goodBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
+        final long wholeBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
+        final long goodBytes =
+                wholeBytes > sizes.most() && wholeBytes > maker.unusedBytes() ? missingBytes : wholeBytes;
         final long pieceBytes = sizes.ofBlock(missingBytes);
         if (!moves) {
             return tryCommit(goodBytes, pieceBytes) || tryCommit(missingBytes, pieceBytes);

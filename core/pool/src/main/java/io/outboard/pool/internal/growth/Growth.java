@@ -63,13 +63,15 @@ public final class Growth {
 
     /** By how much an arena had better grow within the slack: by what it holds, and one of several by less. */
     public long slackStepBytes(final Arena arena) {
+        final long shareBytes = arenas.slackBytes() / arenas.count();
         return Math.min(
-                arenas.slackBytes() / arenas.count() / SLACK_STEPS, Math.max(PieceSizes.SHORT_STEP, arena.heldBytes()));
+                Math.min(shareBytes / SLACK_STEPS, PieceSizes.MOST_STEP),
+                Math.max(PieceSizes.SHORT_STEP, arena.heldBytes()));
     }
 
-    /** By how much an arena had better grow while the device is busy. */
+    /** By how much it had better grow while the device is busy. */
     public long busyStepBytes(final Arena arena) {
-        return Math.min(Math.max(slackStepBytes(arena), arena.heldBytes() / BUSY_SHARE), PieceSizes.MOST_BUSY_STEP);
+        return Math.max(slackStepBytes(arena), Math.min(arena.heldBytes() / BUSY_SHARE, PieceSizes.MOST_STEP));
     }
 
     /**

@@ -32,8 +32,8 @@ record PieceSizes(long small, long most) {
     /** Of arenas that hold little, or take memory over from others: a caller waits for it. */
     static final long SHORT_STEP = 32L << 20;
 
-    /** While the device is busy a step may have so much: it takes half a millisecond, but smaller ones are more. */
-    static final long MOST_BUSY_STEP = 256L << 20;
+    /** No step has more, but for a request that needs it: so much takes half a millisecond. */
+    static final long MOST_STEP = 256L << 20;
 
     /** A block of any size has about so many. */
     private static final long BLOCK_SHARE = 64;
