@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>release what is ready in the arena, and place it there;
  *   <li>take memory within the pool's slack, see {@link HeldBytes};
  *   <li>ask the device, and place it in what comes back;
- *   <li>if what the arena waited for has finished, take memory as far as {@link HeldBytes#whileIdle} allows, if that is all that it
- *       needs, then, now and then, take some over from arenas that hold more, then look for room in other arenas, at last with all that was freed by now;
+ *   <li>if what the arena waited for has finished, take memory if {@link HeldBytes#whileIdle} allows all of the block; then, now and
+ *       then, take some over from arenas that hold more; then look for room in other arenas, at last with all that was freed by now;
  *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows, and only then look for room in
  *       other arenas if it is busy;
  *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
@@ -171,8 +171,8 @@ final class AllocationSlowPath {
             address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         }
         if (address < 0 && finished && !immediate) {
-            // Only if there is room for all of the block: others wait while one grows, and what is free at the end is
-            // rarely enough.
+            // Only if all of the block may be added: others wait while one grows, and what is free behind the last block
+            // rarely helps.
             if (arenas.totals.heldBytes() + sizeBytes <= whileIdle.applyAsLong(sizeBytes)) {
                 address = grow(home, sizeBytes, alignmentBytes, whileIdle, 0);
             }

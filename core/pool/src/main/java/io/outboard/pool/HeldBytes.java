@@ -38,7 +38,7 @@ final class HeldBytes {
     private static final long LIMIT_SHARE = 8;
 
     /**
-     * With 32, sixteen threads with blocks of 16 to 256 MiB do 26 million operations a second and hold 29 GiB; with 16, 12 million and 24 GiB;
+     * With 32, sixteen threads with blocks of 16 to 256 MiB do 26 million operations a second and hold 30 GiB; with 16, 12 million and 24 GiB;
      * with 8, 5 million and 19 GiB. Where blocks are smaller it makes no difference (H100, 2026-11-27).
      */
     private static final long IDLE_SLACKS = 32;

@@ -238,7 +238,7 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int captureStatus(final int[] status, final long stream) {
-        if (recordsContexts()) {
+        if (recordsContexts()) { // The library is loaded, then.
             return DriverLibrary.captureStatus(status, stream);
         }
         final CallScratch scratch = CallScratch.of(stream, 0);

@@ -56,7 +56,7 @@ public final class ArenaTotals {
         return peakUsedBytes(0);
     }
 
-    /** What it would be if so much more were in use now. */
+    /** What {@link #peakUsedBytes()} would be with so many more bytes in use now. */
     public long peakUsedBytes(final long moreBytes) {
         final long usedBytes = usedBytes();
         // What one arena had at its own peak was in use then, whatever the others had.

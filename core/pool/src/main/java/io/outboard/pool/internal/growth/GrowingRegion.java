@@ -248,6 +248,7 @@ final class GrowingRegion {
             return false;
         }
         final long stepBytes = Math.max(wantedBytes, sizes.stepBytes(committedBytes, leastBytes));
+        // A step that the device hasn't enough for would be made in part, and given back.
         final long wholeBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
         final long goodBytes =
                 wholeBytes > sizes.most() && wholeBytes > maker.unusedBytes() ? missingBytes : wholeBytes;

@@ -61,7 +61,7 @@ public final class Growth {
         isExhausted = !inPlace;
     }
 
-    /** By how much an arena had better grow within the slack: by what it holds, and one of several by less. */
+    /** What an arena had better grow by within the slack: what it holds, or 32 MiB if that is more, but a part of its share at most. */
     public long slackStepBytes(final Arena arena) {
         final long shareBytes = arenas.slackBytes() / arenas.count();
         return Math.min(
@@ -69,7 +69,7 @@ public final class Growth {
                 Math.max(PieceSizes.SHORT_STEP, arena.heldBytes()));
     }
 
-    /** By how much it had better grow while the device is busy. */
+    /** What an arena had better grow by while the device is busy: at least a quarter of what it holds, so far as a step may be. */
     public long busyStepBytes(final Arena arena) {
         return Math.max(slackStepBytes(arena), Math.min(arena.heldBytes() / BUSY_SHARE, PieceSizes.MOST_STEP));
     }

@@ -26,13 +26,13 @@ record PieceSizes(long small, long most) {
      */
     private static final long FEW = 8;
 
-    /** Of a step no piece has more: blocks share it. Where pieces had 32 MiB, too few moved for a block of two fifths of a device. */
+    /** Of a step no piece has more: blocks share it. With 32 MiB too few move for a block of 0.4 of a device (PoolGatherTest). */
     private static final long MOST_STEP_PIECE = 16L << 20;
 
-    /** Of arenas that hold little, or take memory over from others: a caller waits for it. */
+    /** What an arena that holds little, or takes memory over from others, grows by at a time: a caller waits for it. */
     static final long SHORT_STEP = 32L << 20;
 
-    /** No step has more, but for a request that needs it: so much takes half a millisecond. */
+    /** No step has more, unless the request needs it: a caller waits for it, and others for the region lock. */
     static final long MOST_STEP = 256L << 20;
 
     /** A block of any size has about so many. */
