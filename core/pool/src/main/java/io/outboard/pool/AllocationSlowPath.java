@@ -171,8 +171,8 @@ final class AllocationSlowPath {
             address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         }
         if (address < 0 && finished && !immediate) {
-            // Only if all of the block may be added: others wait while one grows, and what is free behind the last block
-            // rarely helps.
+            // Only if all of the block may be added: others wait while one grows, and the free end of memory rarely
+            // helps.
             if (arenas.totals.heldBytes() + sizeBytes <= whileIdle.applyAsLong(sizeBytes)) {
                 address = grow(home, sizeBytes, alignmentBytes, whileIdle, 0);
             }
