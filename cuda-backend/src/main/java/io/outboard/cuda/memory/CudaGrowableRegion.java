@@ -126,7 +126,7 @@ final class CudaGrowableRegion implements GrowableRegion {
                 CudaFailureException.check(CudaFailureException.of(
                         "cuMemMap", memory.map(address + i * pieceBytes, nextBytes, handles[i])));
             }
-            // Once for all pieces: of the 43 microseconds of one this took 29 (H100, 2026-11-27).
+            // Once for all pieces: one alone takes 43 microseconds, 29 of them here (H100, 2026-11-27).
             CudaFailureException.check(showToAll(address, bytes));
             for (; added < handles.length; added++) {
                 final long doneBytes = added * pieceBytes;
@@ -134,12 +134,14 @@ final class CudaGrowableRegion implements GrowableRegion {
             }
         } finally {
             // The caller learns of the first failure. To unmap what couldn't be mapped fails, too, and does no harm.
-            for (int i = 0; added < handles.length && i < handles.length && handles[i] != 0; i++) {
-                if (i < added) {
-                    pieces.remove(address + i * pieceBytes);
+            if (added < handles.length) {
+                for (int i = 0; i < handles.length && handles[i] != 0; i++) {
+                    if (i < added) {
+                        pieces.remove(address + i * pieceBytes);
+                    }
+                    memory.unmap(address + i * pieceBytes, Math.min(pieceBytes, bytes - i * pieceBytes));
+                    memory.release(handles[i]);
                 }
-                memory.unmap(address + i * pieceBytes, Math.min(pieceBytes, bytes - i * pieceBytes));
-                memory.release(handles[i]);
             }
         }
     }
