@@ -49,9 +49,7 @@ final class LeakTracker {
 
     /** From now on the buffer is missed if it is collected before {@link Entry#end}. */
     Entry track(final DeviceBuffer buffer, final long address, final long sizeBytes) {
-        final boolean sampled =
-                level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
-        return new Entry(buffer, address, sizeBytes, sampled ? new AllocationSite() : null);
+        return new Entry(buffer, address, sizeBytes);
     }
 
     /** Who allocated what is at an address now, null if that isn't known. */
@@ -86,14 +84,12 @@ final class LeakTracker {
          */
         private boolean ended;
 
-        private Entry(
-                final DeviceBuffer buffer,
-                final long address,
-                final long sizeBytes,
-                final @Nullable AllocationSite site) {
+        private Entry(final DeviceBuffer buffer, final long address, final long sizeBytes) {
             this.address = address;
             this.sizeBytes = sizeBytes;
-            this.site = site;
+            final boolean sampled =
+                    level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
+            site = sampled ? new AllocationSite() : null;
             try {
                 if (site != null) {
                     sites.put(address, site);

@@ -3,8 +3,6 @@ package io.outboard.pool.internal.record;
 import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -27,10 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Times are those of {@link System#nanoTime}: of an allocation, and of a change, after it; of a free before it. So whoever
  * reads a file in the order of its times sees an address freed before it is allocated again.
  *
- * <p>Records wait in buffers of 32 KiB, one for threads of every {@code n}-th number, {@code n} being twice the number of cores,
- * rounded down to a power of two, at least 8 and at most 64. Whichever thread finds one full writes it to the file, and a thread
- * of the recorder's own writes what there is ten times a second. So where the disk is slow the program waits for it, and nothing
- * is left out. Once writing fails, nothing more is written, and {@link #close} says why.
+ * <p>Records wait in stripes, each for some threads. Whichever thread finds its stripe full writes it to the file, and a thread of
+ * the recorder's own writes what there is ten times a second. So where the disk is slow the program waits for it, and nothing is left
+ * out. Once writing fails, nothing more is written, and {@link #close} says why.
  *
  * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes
  * no garbage. Where there is no stack for a record, it is left out, and {@link #close} says so.
@@ -65,8 +62,6 @@ public final class Recorder implements Closeable {
     private static final int BUFFER_BYTES = 1 << 15;
     private static final long REST_NANOS = 100_000_000;
 
-    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     private final Path file;
@@ -87,13 +82,17 @@ public final class Recorder implements Closeable {
     /** For want of stack or host memory. */
     private volatile boolean isLossy;
 
-    private Recorder(final Path file, final FileOutputStream out) {
+    private Recorder(final Path file) throws IOException {
         this.file = file;
-        this.out = out;
         final int wanted = 2 * Runtime.getRuntime().availableProcessors();
         stripes = new Stripe[Integer.highestOneBit(Math.max(FEWEST_STRIPES, Math.min(MOST_STRIPES, wanted)))];
         Arrays.setAll(stripes, i -> new Stripe());
         flusher.setDaemon(true);
+        try {
+            out = new FileOutputStream(file.toFile());
+        } catch (final UnsupportedOperationException e) {
+            throw new IllegalArgumentException("path=" + file + " must be of the default file system", e);
+        }
     }
 
     /**
@@ -103,39 +102,23 @@ public final class Recorder implements Closeable {
      * @throws IllegalArgumentException if the path isn't one of the default file system
      */
     public static Recorder start(final Path file, final long granuleBytes) throws IOException {
-        final FileOutputStream out;
-        try {
-            out = new FileOutputStream(file.toFile());
-        } catch (final UnsupportedOperationException e) {
-            throw new IllegalArgumentException("path=" + file + " must be of the default file system", e);
-        }
+        final Recorder recorder = new Recorder(file);
         boolean done = false;
         try {
             final ByteBuffer header = ByteBuffer.allocate(RECORD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             header.putLong(MAGIC).putInt(VERSION).putInt(RECORD_BYTES).putLong(granuleBytes);
-            out.write(header.array());
-            final Recorder recorder = new Recorder(file, out);
-            recorder.begin();
+            recorder.out.write(header.array());
+            recorder.flusher.start();
+            Runtime.getRuntime().addShutdownHook(recorder.hook);
             done = true;
             return recorder;
         } catch (final IllegalStateException e) {
             throw new IOException("nothing can be recorded any more: " + e.getMessage(), e);
         } finally {
             if (!done) {
-                out.close();
+                recorder.ending = true;
+                recorder.out.close();
             }
-        }
-    }
-
-    /** What keeps a recorder, its thread and its hook, is there, or neither. */
-    private void begin() {
-        flusher.start();
-        boolean done = false;
-        try {
-            Runtime.getRuntime().addShutdownHook(hook);
-            done = true;
-        } finally {
-            ending = !done;
         }
     }
 
@@ -213,20 +196,6 @@ public final class Recorder implements Closeable {
         }
     }
 
-    private void write(final byte[] records, final int bytes) {
-        synchronized (out) {
-            try {
-                if (failure == null && bytes > 0) {
-                    out.write(records, 0, bytes);
-                }
-            } catch (final IOException e) {
-                failure = e;
-            } catch (final StackOverflowError | OutOfMemoryError e) {
-                isLossy = true;
-            }
-        }
-    }
-
     /**
      * Ends the recording. Idempotent.
      *
@@ -254,7 +223,7 @@ public final class Recorder implements Closeable {
      */
     private final class Stripe {
 
-        private final byte[] records = new byte[BUFFER_BYTES];
+        private final ByteBuffer records = ByteBuffer.allocate(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         private int length;
 
         synchronized void add(final long nanos, final long address, final long stream, final long packed) {
@@ -265,15 +234,25 @@ public final class Recorder implements Closeable {
             if (length == BUFFER_BYTES) {
                 flush();
             }
-            LONGS.set(records, length, nanos);
-            LONGS.set(records, length + 8, address);
-            LONGS.set(records, length + 16, stream);
-            LONGS.set(records, length + 24, packed);
+            records.putLong(length, nanos);
+            records.putLong(length + 8, address);
+            records.putLong(length + 16, stream);
+            records.putLong(length + 24, packed);
             length += RECORD_BYTES;
         }
 
         synchronized void flush() {
-            write(records, length);
+            synchronized (out) {
+                try {
+                    if (failure == null && length > 0) {
+                        out.write(records.array(), 0, length);
+                    }
+                } catch (final IOException e) {
+                    failure = e;
+                } catch (final StackOverflowError | OutOfMemoryError e) {
+                    isLossy = true;
+                }
+            }
             length = 0;
         }
     }
