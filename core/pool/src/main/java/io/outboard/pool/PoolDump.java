@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
@@ -20,23 +21,18 @@ import org.jspecify.annotations.Nullable;
 /** A pool's state at one moment: copied under its lock, 24 bytes a block, then written without it. Confined to one thread. */
 final class PoolDump {
 
-    /** What a copied block has in {@link #blocks}: address, size, state. */
-    private static final int STRIDE = 3;
-
-    private static final int FREE = 0;
-    private static final int USED = 1;
-    private static final int LIMBO = 2;
-    private static final String[] STATES = {"free", "used", "limbo"};
-
+    private static final String USED = "used";
     private static final int MOST_HOLDERS = 8;
-
-    private static final Comparator<Holder> LARGEST_FIRST =
-            Comparator.comparingLong(Holder::sizeBytes).reversed().thenComparingLong(Holder::address);
 
     private final @Nullable LeakTracker tracker;
     private final PoolStatistics statistics;
     private final List<Region> regions;
-    private final LongArrayList blocks = new LongArrayList();
+
+    /** Of all blocks, in this order; sizes and states are of the same ones. */
+    private final LongArrayList addresses = new LongArrayList();
+
+    private final LongArrayList sizes = new LongArrayList();
+    private final List<String> states = new ArrayList<>();
 
     /** Copies, while nothing changes: all locks are taken for that. */
     PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth, final @Nullable LeakTracker tracker) {
@@ -49,37 +45,36 @@ final class PoolDump {
             arenas.whole.forEachInLimbo(limbo::add);
             regions = growth.held();
             arenas.whole.forEachBlock((address, sizeBytes, free) -> {
-                blocks.addLong(address);
-                blocks.addLong(sizeBytes);
-                blocks.addLong(free ? FREE : limbo.contains(address) ? LIMBO : USED);
+                addresses.addLong(address);
+                sizes.addLong(sizeBytes);
+                states.add(free ? "free" : limbo.contains(address) ? "limbo" : USED);
             });
         } finally {
             arenas.whole.unlock();
         }
     }
 
-    /** Largest first, with their sites. */
+    /** Largest first, of those of one size that with the lowest address, with their sites. */
     List<Holder> holders() {
-        final TreeSet<Holder> holders = new TreeSet<>(LARGEST_FIRST);
-        for (int at = 0; at < blocks.size(); at += STRIDE) {
-            if (blocks.getLong(at + 2) == USED) {
-                holders.add(block(at));
+        final Comparator<Integer> smallestFirst = Comparator.comparingLong(sizes::getLong);
+        final TreeSet<Integer> holders =
+                new TreeSet<>(smallestFirst.reversed().thenComparing(Comparator.naturalOrder()));
+        for (int i = 0; i < states.size(); i++) {
+            if (states.get(i).equals(USED)) {
+                holders.add(i);
                 if (holders.size() > MOST_HOLDERS) {
                     holders.pollLast();
                 }
             }
         }
-        return holders.stream().map(this::withSite).toList();
+        return holders.stream().map(this::block).toList();
     }
 
-    /** Not under the lock, since that is slow: of a block that was freed since there is none, or that of the next owner. */
-    private Holder withSite(final Holder block) {
-        final String site = tracker == null ? null : tracker.siteAt(block.address());
-        return new Holder(block.address(), block.sizeBytes(), site);
-    }
-
-    private Holder block(final int at) {
-        return new Holder(blocks.getLong(at), blocks.getLong(at + 1));
+    /** Its site isn't looked for under the lock, since that is slow: of a block that was freed since it is that of the next owner. */
+    private Holder block(final int i) {
+        final String site =
+                tracker == null || !states.get(i).equals(USED) ? null : tracker.siteAt(addresses.getLong(i));
+        return new Holder(addresses.getLong(i), sizes.getLong(i), site);
     }
 
     void write(final Path path, final @Nullable String name) throws IOException {
@@ -93,15 +88,10 @@ final class PoolDump {
                     out,
                     "regions",
                     regions.stream().map(each -> json(new Holder(each.address(), each.sizeBytes()), null)));
-            writeList(out, "blocks", IntStream.range(0, blocks.size() / STRIDE).mapToObj(i -> json(i * STRIDE)));
+            writeList(out, "blocks", IntStream.range(0, states.size()).mapToObj(i -> json(block(i), states.get(i))));
             writeList(out, "holders", holders().stream().map(each -> json(each, null)));
             out.append("}\n");
         }
-    }
-
-    private String json(final int at) {
-        final int state = (int) blocks.getLong(at + 2);
-        return json(state == USED ? withSite(block(at)) : block(at), STATES[state]);
     }
 
     private void writeStatistics(final Writer out) throws IOException {
