@@ -1,6 +1,5 @@
 package io.outboard.pool.internal.events;
 
-import io.outboard.core.Region;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
@@ -124,10 +123,14 @@ public final class PoolEvents {
         @DataAmount
         long sizeBytes;
 
-        public void commit(final Region region) {
-            address = region.address();
-            sizeBytes = region.sizeBytes();
-            commit();
+        public void commit(final long ofAddress, final long ofBytes) {
+            address = ofAddress;
+            sizeBytes = ofBytes;
+            try {
+                commit();
+            } catch (final OutOfMemoryError ignored) {
+                // It has happened, and nobody hears of it.
+            }
         }
     }
 

@@ -316,7 +316,7 @@ final class Compaction {
                 i++;
             }
             if (begin < end) {
-                region.maker.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(new Region(begin, end - begin));
+                region.maker.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(begin, end - begin);
             } else {
                 i++;
             }

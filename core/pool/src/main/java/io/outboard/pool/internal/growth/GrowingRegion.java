@@ -2,7 +2,6 @@ package io.outboard.pool.internal.growth;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Segment;
@@ -232,7 +231,7 @@ final class GrowingRegion {
             changed();
             final long endAfter = memoryEnd();
             if (endAfter > endBefore) {
-                event.commit(new Region(endBefore, endAfter - endBefore));
+                event.commit(endBefore, endAfter - endBefore);
             }
         }
     }

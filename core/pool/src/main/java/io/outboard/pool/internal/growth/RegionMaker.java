@@ -116,7 +116,7 @@ public final class RegionMaker {
             try {
                 final Region taken = source.take(sizeBytes);
                 final Segment segment = segment(arena, taken, null);
-                tell(event, taken.address(), sizeBytes);
+                event.commit(taken.address(), sizeBytes);
                 return segment;
             } catch (final DeviceOutOfMemoryException e) {
                 refusal = e;
@@ -199,15 +199,7 @@ public final class RegionMaker {
         final PoolEvents.RegionGivenBackEvent event = events.begin(new PoolEvents.RegionGivenBackEvent());
         giveBack(region.taken, region.growable);
         if (region.heldBytes > 0) {
-            tell(event, region.taken.address(), region.heldBytes);
-        }
-    }
-
-    private static void tell(final PoolEvents.RegionEvent event, final long address, final long sizeBytes) {
-        try {
-            event.commit(new Region(address, sizeBytes));
-        } catch (final OutOfMemoryError ignored) {
-            // It has happened, and nobody hears of it.
+            event.commit(region.taken.address(), region.heldBytes);
         }
     }
 
