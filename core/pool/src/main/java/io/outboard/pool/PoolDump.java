@@ -70,7 +70,7 @@ final class PoolDump {
         return holders.stream().map(this::block).toList();
     }
 
-    /** Its site isn't looked for under the lock, since that is slow: of a block that was freed since it is that of the next owner. */
+    /** Not under the lock, since to look for a site is slow: of a block that was freed since there is none, or the next owner's. */
     private Holder block(final int i) {
         final String site =
                 tracker == null || !states.get(i).equals(USED) ? null : tracker.siteAt(addresses.getLong(i));

@@ -3,6 +3,8 @@ package io.outboard.pool.internal.record;
 import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -61,6 +63,8 @@ public final class Recorder implements Closeable {
     private static final int MOST_STRIPES = 64;
     private static final int BUFFER_BYTES = 1 << 15;
     private static final long REST_NANOS = 100_000_000;
+
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
@@ -223,7 +227,7 @@ public final class Recorder implements Closeable {
      */
     private final class Stripe {
 
-        private final ByteBuffer records = ByteBuffer.allocate(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        private final byte[] records = new byte[BUFFER_BYTES];
         private int length;
 
         synchronized void add(final long nanos, final long address, final long stream, final long packed) {
@@ -234,10 +238,10 @@ public final class Recorder implements Closeable {
             if (length == BUFFER_BYTES) {
                 flush();
             }
-            records.putLong(length, nanos);
-            records.putLong(length + 8, address);
-            records.putLong(length + 16, stream);
-            records.putLong(length + 24, packed);
+            LONGS.set(records, length, nanos);
+            LONGS.set(records, length + 8, address);
+            LONGS.set(records, length + 16, stream);
+            LONGS.set(records, length + 24, packed);
             length += RECORD_BYTES;
         }
 
@@ -245,7 +249,7 @@ public final class Recorder implements Closeable {
             synchronized (out) {
                 try {
                     if (failure == null && length > 0) {
-                        out.write(records.array(), 0, length);
+                        out.write(records, 0, length);
                     }
                 } catch (final IOException e) {
                     failure = e;
