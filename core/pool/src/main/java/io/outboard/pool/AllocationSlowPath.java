@@ -56,7 +56,6 @@ final class AllocationSlowPath {
     private final String label;
     private final long limitBytes;
     private final boolean immediate;
-    private final boolean ordered;
     private final Arenas arenas;
     private final Growth growth;
     // Made once: a request leaves no garbage.
@@ -84,7 +83,6 @@ final class AllocationSlowPath {
         label = builder.label();
         limitBytes = builder.limitBytes;
         immediate = builder.policy == ReusePolicy.IMMEDIATE;
-        ordered = builder.policy == ReusePolicy.STREAM_ORDERED;
         this.arenas = arenas;
         this.growth = growth;
         withinSlack = heldBytes::withinSlack;
@@ -167,7 +165,7 @@ final class AllocationSlowPath {
         address = grow(home, sizeBytes, alignmentBytes, withinSlack, growth.slackStepBytes(home));
         // What came back may have been taken and freed again by another thread of the arena, many times.
         for (int i = 0; i < MOST_ASKED && address < 0 && finished && (i == 0 || home.limboBytes() > 0); i++) {
-            finished = ask(home.close());
+            finished = marks.askAll(home.close());
             address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         }
         if (address < 0 && finished && !immediate) {
@@ -210,19 +208,8 @@ final class AllocationSlowPath {
         if (address >= 0) {
             return address;
         }
-        ask(arenas.closeAll());
+        marks.askAll(arenas.closeAll());
         return arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
-    }
-
-    private boolean ask(final long number) {
-        if (!ordered) {
-            return marks.ask(number);
-        }
-        final long last = Math.max(number, arenas.streams.closeAll());
-        marks.askStreams();
-        final boolean finished = marks.ask(last);
-        arenas.streams.releaseFinished();
-        return finished;
     }
 
     /** Grows within a bound, which is looked at again once what others have freed has been taken in: until then it counts as in use. */
@@ -330,7 +317,7 @@ final class AllocationSlowPath {
                 firstNumber = firstNumber < 0 ? number : firstNumber;
                 final long usedBytes = arenas.totals.usedBytes();
                 final boolean quiet = arenas.totals.frees() == freesBefore;
-                final boolean finished = ask(number);
+                final boolean finished = marks.askAll(number);
                 moving |= arenas.streams.isMoving();
                 final long address =
                         arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, true);

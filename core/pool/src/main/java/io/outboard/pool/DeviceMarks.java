@@ -40,8 +40,8 @@ final class DeviceMarks {
     /** The device couldn't be marked when it was tried last, and no mark is out: nothing comes back. */
     private volatile boolean unmarkable;
 
-    /** A thread waits for it: that releases it. No mark if none does. */
-    private long awaited = DeviceWork.NO_MARK;
+    /** A thread waits for it: that releases it. No mark if none does. Written under the lock. */
+    private volatile long awaited = DeviceWork.NO_MARK;
 
     /** So many marks like it were forgotten meanwhile: of two that are equal each is to be released. */
     private int awaitedOver;
@@ -60,11 +60,6 @@ final class DeviceMarks {
     /** Marks of all work that were made so far. */
     long made() {
         return made.sum();
-    }
-
-    /** Whether a stream is being captured, so that the device can't be asked. */
-    boolean isCapturing() {
-        return work.isCapturing();
     }
 
     /** Whether no mark is out, and none could be made: there is nothing to wait for. */
@@ -210,25 +205,30 @@ final class DeviceMarks {
     /** Marks a stream's work, for what was freed on it by now. It exists. */
     void mark(final StreamLimbo.Stream stream, final long handle) {
         try {
-            markAlone(stream, handle);
+            asking.lock();
+            try {
+                if (!stream.marks.isFull() && !ended) {
+                    final long begun = progress.begin();
+                    final long mark = work.mark(handle);
+                    if (mark >= 0) {
+                        stream.marks.add(mark, begun);
+                    }
+                }
+            } finally {
+                asking.taken = false;
+            }
         } finally {
             streams.wasMarked(stream);
         }
     }
 
-    private void markAlone(final StreamLimbo.Stream stream, final long handle) {
-        asking.lock();
-        try {
-            if (!stream.marks.isFull() && !ended) {
-                final long begun = progress.begin();
-                final long mark = work.mark(handle);
-                if (mark >= 0) {
-                    stream.marks.add(mark, begun);
-                }
-            }
-        } finally {
-            asking.taken = false;
-        }
+    /** As {@link #ask}, for all that was freed on one stream by now as well: what its stream has finished comes back. */
+    boolean askAll(final long number) {
+        final long last = Math.max(number, streams.closeAll());
+        askStreams();
+        final boolean finished = ask(last);
+        streams.releaseFinished();
+        return finished;
     }
 
     /** Finds out which streams have finished. */
@@ -273,18 +273,14 @@ final class DeviceMarks {
 
     /** Nothing is marked from now on, and all marks are forgotten: by who waits for one, too, which takes no longer than {@link #await}. */
     void end() {
-        while (isAwaitedAtTheEnd()) {
+        asking.lock();
+        ended = true;
+        asking.taken = false;
+        // From now on nobody begins to wait.
+        while (awaited != DeviceWork.NO_MARK) {
             LockSupport.parkNanos(this, PAUSE_NS);
         }
         forgetAll();
-    }
-
-    private boolean isAwaitedAtTheEnd() {
-        asking.lock();
-        ended = true;
-        final boolean any = awaited != DeviceWork.NO_MARK;
-        asking.taken = false;
-        return any;
     }
 
     /** Nothing waits for any mark; what does all the same waits for the next one of all work. */

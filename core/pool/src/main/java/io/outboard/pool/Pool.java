@@ -481,11 +481,9 @@ public final class Pool implements AutoCloseable {
     }
 
     private void giveBack(final long bytes) {
-        if (arenas.totals.heldBytes() > bytes && !marks.isCapturing()) {
+        if (arenas.totals.heldBytes() > bytes && !work.isCapturing()) {
             if (policy != ReusePolicy.IMMEDIATE) {
-                final long number = arenas.closeAll();
-                marks.askStreams();
-                marks.ask(number);
+                marks.askAll(arenas.closeAll());
             }
             arenas.releaseAll();
             if (arenas.totals.limboBytes() == 0) {
