@@ -66,7 +66,7 @@ final class AllocationSlowPath {
     private final PoolEvents events;
     private final Diagnosis diagnosis;
     private final WaitQueue queue;
-    private final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
+    final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
 
     /** The exception thrown last, whose message is found out when it is asked for, and at the latest when the pool ends. */
     private volatile @Nullable WeakReference<DeviceOutOfMemoryException> last;
@@ -93,10 +93,6 @@ final class AllocationSlowPath {
         queue = new WaitQueue(arenas);
     }
 
-    void add(final OutOfMemoryHandler handler) {
-        handlers.add(handler);
-    }
-
     /** The pool is closed: those who wait are to learn that, and who looks at an exception afterwards is to see what there was. */
     void end() {
         queue.wakeAll();
@@ -116,7 +112,18 @@ final class AllocationSlowPath {
      */
     long allocate(final Arena home, final long sizeBytes, final long alignmentBytes) {
         try {
-            return find(home, sizeBytes, alignmentBytes);
+            Arguments.checkSize(sizeBytes);
+            Arguments.checkAlignment(alignmentBytes);
+            arenas.checkOpen();
+            final DeviceOutOfMemoryException refusedBefore = growth.maker.refusal;
+            long address = Strategy.NO_SPACE;
+            if (sizeBytes <= limitBytes) {
+                address = allocateUnqueued(home, sizeBytes, alignmentBytes);
+                if (address < 0) {
+                    address = allocateQueued(home, sizeBytes, alignmentBytes);
+                }
+            }
+            return address >= 0 ? address : placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore);
         } catch (final StackOverflowError e) {
             // Memory may be on its way, or a block that nobody gets.
             arenas.breakage.cause = e;
@@ -132,21 +139,6 @@ final class AllocationSlowPath {
             arenas.breakage.cause = e;
             throw e;
         }
-    }
-
-    private long find(final Arena home, final long sizeBytes, final long alignmentBytes) {
-        Arguments.checkSize(sizeBytes);
-        Arguments.checkAlignment(alignmentBytes);
-        arenas.checkOpen();
-        final DeviceOutOfMemoryException refusedBefore = growth.maker.refusal;
-        long address = Strategy.NO_SPACE;
-        if (sizeBytes <= limitBytes) {
-            address = allocateUnqueued(home, sizeBytes, alignmentBytes);
-            if (address < 0) {
-                address = allocateQueued(home, sizeBytes, alignmentBytes);
-            }
-        }
-        return address >= 0 ? address : placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore);
     }
 
     /** Steps 1 to 5. */
@@ -265,7 +257,7 @@ final class AllocationSlowPath {
                     address = growOrCompact(home, sizeBytes, alignmentBytes);
                 }
                 if (address >= 0) {
-                    serveBehind(request);
+                    queue.serveBehind(request);
                     return address;
                 }
                 while (handler < handlers.size() && !isFreedBy(handlers.get(handler), request)) {
@@ -279,14 +271,6 @@ final class AllocationSlowPath {
             if (!immediate) {
                 queue.leave(request);
             }
-        }
-    }
-
-    private void serveBehind(final WaitQueue.Request request) {
-        try {
-            queue.serveBehind(request);
-        } catch (final OutOfMemoryError ignored) {
-            // The next one looks itself, once this one has left.
         }
     }
 

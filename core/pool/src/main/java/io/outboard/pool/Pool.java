@@ -466,7 +466,16 @@ public final class Pool implements AutoCloseable {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
         try {
-            giveBack(bytes);
+            if (arenas.totals.heldBytes() > bytes && !work.isCapturing()) {
+                if (policy != ReusePolicy.IMMEDIATE) {
+                    marks.askAll(arenas.closeAll());
+                }
+                arenas.releaseAll();
+                if (arenas.totals.limboBytes() == 0) {
+                    marks.forgetAll();
+                }
+                growth.trimTo(bytes);
+            }
         } catch (final StackOverflowError e) {
             // Memory may be on its way.
             arenas.breakage.cause = e;
@@ -478,19 +487,6 @@ public final class Pool implements AutoCloseable {
             }
         }
         return arenas.totals.heldBytes();
-    }
-
-    private void giveBack(final long bytes) {
-        if (arenas.totals.heldBytes() > bytes && !work.isCapturing()) {
-            if (policy != ReusePolicy.IMMEDIATE) {
-                marks.askAll(arenas.closeAll());
-            }
-            arenas.releaseAll();
-            if (arenas.totals.limboBytes() == 0) {
-                marks.forgetAll();
-            }
-            growth.trimTo(bytes);
-        }
     }
 
     /**
@@ -552,7 +548,7 @@ public final class Pool implements AutoCloseable {
      * @param handler what to ask
      */
     public void addOutOfMemoryHandler(final OutOfMemoryHandler handler) {
-        slowPath.add(Objects.requireNonNull(handler, "handler"));
+        slowPath.handlers.add(Objects.requireNonNull(handler, "handler"));
     }
 
     /**
@@ -636,11 +632,6 @@ public final class Pool implements AutoCloseable {
 
     boolean isClosed() {
         return arenas.isClosed();
-    }
-
-    /** How many arenas there are: one, unless threads contend. */
-    int arenaCount() {
-        return arenas.count();
     }
 
     // Own threads, and what shows the pool

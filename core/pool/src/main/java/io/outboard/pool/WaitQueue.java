@@ -104,15 +104,16 @@ final class WaitQueue {
     }
 
     private void wakeFirst() {
-        final Request first = first();
+        final Request first = firstBut(null);
         if (first != null && first.thread != Thread.currentThread()) {
             LockSupport.unpark(first.thread);
         }
     }
 
-    private synchronized @Nullable Request first() {
+    /** The oldest that isn't aside, without looking at one. The monitor is held. */
+    private @Nullable Request firstBut(final @Nullable Request served) {
         for (final Request request : requests) {
-            if (!request.aside) {
+            if (request != served && !request.aside) {
                 return request;
             }
         }
@@ -144,38 +145,38 @@ final class WaitQueue {
         if (request.placer != null && request.placer != request.thread) {
             return false;
         }
-        request.placer = first() == request ? request.thread : null;
+        request.placer = firstBut(null) == request ? request.thread : null;
         return request.placer != null;
     }
 
     /** Places those behind one that has been served, as long as there is room. */
     void serveBehind(final Request served) {
-        for (Request next = behind(served); next != null; next = behind(served)) {
-            long address = Strategy.NO_SPACE;
-            try {
-                address = arenas.allocateAnywhere(next.home, next.sizeBytes, next.alignmentBytes, true);
-            } finally {
-                placed(next, address);
+        try {
+            for (Request next = behind(served); next != null; next = behind(served)) {
+                long address = Strategy.NO_SPACE;
+                try {
+                    address = arenas.allocateAnywhere(next.home, next.sizeBytes, next.alignmentBytes, true);
+                } finally {
+                    placed(next, address);
+                }
+                if (address < 0) {
+                    return;
+                }
             }
-            if (address < 0) {
-                return;
-            }
+        } catch (final OutOfMemoryError ignored) {
+            // The next one looks itself, once the one that has been served has left.
         }
     }
 
     /** The next one, to be {@link #placed} then; null if another thread places it. */
     private synchronized @Nullable Request behind(final Request served) {
-        for (final Request request : requests) {
-            if (request != served && !request.aside) {
-                if (request.placer != null) {
-                    // Nobody overtakes it.
-                    return null;
-                }
-                request.placer = Thread.currentThread();
-                return request;
-            }
+        final Request next = firstBut(served);
+        if (next == null || next.placer != null) {
+            // Nobody overtakes one that is being placed.
+            return null;
         }
-        return null;
+        next.placer = Thread.currentThread();
+        return next;
     }
 
     private synchronized void placed(final Request request, final long address) {

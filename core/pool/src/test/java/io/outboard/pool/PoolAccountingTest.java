@@ -146,7 +146,7 @@ class PoolAccountingTest {
 
         final PoolStatistics statistics = pool.statistics();
         // A first region of each arena, at most.
-        assertTrue(statistics.heldBytes() <= pool.arenaCount() * 64L * MIB, statistics::toString);
+        assertTrue(statistics.heldBytes() <= pool.arenas.count() * 64L * MIB, statistics::toString);
         assertEquals(0, pool.trimTo(0));
         pool.close();
     }

@@ -66,7 +66,7 @@ class PoolContentionTest {
     private static void contend(final Pool pool, final int arenas, final long sizeBytes) {
         final long end = System.nanoTime() + PATIENCE;
         final long[] blocks = new long[16];
-        while (pool.arenaCount() < arenas && System.nanoTime() < end) {
+        while (pool.arenas.count() < arenas && System.nanoTime() < end) {
             for (int round = 0; round < 64; round++) {
                 for (int i = 0; i < blocks.length; i++) {
                     blocks[i] = pool.allocate(sizeBytes);
@@ -91,12 +91,12 @@ class PoolContentionTest {
     @CsvSource({"STRICT, 256", "STRICT, 1048576", "IMMEDIATE, 256", "IMMEDIATE, 1048576", "STREAM_ORDERED, 65536"})
     void shouldGiveThreadsThatContendArenasOfTheirOwn(final ReusePolicy policy, final long sizeBytes) throws Exception {
         final Pool pool = builder(policy).build();
-        assertEquals(1, pool.arenaCount());
+        assertEquals(1, pool.arenas.count());
 
         run(8, () -> contend(pool, 2, sizeBytes));
 
-        assertTrue(pool.arenaCount() >= 2, "a second arena");
-        assertTrue(pool.arenaCount() <= 1 + Runtime.getRuntime().availableProcessors(), "no more than run at once");
+        assertTrue(pool.arenas.count() >= 2, "a second arena");
+        assertTrue(pool.arenas.count() <= 1 + Runtime.getRuntime().availableProcessors(), "no more than run at once");
         end(pool);
     }
 
@@ -131,7 +131,7 @@ class PoolContentionTest {
             pool.free(pool.allocate(4096));
         }
 
-        assertEquals(1, pool.arenaCount());
+        assertEquals(1, pool.arenas.count());
         end(pool);
     }
 
