@@ -1,6 +1,5 @@
 package io.outboard.pool;
 
-import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.guard.Fields;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -22,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safety: safe for any number of threads; as ever, one that uses the address while another closes the buffer is
  * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 48 bytes; {@link
- * LeakLevel} says what looking for leaks costs. When memory runs out, {@link Pool#buffer} throws {@link
- * DeviceOutOfMemoryException}.
+ * LeakLevel} says what looking for leaks costs.
  */
 public final class DeviceBuffer implements AutoCloseable {
 

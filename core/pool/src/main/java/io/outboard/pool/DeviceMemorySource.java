@@ -8,10 +8,6 @@ import io.outboard.core.MemorySource;
  */
 public interface DeviceMemorySource extends MemorySource {
 
-    /**
-     * What finds out whether the device has finished with freed blocks.
-     *
-     * @return the same at each call; not {@link DeviceWork#NONE}
-     */
+    /** {@return what finds out whether the device has finished with freed blocks; the same at each call, and not {@link DeviceWork#NONE}} */
     DeviceWork work();
 }

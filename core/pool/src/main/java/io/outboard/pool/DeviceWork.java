@@ -62,10 +62,9 @@ public interface DeviceWork {
     long mark(long stream);
 
     /**
-     * Whether the work before a mark has finished. Never waits.
+     * {@return whether the work before a mark has finished; false also if that can't be found out, since a stream is captured} Never waits.
      *
      * @param mark what {@link #mark} answered
-     * @return true if all of it has; false also if that can't be found out, since a stream is being captured
      */
     boolean isFinished(long mark);
 
@@ -84,18 +83,16 @@ public interface DeviceWork {
     void release(long mark);
 
     /**
-     * Whether a stream is being captured into a graph, so that marking would break the capture. One may begin at any moment, so each
-     * of the other methods looks for itself, too.
-     *
-     * @return true if the device can't be marked now
+     * {@return whether a stream is being captured into a graph, so that marking would break the capture} One may begin at any moment, so
+     * each of the other methods looks for itself, too.
      */
     boolean isCapturing();
 
     /**
-     * The number by which a stream is known. A driver gives the handle of a destroyed stream to another one; its number it doesn't.
+     * {@return the number by which a stream is known, 0 or more} A driver gives the handle of a destroyed stream to another one; its number
+     * it doesn't.
      *
      * @param stream handle of a stream that exists, 0 for the default one
-     * @return a number, 0 or more
      */
     default long idOf(final long stream) {
         return stream;

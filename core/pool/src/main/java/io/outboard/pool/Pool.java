@@ -39,27 +39,24 @@ import org.jspecify.annotations.Nullable;
  * DeviceOutOfMemoryException} when nothing of that serves it. Requests that wait stand in a queue, and the oldest is served first.
  *
  * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}, each further one as much as the pool holds by then,
- * so that regions stay few, but at least what the strategy needs to serve the request ({@link
- * StrategyProvider#regionBytesFor}) and never more than limit and slack leave. Where the device hasn't so much, half is tried, and
- * so on down to that. A block never spans regions.
+ * so that regions stay few, or what limit, slack and device leave, but at least what the request needs. A block never spans regions.
  *
  * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): an arena has one region with
- * addresses for all that the limit and the device allow, and one strategy divides it; memory is put behind it piece by piece:
- * what a large request needs, of its own, and for small ones as much as costs little, {@link PoolBuilder#firstRegionBytes} at first.
- * A strategy that prefers low addresses keeps that short; one that goes round all addresses, as next fit does, works as well but has
- * more committed. Whole regions follow only if addresses run out.
+ * addresses for all that the limit and the device allow, and memory is put behind it piece by piece: what a large request needs, and for
+ * small ones as much as costs little. A strategy that goes round all addresses, as next fit does, has more committed than one that
+ * prefers low ones. Whole regions follow only if addresses run out.
  *
  * <p>Memory that moves, where the strategy can give up free memory as well ({@link StrategyProvider#canRetireFree}: {@code tlsf}, {@code
- * tlsf-frugal}, {@code segregated-fit} and {@code pooled}): the region has 16 times as many addresses as memory, and when limit or device allow no more,
- * a request for which there is room in all but in no one place is served from whole pieces in free blocks, which move to addresses
- * side by side: after the wait for what is in limbo, and before handlers are asked. So <em>fragmented</em> is what lies within pieces
- * alone. That takes some 40 microseconds a piece, of which a block of some size has its own. It waits for the device with {@link
- * ReusePolicy#IMMEDIATE} alone, whose free memory may still be worked on; and nothing moves while a stream is captured.
+ * tlsf-frugal}, {@code segregated-fit} and {@code pooled}): when limit or device allow no more, a request for which there is room in all
+ * but in no one place is served from whole pieces in free blocks, which move to addresses side by side. That takes some 40 microseconds a
+ * piece, of which a block of some size has its own. It waits for the device with {@link ReusePolicy#IMMEDIATE} alone, whose free memory may
+ * still be worked on; and nothing moves while a stream is captured.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add a few more. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 12 bytes for each block in limbo. A {@link StackOverflowError} in the
- * middle of a change leaves the pool broken: from then on it throws {@link IllegalStateException}, but for {@link #close}.
+ * middle of a change leaves the pool broken: from then on it throws {@link IllegalStateException}, but for {@link #close}. One that is
+ * closed throws that for whatever takes, frees, resizes or measures a block.
  */
 public final class Pool implements AutoCloseable {
 
@@ -164,7 +161,6 @@ public final class Pool implements AutoCloseable {
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @return absolute device address, a multiple of the granule
      * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing changes
-     * @throws IllegalStateException if the pool is closed
      * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
      * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
      */
@@ -178,16 +174,12 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * Takes a block whose address is a multiple of {@code alignmentBytes}.
+     * As {@link #allocate(long)}, at an address that is a multiple of {@code alignmentBytes}, too.
      *
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @param alignmentBytes any power of two
-     * @return absolute device address, a multiple of the granule and of {@code alignmentBytes}
-     * @throws IllegalArgumentException if {@code sizeBytes <= 0} or {@code alignmentBytes} isn't a power of two; nothing
-     *     changes
-     * @throws IllegalStateException if the pool is closed
-     * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
-     * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
+     * @return absolute device address
+     * @throws IllegalArgumentException also if {@code alignmentBytes} isn't a power of two; nothing changes
      */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
         return observers.watchAllocations()
@@ -236,8 +228,8 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * As {@link #buffer(long)}, for work on one stream: taken as by {@link #allocateAsync}, and closing it frees it as {@link #freeAsync}
-     * does on that stream, which must exist until then.
+     * As {@link #buffer(long)}, taken as by {@link #allocateAsync}; closing it frees it as {@link #freeAsync} does on that stream, which
+     * must exist until then.
      *
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @param stream handle of the stream, 0 for the default one
@@ -271,7 +263,6 @@ public final class Pool implements AutoCloseable {
      *
      * @param address what an allocation returned, not freed since
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
-     * @throws IllegalStateException if the pool is closed
      */
     public void free(final long address) {
         if (observers.watchFrees()) {
@@ -287,8 +278,7 @@ public final class Pool implements AutoCloseable {
      *
      * @param address what an allocation returned, not freed since
      * @param stream handle of the stream, 0 for the default one
-     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
-     * @throws IllegalStateException if the pool is closed
+     * @throws RuntimeException as {@link #free}
      */
     public void freeAsync(final long address, final long stream) {
         if (observers.watchFrees()) {
@@ -396,7 +386,6 @@ public final class Pool implements AutoCloseable {
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
      * @throws IllegalArgumentException if {@code newSizeBytes} is outside of its range; nothing changes
      * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
-     * @throws IllegalStateException if the pool is closed
      */
     public void trim(final long address, final long newSizeBytes) {
         final Segment segment = segmentAt(address);
@@ -413,7 +402,6 @@ public final class Pool implements AutoCloseable {
      * @return true if the block has the new size now, false if there is no room and nothing changed
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
      * @throws IllegalArgumentException if {@code newSizeBytes} is less than the block's size; nothing changes
-     * @throws IllegalStateException if the pool is closed
      */
     public boolean extend(final long address, final long newSizeBytes) {
         final Segment segment = segmentAt(address);
@@ -427,12 +415,10 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * The size of a block in use.
+     * {@return the size of a block in use, in bytes, a multiple of the granule}
      *
      * @param address start of a block in use
-     * @return bytes, a multiple of the granule
      * @throws InvalidAddressException if no block in use starts at {@code address}
-     * @throws IllegalStateException if the pool is closed
      */
     public long sizeOf(final long address) {
         final Segment segment = segmentAt(address);
@@ -440,10 +426,9 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * Whether an address lies in a region of this pool, in use or not. Never waits.
+     * {@return whether an address lies in a region of this pool, in use or not, also where its memory has moved away} Never waits.
      *
      * @param address any number
-     * @return true if it does; of a region whose memory moves, also where its memory has moved away
      */
     public boolean contains(final long address) {
         return arenas.segmentAt(address) != null;
@@ -491,8 +476,7 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
-     * logger {@code io.outboard.core}, with the largest of them. Idempotent; afterwards the pool is
-     * empty, and what takes, frees, resizes or measures a block throws {@link IllegalStateException}. What the device or the
+     * logger {@code io.outboard.core}, with the largest of them. Idempotent. What the device or the
      * memory source fails with is thrown when all regions have been tried: the first failure, with others suppressed.
      */
     @Override
@@ -551,29 +535,17 @@ public final class Pool implements AutoCloseable {
         slowPath.handlers.add(Objects.requireNonNull(handler, "handler"));
     }
 
-    /**
-     * The state now. Never waits.
-     *
-     * @return numbers
-     */
+    /** {@return the state now} Never waits. */
     public PoolStatistics statistics() {
         return diagnosis.statistics();
     }
 
-    /**
-     * Size of the largest free block. For diagnosis: it stops the pool, and may look at many blocks.
-     *
-     * @return bytes, 0 if no block is free
-     */
+    /** {@return size of the largest free block in bytes, 0 if none is free} For diagnosis: it stops the pool, and may look at many blocks. */
     public long largestFreeBlockBytes() {
         return diagnosis.largestFreeBlockBytes();
     }
 
-    /**
-     * The largest blocks in use, largest first. For diagnosis: it stops the pool, and looks at every block.
-     *
-     * @return up to eight
-     */
+    /** {@return up to eight of the largest blocks in use, largest first} For diagnosis: it stops the pool, and looks at every block. */
     public List<Holder> largestHolders() {
         return diagnosis.largestHolders();
     }
@@ -620,11 +592,7 @@ public final class Pool implements AutoCloseable {
         diagnosis.forEachBlock(visitor);
     }
 
-    /**
-     * The pool as a person reads it.
-     *
-     * @return for example {@code pool gpu0 [strict, tlsf, 1 region, 64MiB, no limit: in use 1MiB in 2 blocks ...]}, or {@code closed}
-     */
+    /** {@return for example {@code pool gpu0 [strict, tlsf, 1 region, 64MiB, no limit: in use 1MiB in 2 blocks ...]}, or {@code closed}} */
     @Override
     public String toString() {
         return diagnosis.toString();

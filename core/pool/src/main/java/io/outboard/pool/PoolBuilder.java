@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Describes a {@link Pool}. Confined to one thread. */
+/** Describes a {@link Pool}. A number outside of its range gets an {@link IllegalArgumentException}. Confined to one thread. */
 public final class PoolBuilder {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
@@ -58,9 +58,8 @@ public final class PoolBuilder {
 
     PoolBuilder(final MemorySource source) {
         this.source = Objects.requireNonNull(source, "source");
-        final boolean device = source instanceof DeviceMemorySource;
-        policy = device ? ReusePolicy.STRICT : ReusePolicy.IMMEDIATE;
-        work = device ? ((DeviceMemorySource) source).work() : DeviceWork.NONE;
+        policy = source instanceof DeviceMemorySource ? ReusePolicy.STRICT : ReusePolicy.IMMEDIATE;
+        work = source instanceof DeviceMemorySource device ? device.work() : DeviceWork.NONE;
     }
 
     /**
@@ -71,8 +70,7 @@ public final class PoolBuilder {
      * @return this builder
      */
     public PoolBuilder reuse(final ReusePolicy newPolicy) {
-        policy = Objects.requireNonNull(newPolicy, "newPolicy");
-        return this;
+        return reuse(newPolicy, work);
     }
 
     /**
@@ -97,8 +95,7 @@ public final class PoolBuilder {
      * @return this builder
      */
     public PoolBuilder strategy(final String newStrategy) {
-        strategy = Objects.requireNonNull(newStrategy, "newStrategy");
-        return this;
+        return strategy(newStrategy, strategyOptions);
     }
 
     /**
@@ -119,7 +116,6 @@ public final class PoolBuilder {
      *
      * @param bytes {@code 0 < bytes <= 2^62}; rounded up to 2 MiB where the limit allows
      * @return this builder
-     * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder firstRegionBytes(final long bytes) {
         firstRegionBytes = checkBytes("firstRegionBytes", bytes, 1);
@@ -132,7 +128,6 @@ public final class PoolBuilder {
      *
      * @param bytes {@code 0 < bytes <= 2^62}, which is no limit
      * @return this builder
-     * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder limitBytes(final long bytes) {
         limitBytes = checkBytes("limitBytes", bytes, 1);
@@ -162,7 +157,6 @@ public final class PoolBuilder {
      * @param newKept from a millisecond to a thousand days
      * @param newKeptBytes what is kept in any case, {@code 0 <= newKeptBytes <= 2^62}
      * @return this builder
-     * @throws IllegalArgumentException if an argument is outside of its range
      */
     public PoolBuilder keep(final Duration newKept, final long newKeptBytes) {
         if (newKept.compareTo(LEAST_KEPT) < 0 || newKept.compareTo(MOST_KEPT) > 0) {
@@ -180,7 +174,6 @@ public final class PoolBuilder {
      *
      * @param bytes {@code 0 < bytes <= 2^62}; without this call nothing is left
      * @return this builder
-     * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder leave(final long bytes) {
         leftBytes = checkBytes("bytes", bytes, 1);
@@ -195,7 +188,6 @@ public final class PoolBuilder {
      *
      * @param bytes {@code 0 <= bytes <= 2^62}
      * @return this builder
-     * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder slackBytes(final long bytes) {
         slackBytes = checkBytes("bytes", bytes, 0);
@@ -208,7 +200,6 @@ public final class PoolBuilder {
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder
-     * @throws IllegalArgumentException if {@code bytes} is outside of its range
      */
     public PoolBuilder limboLimitBytes(final long bytes) {
         limboLimitBytes = checkBytes("limboLimitBytes", bytes, 1);
