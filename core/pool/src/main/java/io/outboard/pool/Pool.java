@@ -80,7 +80,6 @@ public final class Pool implements AutoCloseable {
     final IdleMemory idle;
     private final OwnThreads threads = new OwnThreads();
     private final @Nullable String name;
-    private final @Nullable Path dumpFolder;
 
     /** From JMX: another pool may have the name by now. */
     private final AtomicBoolean hidden = new AtomicBoolean();
@@ -92,13 +91,11 @@ public final class Pool implements AutoCloseable {
         policy = builder.policy;
         work = builder.work;
         name = builder.name;
-        dumpFolder = builder.dumpFolder;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
-        final boolean immediate = policy == ReusePolicy.IMMEDIATE;
         events = new PoolEvents(name);
         final StrategyProvider provider = Strategies.named(builder.strategy);
         arenas = new Arenas(
-                immediate,
+                policy == ReusePolicy.IMMEDIATE,
                 HeldBytes.firstSlackBytes(builder.slackBytes),
                 builder.limboLimitBytes,
                 builder.spreadArenas);
@@ -630,7 +627,7 @@ public final class Pool implements AutoCloseable {
     }
 
     /** The pool is made: it may be observed, and memory that isn't needed goes back from now on. */
-    void start() {
+    void start(final @Nullable Path dumpFolder) {
         if (name != null) {
             PoolManagement.register(this, name, dumpFolder);
         }

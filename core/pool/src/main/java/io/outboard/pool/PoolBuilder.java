@@ -290,7 +290,7 @@ public final class PoolBuilder {
             LOGGER.log(System.Logger.Level.WARNING, "the reuse policy tracked is an older name of strict");
         }
         final Pool pool = new Pool(this);
-        pool.start();
+        pool.start(dumpFolder);
         return pool;
     }
 
