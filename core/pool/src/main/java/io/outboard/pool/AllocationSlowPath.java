@@ -103,13 +103,7 @@ final class AllocationSlowPath {
         }
     }
 
-    /**
-     * Takes a block.
-     *
-     * @return its address
-     * @throws DeviceOutOfMemoryException if all else has failed
-     * @throws BlockTableFullException if a block fits but the tables can't hold one more
-     */
+    /** Takes a block, and throws what {@link Pool#allocate(long, long)} does; its address. */
     long allocate(final Arena home, final long sizeBytes, final long alignmentBytes) {
         try {
             Arguments.checkSize(sizeBytes);
@@ -300,7 +294,7 @@ final class AllocationSlowPath {
                 final long number = arenas.closeAll();
                 firstNumber = firstNumber < 0 ? number : firstNumber;
                 final long usedBytes = arenas.totals.usedBytes();
-                final boolean quiet = arenas.totals.frees() == freesBefore;
+                final boolean quiet = !waking && arenas.totals.frees() == freesBefore;
                 final boolean finished = marks.askAll(number);
                 moving |= arenas.streams.isMoving();
                 final long address =
@@ -314,7 +308,6 @@ final class AllocationSlowPath {
                     return Strategy.NO_SPACE;
                 }
                 if (quiet
-                        && !waking
                         && usedBytes + request.sizeBytes > Math.max(growth.maker.mostBytes(), arenas.totals.heldBytes())
                         && arenas.progress().finished() >= firstNumber) {
                     // Others go on freeing, but what is in use leaves no room.
@@ -352,11 +345,7 @@ final class AllocationSlowPath {
         }
     }
 
-    /**
-     * The last attempt.
-     *
-     * @param refusedBefore what the device had said by when the request came: if that has changed, the device has refused since
-     */
+    /** The last attempt. If what the device said when it refused memory isn't what it had said before, it has refused since the request came. */
     private long placeOrSayWhy(
             final Arena home,
             final long sizeBytes,

@@ -373,10 +373,9 @@ public final class Pool implements AutoCloseable {
     // Resizing and asking
 
     /**
-     * Shrinks a block in place. The tail is freed as {@link #free} frees a block: it comes back when the {@link ReusePolicy}
-     * allows, since a kernel may still write to it. A strategy whose blocks have fixed sizes may keep some of the tail, and with
-     * a policy other than {@link ReusePolicy#IMMEDIATE} those other than {@code tlsf}, {@code tlsf-frugal},
-     * {@code segregated-fit} and {@code pooled} keep all of it; {@link #sizeOf} tells.
+     * Shrinks a block in place, see {@link Strategy#trim}. The tail is freed as {@link #free} frees a block, since a kernel may still write
+     * to it. With a policy other than {@link ReusePolicy#IMMEDIATE}, strategies other than {@code tlsf}, {@code tlsf-frugal}, {@code
+     * segregated-fit} and {@code pooled} keep all of it; {@link #sizeOf} tells.
      *
      * @param address start of a block in use
      * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}
