@@ -134,15 +134,6 @@ final class DeviceMarks {
         }
     }
 
-    private void look() {
-        asking.lock();
-        try {
-            removeFinished();
-        } finally {
-            asking.taken = false;
-        }
-    }
-
     private void forgetOldest(final Marks marks) {
         final long mark = marks.oldest();
         marks.removeOldest();
@@ -251,13 +242,12 @@ final class DeviceMarks {
 
     // The end
 
-    /** Waits for all work that was submitted by now, unless a stream is being captured. */
+    /** Waits for all work that was submitted by now, unless a stream is being captured. For the end: other marks may be forgotten. */
     void await() {
         long mark = work.mark();
         while (mark == DeviceWork.NO_MARK_LEFT && !work.isCapturing()) {
-            // One comes back when the work before it has finished, and somebody has asked.
-            askStreams();
-            look();
+            // Nobody needs the pool's own any more; those of other pools come back when they have asked.
+            forgetAll();
             LockSupport.parkNanos(this, PAUSE_NS);
             mark = work.mark();
         }
