@@ -70,9 +70,8 @@ final class DeviceMarks {
     /** Whether the mark with this number has finished, or a later one; makes one, if need be. Doesn't wait for the device, but for others who ask. */
     @SuppressWarnings("ThreadPriorityCheck")
     boolean ask(final long number) {
-        boolean waited = false;
         for (int spins = 0; progress.finished() < number; spins++) {
-            if (waited && lastMade >= number && !asking.taken) {
+            if (spins > 0 && lastMade >= number && !asking.taken) {
                 // Another's answer, which is for this one, too.
                 return progress.finished() >= number;
             }
@@ -83,7 +82,6 @@ final class DeviceMarks {
                     asking.taken = false;
                 }
             }
-            waited = true;
             if (spins < MOST_SPINS) {
                 Thread.onSpinWait();
             } else {
