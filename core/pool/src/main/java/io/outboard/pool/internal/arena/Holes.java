@@ -79,7 +79,7 @@ public final class Holes {
     }
 
     /**
-     * Retires a part of a free block, from which memory is to go: a hole from now on, apart from those beside it until {@link #joinAt}. What
+     * Retires a part of a free block, from which memory is to go: a hole from now on, apart from those beside it until {@link #join}. What
      * {@link Strategy#retireFree} says about the block's name goes for this, too.
      *
      * @return false if the tables are full
@@ -187,13 +187,14 @@ public final class Holes {
         }
     }
 
-    /** If one ends where another begins, they are one. */
-    public void joinAt(final long address) {
-        final int at = Arrays.binarySearch(addresses, 0, count, address);
-        if (at > 0 && addresses[at - 1] + bytes[at - 1] == address) {
-            strategy.joinRetired(blocks[at - 1], blocks[at]);
-            bytes[at - 1] += bytes[at];
-            remove(at);
+    /** Those side by side are one. O(holes). */
+    public void join() {
+        for (int at = count - 1; at > 0; at--) {
+            if (addresses[at - 1] + bytes[at - 1] == addresses[at]) {
+                strategy.joinRetired(blocks[at - 1], blocks[at]);
+                bytes[at - 1] += bytes[at];
+                remove(at);
+            }
         }
     }
 

@@ -206,14 +206,7 @@ final class Compaction {
             for (int i = 0; i < filled; i++) {
                 segment.holes.fill(holes.get(i).address());
             }
-            for (int i = 0; i < pieces.size(); i++) {
-                segment.holes.joinAt(pieces.get(i).end());
-                segment.holes.joinAt(pieces.get(i).address());
-            }
-            for (int i = filled; i < holes.size(); i++) {
-                segment.holes.joinAt(holes.get(i).address());
-                segment.holes.joinAt(holes.get(i).endAddress());
-            }
+            segment.holes.join();
         } catch (final OutOfMemoryError ignored) {
             // The region has no host memory to answer: some holes stay.
         } finally {
@@ -305,7 +298,7 @@ final class Compaction {
         return growable.pieceBytes(piece.address()) == 0;
     }
 
-    /** Pieces side by side are told of as one. */
+    /** Pieces side by side are told of as one. Takes no host memory. */
     private void tellGone() {
         int i = 0;
         while (i < pieces.size()) {
