@@ -109,7 +109,7 @@ final class AllocationSlowPath {
             Arguments.checkSize(sizeBytes);
             Arguments.checkAlignment(alignmentBytes);
             arenas.checkOpen();
-            final DeviceOutOfMemoryException refusedBefore = growth.maker.refusal;
+            final DeviceOutOfMemoryException refusedBefore = growth.refusal;
             long address = Strategy.NO_SPACE;
             if (sizeBytes <= limitBytes) {
                 address = allocateUnqueued(home, sizeBytes, alignmentBytes);
@@ -308,7 +308,7 @@ final class AllocationSlowPath {
                     return Strategy.NO_SPACE;
                 }
                 if (quiet
-                        && usedBytes + request.sizeBytes > Math.max(growth.maker.mostBytes(), arenas.totals.heldBytes())
+                        && usedBytes + request.sizeBytes > Math.max(growth.mostBytes(), arenas.totals.heldBytes())
                         && arenas.progress().finished() >= firstNumber) {
                     // Others go on freeing, but what is in use leaves no room.
                     return Strategy.NO_SPACE;
@@ -361,7 +361,7 @@ final class AllocationSlowPath {
         }
         if (address < 0) {
             diagnosis.requestFailed();
-            final DeviceOutOfMemoryException refused = growth.maker.refusal;
+            final DeviceOutOfMemoryException refused = growth.refusal;
             final PoolStatistics now = diagnosis.statistics();
             final long movableBytes = growth.movableBytes();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(

@@ -68,7 +68,7 @@ final class HeldBytes {
     /** The device's size is known from now on. */
     private synchronized void learn() {
         if (!isKnown) {
-            final long mostBytes = growth.maker.mostBytes();
+            final long mostBytes = growth.mostBytes();
             final long wantedBytes = configuredSlackBytes == DEFAULT_SLACK
                     ? Math.min(
                             Math.max(LEAST_SLACK, Math.min(mostBytes / SLACK_SHARE, MOST_DEFAULT_SLACK)),
@@ -108,7 +108,7 @@ final class HeldBytes {
     }
 
     private long boundOf(final long peakBytes) {
-        return Math.max(2 * peakBytes + slackBytes(), growth.maker.mostBytes() / LIMIT_SHARE);
+        return Math.max(2 * peakBytes + slackBytes(), growth.mostBytes() / LIMIT_SHARE);
     }
 
     private long peakBytes(final long sizeBytes) {

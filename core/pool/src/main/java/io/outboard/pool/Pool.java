@@ -16,7 +16,6 @@ import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.arena.StreamLimbo;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
-import io.outboard.pool.internal.growth.RegionMaker;
 import io.outboard.pool.internal.guard.Failures;
 import io.outboard.pool.internal.guard.OwnThreads;
 import java.io.Closeable;
@@ -93,21 +92,22 @@ public final class Pool implements AutoCloseable {
         name = builder.name;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
         events = new PoolEvents(name);
-        final StrategyProvider provider = Strategies.named(builder.strategy);
         arenas = new Arenas(
                 policy == ReusePolicy.IMMEDIATE,
                 HeldBytes.firstSlackBytes(builder.slackBytes),
                 builder.limboLimitBytes,
                 builder.spreadArenas);
-        final RegionMaker maker = new RegionMaker(
+        growth = new Growth(
                 builder.source,
-                provider,
+                Strategies.named(builder.strategy),
                 builder.strategyOptions,
                 builder.limitBytes,
-                arenas.totals,
+                builder.firstRegionBytes,
+                builder.growInPlace,
+                work::isCapturing,
                 freeIsIdle(builder),
+                arenas,
                 events);
-        growth = new Growth(builder.firstRegionBytes, builder.growInPlace, work::isCapturing, arenas, maker);
         marks = new DeviceMarks(work, arenas.progress(), arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
         diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker, events);

@@ -159,19 +159,19 @@ final class Compaction {
     }
 
     private boolean serve(final long sizeBytes, final BooleanSupplier chooses, final BooleanSupplier puts) {
-        final PoolEvents.MemoryMovedEvent event = region.maker.events.begin(new PoolEvents.MemoryMovedEvent());
+        final PoolEvents.MemoryMovedEvent event = region.growth.events.begin(new PoolEvents.MemoryMovedEvent());
         final long heldBytes = segment.heldBytes;
         try {
             return run(chooses, puts);
         } catch (final DeviceOutOfMemoryException e) {
-            region.maker.refusal = e;
+            region.growth.refusal = e;
             return false;
         } finally {
             long movedBytes = 0;
             for (int i = 0; i < pieces.size(); i++) {
                 movedBytes += isGone(pieces.get(i)) ? pieces.get(i).bytes() : 0;
             }
-            region.maker.totals.moved(movedBytes);
+            region.growth.arenas.totals.moved(movedBytes);
             if (movedBytes > 0 || segment.heldBytes != heldBytes) {
                 event.commit(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
             }
@@ -187,7 +187,7 @@ final class Compaction {
             } finally {
                 segment.owner.taken = false;
             }
-            return chosen && (pieces.isEmpty() || region.maker.freeIsIdle.getAsBoolean()) && puts.getAsBoolean();
+            return chosen && (pieces.isEmpty() || region.growth.freeIsIdle.getAsBoolean()) && puts.getAsBoolean();
         } finally {
             settle();
         }
@@ -309,7 +309,7 @@ final class Compaction {
                 i++;
             }
             if (begin < end) {
-                region.maker.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(begin, end - begin);
+                region.growth.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(begin, end - begin);
             } else {
                 i++;
             }

@@ -44,17 +44,17 @@ final class GrowingRegion {
     /** Whether its pieces can move: whole ones may lie in free blocks, and those can be retired. */
     final boolean moves;
 
-    final RegionMaker maker;
+    final Growth growth;
     private final Arena arena;
 
-    GrowingRegion(final Segment segment, final RegionMaker maker) {
+    GrowingRegion(final Segment segment, final Growth growth) {
         this.segment = segment;
-        this.maker = maker;
+        this.growth = growth;
         arena = segment.owner;
         growable = Objects.requireNonNull(segment.growable);
         unitBytes = growable.unitBytes();
-        sizes = PieceSizes.of(unitBytes, maker.mostBytes());
-        moves = maker.provider.canRetireFree()
+        sizes = PieceSizes.of(unitBytes, growth.mostBytes());
+        moves = growth.provider.canRetireFree()
                 && segment.strategy.granuleBytes() <= unitBytes
                 && (segment.taken.address() & (unitBytes - 1)) == 0;
     }
@@ -70,7 +70,7 @@ final class GrowingRegion {
 
     /** What limit and device still allow, in bytes. */
     private long unusedBytes() {
-        return Math.max(0, maker.unusedBytes()) & -unitBytes;
+        return Math.max(0, growth.unusedBytes()) & -unitBytes;
     }
 
     /** Then memory is put into holes first. */
@@ -85,7 +85,7 @@ final class GrowingRegion {
         final long end = memoryEnd();
         arena.lockAnyway();
         try {
-            maker.totals.held(committedBytes - segment.heldBytes);
+            growth.arenas.totals.held(committedBytes - segment.heldBytes);
             segment.back(committedBytes, end);
             segment.holes.endAt(end);
         } finally {
@@ -125,8 +125,9 @@ final class GrowingRegion {
             // Others may take what is committed here before this thread does: then once more, for the end
             // that is next.
             if (!commit(-placed, mostHeldBytes, leastBytes, wantedBytes)) {
-                final long tried =
-                        mostHeldBytes < maker.limitBytes ? Strategy.NO_SPACE : placeInMemory(sizeBytes, alignmentBytes);
+                final long tried = mostHeldBytes < growth.limitBytes
+                        ? Strategy.NO_SPACE
+                        : placeInMemory(sizeBytes, alignmentBytes);
                 return tried == Strategy.NO_SPACE ? placed : tried;
             }
         }
@@ -217,13 +218,13 @@ final class GrowingRegion {
         long extended;
         do {
             extended = underLock(() -> arena.extendHeld(segment, address, newSizeBytes));
-        } while (extended < Strategy.NO_SPACE && commit(-extended, maker.limitBytes, leastBytes, 0));
+        } while (extended < Strategy.NO_SPACE && commit(-extended, growth.limitBytes, leastBytes, 0));
         return extended >= 0;
     }
 
     /** Grows so that blocks may end there, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
-        final PoolEvents.RegionTakenEvent event = maker.events.begin(new PoolEvents.RegionTakenEvent());
+        final PoolEvents.RegionTakenEvent event = growth.events.begin(new PoolEvents.RegionTakenEvent());
         final long endBefore = memoryEnd();
         try {
             return end <= endBefore || commitMore(end - endBefore, mostHeldBytes, leastBytes, wantedBytes);
@@ -240,17 +241,18 @@ final class GrowingRegion {
             final long neededBytes, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
         final long committedBytes = growable.committedBytes();
         final long mostBytes = Math.min(
-                segment.taken.endAddress() - memoryEnd(), (mostHeldBytes - maker.totals.heldBytes()) & -unitBytes);
+                segment.taken.endAddress() - memoryEnd(),
+                (mostHeldBytes - growth.arenas.totals.heldBytes()) & -unitBytes);
         final long missingBytes = wholeUnits(neededBytes);
         // Else as many pieces would be made as there is memory for, and given back.
-        if (missingBytes > mostBytes || (missingBytes > sizes.most() && !maker.isAvailable(missingBytes))) {
+        if (missingBytes > mostBytes || (missingBytes > sizes.most() && !growth.isAvailable(missingBytes))) {
             return false;
         }
         final long stepBytes = Math.max(wantedBytes, sizes.stepBytes(committedBytes, leastBytes));
         // A step that the device hasn't enough for would be made in part, and given back.
         final long wholeBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
         final long goodBytes =
-                wholeBytes > sizes.most() && wholeBytes > maker.unusedBytes() ? missingBytes : wholeBytes;
+                wholeBytes > sizes.most() && wholeBytes > growth.unusedBytes() ? missingBytes : wholeBytes;
         final long pieceBytes = sizes.ofBlock(missingBytes);
         if (!moves) {
             return tryCommit(goodBytes, pieceBytes) || tryCommit(missingBytes, pieceBytes);
@@ -275,7 +277,7 @@ final class GrowingRegion {
             }
             return true;
         } catch (final DeviceOutOfMemoryException e) {
-            maker.refusal = e;
+            growth.refusal = e;
             return false;
         }
     }

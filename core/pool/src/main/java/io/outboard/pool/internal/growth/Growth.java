@@ -1,10 +1,16 @@
 package io.outboard.pool.internal.growth;
 
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
+import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.guard.Failures;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The region lock guards growing and giving back, and is held while the memory source works; an arena's lock, which
  * guards its segments, is held for tens of nanoseconds. The region lock is never taken while an arena's is held.
+ *
+ * <p>What can't be divided, since the host has no memory for the strategy's tables, goes back to the source at once.
  */
 public final class Growth {
 
@@ -30,13 +38,45 @@ public final class Growth {
     /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
     private static final long LEAST_REGION_BYTES = 32L << 20;
 
-    /** Knows the limit, what the device has, and what it said when it refused memory. */
-    public final RegionMaker maker;
+    /** Regions are multiples of this, which is what the driver maps device memory by. */
+    static final long UNIT_BYTES = 1L << 21;
 
+    /** Most addresses of a region whose memory doesn't move, so that tables which have a bit for each granule take 32 MiB of the host. */
+    private static final long MOST_UNMOVED_BYTES = 1L << 36;
+
+    /** A region that isn't the first has so many times as many addresses as there is memory. */
+    private static final long ADDRESSES_OF_OTHERS = 2;
+
+    /** Small tables hold so many blocks before they grow. */
+    private static final int SMALL_TABLES = 1 << 13;
+
+    /** They grow to what holds so many in use, and as many free ones, in steps of a millisecond and less; then there is another region. */
+    private static final int MOST_BLOCKS_OF_SMALL_TABLES = 1 << 15;
+
+    /** Half of what other tables hold before they grow, which takes 6 ms. */
+    private static final int MOST_BLOCKS_OF_TABLES = 1 << 17;
+
+    /** What every memory source aligns regions to. */
+    private static final long SOURCE_ALIGNMENT_BYTES = 256;
+
+    final long limitBytes;
+    final StrategyProvider provider;
+
+    /** Makes sure that nothing works on free memory, which may wait for the device; false if that can't be done now: nothing moves. */
+    final BooleanSupplier freeIsIdle;
+
+    final Arenas arenas;
+    final PoolEvents events;
+    private final MemorySource source;
+    private final StrategyOptions options;
     private final long firstRegionBytes;
-    private final Arenas arenas;
     private final BooleanSupplier isCapturing;
     private final ReentrantLock regionLock = new ReentrantLock();
+
+    /** What the device said when it refused memory the last time, null if it never did; written under the region lock. */
+    public volatile @Nullable DeviceOutOfMemoryException refusal;
+
+    private volatile long deviceBytes = -1;
 
     /** Nobody wants more regions in place, or the source, or the host, has no addresses for more. */
     private boolean isExhausted;
@@ -49,16 +89,57 @@ public final class Growth {
      * @param isCapturing whether a stream is captured: then nothing goes back
      */
     public Growth(
+            final MemorySource source,
+            final StrategyProvider provider,
+            final StrategyOptions options,
+            final long limitBytes,
             final long firstRegionBytes,
             final boolean inPlace,
             final BooleanSupplier isCapturing,
+            final BooleanSupplier freeIsIdle,
             final Arenas arenas,
-            final RegionMaker maker) {
+            final PoolEvents events) {
+        this.source = source;
+        this.provider = provider;
+        this.options = options;
+        this.limitBytes = limitBytes;
         this.firstRegionBytes = firstRegionBytes;
         this.isCapturing = isCapturing;
-        this.maker = maker;
+        this.freeIsIdle = freeIsIdle;
         this.arenas = arenas;
+        this.events = events;
         isExhausted = !inPlace;
+    }
+
+    /** What the pool can hold at most, in bytes: the limit, or what the device had when that was first asked. */
+    public long mostBytes() {
+        if (deviceBytes < 0) {
+            deviceBytes = source.availableBytes();
+        }
+        return Math.min(limitBytes, deviceBytes);
+    }
+
+    /** What limit and device still allow, in bytes; negative if the pool holds more than its limit. */
+    long unusedBytes() {
+        return Math.min(limitBytes - arenas.totals.heldBytes(), source.availableBytes());
+    }
+
+    /** Whether the device says that it has so much; else that is a refusal. To ask costs as much as a small piece. */
+    boolean isAvailable(final long bytes) {
+        final long availableBytes = source.availableBytes();
+        if (bytes > availableBytes) {
+            refusal = DeviceOutOfMemoryException.ofDevice(bytes, availableBytes, source.scarcity());
+        }
+        return bytes <= availableBytes;
+    }
+
+    /** The least region that is sure to serve a request, wherever the source takes it. */
+    long leastBytesFor(final long sizeBytes, final long alignmentBytes) {
+        final long granuleBytes = options.granuleBytes();
+        final long usedBytes = provider.regionBytesFor(
+                sizeBytes, alignmentBytes <= SOURCE_ALIGNMENT_BYTES ? 1 : alignmentBytes, options);
+        final long paddingBytes = granuleBytes > SOURCE_ALIGNMENT_BYTES ? granuleBytes : 0;
+        return usedBytes > Long.MAX_VALUE - paddingBytes ? Long.MAX_VALUE : usedBytes + paddingBytes;
     }
 
     /** What an arena had better grow by within the slack: what it holds, or 32 MiB if that is more, but a part of its share at most. */
@@ -110,8 +191,8 @@ public final class Growth {
             final long shareBytes) {
         regionLock.lock();
         try {
-            final long mostBytes = Math.min(maker.limitBytes, mostHeldBytes);
-            final long leastBytes = maker.leastBytesFor(sizeBytes, alignmentBytes);
+            final long mostBytes = Math.min(limitBytes, mostHeldBytes);
+            final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
             if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
@@ -123,7 +204,7 @@ public final class Growth {
                 }
             }
             final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), PieceSizes.SHORT_STEP));
-            giveBack(mostBytes - Math.max(leastBytes, stepBytes) - RegionMaker.UNIT_BYTES, shareBytes, arena, arena);
+            giveBack(mostBytes - Math.max(leastBytes, stepBytes) - UNIT_BYTES, shareBytes, arena, arena);
             return grow(arena, sizeBytes, alignmentBytes, mostBytes, stepBytes);
         } finally {
             regionLock.unlock();
@@ -144,9 +225,9 @@ public final class Growth {
             long address = compact(arena, sizeBytes, alignmentBytes);
             // If it lacks no memory, it doesn't help to give any back.
             if (address < 0
-                    && maker.leastBytesFor(sizeBytes, alignmentBytes) > maker.unusedBytes()
+                    && leastBytesFor(sizeBytes, alignmentBytes) > unusedBytes()
                     && giveBack(0, 0, null, arena)) {
-                address = grow(arena, sizeBytes, alignmentBytes, maker.limitBytes, 0);
+                address = grow(arena, sizeBytes, alignmentBytes, limitBytes, 0);
                 address = address < 0 ? compact(arena, sizeBytes, alignmentBytes) : address;
             }
             return address;
@@ -164,7 +245,7 @@ public final class Growth {
         try {
             return Arrays.stream(arenas.segments())
                     .filter(segment -> segment.growable != null)
-                    .map(segment -> new GrowingRegion(segment, maker))
+                    .map(segment -> new GrowingRegion(segment, this))
                     .filter(region -> region.moves)
                     .mapToLong(region -> new Compaction(region).movableBytes())
                     .reduce(Long::sum)
@@ -180,7 +261,7 @@ public final class Growth {
         try {
             return !ended
                     && segment.growable != null
-                    && new GrowingRegion(segment, maker).extend(address, newSizeBytes, firstBytes(segment.owner));
+                    && new GrowingRegion(segment, this).extend(address, newSizeBytes, firstBytes(segment.owner));
         } finally {
             regionLock.unlock();
         }
@@ -216,7 +297,7 @@ public final class Growth {
                 }
             });
             for (final Segment segment : all) {
-                failures.attempt(() -> maker.giveBack(segment));
+                failures.attempt(() -> giveToSource(segment));
             }
             failures.rethrow();
         } finally {
@@ -240,8 +321,7 @@ public final class Growth {
             final long alignmentBytes,
             final long mostHeldBytes,
             final long stepBytes) {
-        final long mostBytes =
-                mostHeldBytes >= maker.limitBytes ? maker.limitBytes : mostHeldBytes & -RegionMaker.UNIT_BYTES;
+        final long mostBytes = mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -UNIT_BYTES;
         final long firstBytes = firstBytes(arena);
         final GrowingRegion region = regionOf(arena);
         long address = region == null
@@ -250,7 +330,7 @@ public final class Growth {
         if (address == Strategy.NO_SPACE) {
             address = takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
         }
-        if (address < 0 && mostBytes == maker.limitBytes && arena.makeDo()) {
+        if (address < 0 && mostBytes == limitBytes && arena.makeDo()) {
             address = arena.placeAgain(sizeBytes, alignmentBytes);
         }
         return Math.max(address, Strategy.NO_SPACE);
@@ -274,27 +354,89 @@ public final class Growth {
             last = segment.growable == null ? last : segment;
         }
         if (!isExhausted && (last == null ? arena.segments().length == 0 : last.isCrowded())) {
-            final boolean first = Arrays.stream(arenas.segments()).allMatch(segment -> segment.growable == null);
-            final Segment more = maker.reserve(arena, first);
+            final Segment more = reserve(arena);
             isExhausted = more == null;
             if (more != null) {
                 try {
-                    final GrowingRegion region = new GrowingRegion(more, maker);
                     add(more);
-                    return region;
                 } catch (final Throwable e) {
-                    maker.giveBack(more);
+                    giveToSource(more);
                     throw e;
                 }
+                last = more;
             }
         }
-        return last == null ? null : new GrowingRegion(last, maker);
+        return last == null ? null : new GrowingRegion(last, this);
+    }
+
+    /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
+    private @Nullable Segment reserve(final Arena arena) {
+        final GrowableRegion growable =
+                source.reserve(limitBytes, addressBytes()).orElse(null);
+        if (growable == null) {
+            return null;
+        }
+        final Region all = growable.region();
+        if (all.sizeBytes() < leastBytesFor(1, 1) || growable.unitBytes() > limitBytes) {
+            // No block is sure to lie in it.
+            growable.close();
+            return null;
+        }
+        try {
+            return segment(arena, all, growable);
+        } catch (final OutOfMemoryError e) {
+            // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
+            return null;
+        }
+    }
+
+    private long addressBytes() {
+        if (!provider.canRetireFree()) {
+            // Without moving, no hole comes to be that more addresses would be for; and some tables are as large as
+            // these are many.
+            return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
+        }
+        final long memoryBytes = Math.min(mostBytes(), Long.MAX_VALUE / ADDRESSES_OF_OTHERS);
+        // The pool's first gets all addresses that there may be holes in; others get fewer.
+        final boolean first = Arrays.stream(arenas.segments()).allMatch(segment -> segment.growable == null);
+        return first ? mostAddressBytes() : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
+    }
+
+    /** What a strategy can divide. */
+    private long mostAddressBytes() {
+        return StrategyProvider.MOST_GRANULES * options.granuleBytes();
+    }
+
+    /** With small tables where an arena begins that isn't the first: it may never have many blocks. */
+    private Segment segment(final Arena arena, final Region taken, final @Nullable GrowableRegion growable) {
+        final boolean small = arena.number > 0 && arena.segments().length == 0;
+        try {
+            final StrategyOptions tables =
+                    small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options;
+            // What starts at a granule: a source may know nothing of large ones.
+            final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
+            final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
+            return new Segment(
+                    arena,
+                    taken,
+                    used,
+                    provider.create(used, tables),
+                    growable,
+                    options.maxBlocks(),
+                    small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            try {
+                giveToSource(taken, growable);
+            } catch (final RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
     }
 
     private long takeAndPlace(
             final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
-        final long leastBytes = maker.leastBytesFor(sizeBytes, alignmentBytes);
-        final Segment taken = maker.take(arena, leastBytes, goodBytes(arena), mostHeldBytes);
+        final Segment taken = take(arena, leastBytesFor(sizeBytes, alignmentBytes), mostHeldBytes);
         if (taken == null) {
             return Strategy.NO_SPACE;
         }
@@ -318,6 +460,25 @@ public final class Growth {
             }
         }
         return address;
+    }
+
+    /** A whole region as large as the device allows, from a good size down to the least; or null. */
+    private @Nullable Segment take(final Arena arena, final long leastBytes, final long mostHeldBytes) {
+        final long mostBytes = Math.min(mostHeldBytes - arenas.totals.heldBytes(), mostAddressBytes());
+        long sizeBytes = Math.min((Math.max(leastBytes, goodBytes(arena)) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
+        while (sizeBytes >= leastBytes) {
+            final PoolEvents.RegionTakenEvent event = events.begin(new PoolEvents.RegionTakenEvent());
+            try {
+                final Region taken = source.take(sizeBytes);
+                final Segment segment = segment(arena, taken, null);
+                event.commit(taken.address(), sizeBytes);
+                return segment;
+            } catch (final DeviceOutOfMemoryException e) {
+                refusal = e;
+                sizeBytes = sizeBytes == leastBytes ? 0 : Math.max((sizeBytes / 2) & -UNIT_BYTES, leastBytes);
+            }
+        }
+        return null;
     }
 
     /** As much as there is, so that regions stay few. */
@@ -370,7 +531,7 @@ public final class Growth {
             for (int i = own.length - 1; i >= 0 && all[a] != but; i--) {
                 final long moreBytes = Math.min(arenas.totals.heldBytes() - keptBytes, all[a].heldBytes() - shareBytes);
                 if (own[i].growable != null && moreBytes > 0 && !isCapturing.getAsBoolean()) {
-                    new Compaction(new GrowingRegion(own[i], maker)).trim(moreBytes);
+                    new Compaction(new GrowingRegion(own[i], this)).trim(moreBytes);
                 }
             }
         }
@@ -393,11 +554,28 @@ public final class Growth {
 
     private void giveBack(final Segment segment) {
         try {
-            maker.giveBack(segment);
+            giveToSource(segment);
         } catch (final Throwable e) {
             // It is still out, and empty.
             add(segment);
             throw e;
+        }
+    }
+
+    /** Gives a region back, whatever is in use there. */
+    private void giveToSource(final Segment region) {
+        final PoolEvents.RegionGivenBackEvent event = events.begin(new PoolEvents.RegionGivenBackEvent());
+        giveToSource(region.taken, region.growable);
+        if (region.heldBytes > 0) {
+            event.commit(region.taken.address(), region.heldBytes);
+        }
+    }
+
+    private void giveToSource(final Region taken, final @Nullable GrowableRegion growable) {
+        if (growable == null) {
+            source.giveBack(taken);
+        } else {
+            growable.close();
         }
     }
 }
