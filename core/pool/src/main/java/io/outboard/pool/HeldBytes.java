@@ -98,17 +98,12 @@ final class HeldBytes {
 
     /** What it may hold for a request, in bytes, though other arenas may have room: each thread has some of its own then. */
     long whileIdle(final long sizeBytes) {
-        final long peakBytes = peakBytes(sizeBytes);
-        return Math.min(peakBytes + IDLE_SLACKS * slackBytes(), boundOf(peakBytes));
+        return Math.min(peakBytes(sizeBytes) + IDLE_SLACKS * slackBytes(), whileBusy(sizeBytes));
     }
 
     /** What it may hold for a request while something may come back, in bytes. */
     long whileBusy(final long sizeBytes) {
-        return boundOf(peakBytes(sizeBytes));
-    }
-
-    private long boundOf(final long peakBytes) {
-        return Math.max(2 * peakBytes + slackBytes(), growth.mostBytes() / LIMIT_SHARE);
+        return Math.max(2 * peakBytes(sizeBytes) + slackBytes(), growth.mostBytes() / LIMIT_SHARE);
     }
 
     private long peakBytes(final long sizeBytes) {

@@ -173,7 +173,6 @@ class ArenasTest {
         final Segment segment = new Segment(
                 owner,
                 region,
-                region,
                 Strategies.named("tlsf").create(region, new StrategyOptions(256, 1024)),
                 null,
                 1024,

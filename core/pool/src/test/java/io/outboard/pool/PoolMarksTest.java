@@ -37,7 +37,7 @@ class PoolMarksTest {
     private final Strategy strategy = Strategies.named("tlsf").create(region, new StrategyOptions(256, 1024));
     private final Arenas arenas = new Arenas(false, 0, Long.MAX_VALUE, 0);
     private final Arena arena = arenas.home();
-    private final Segment segment = new Segment(arena, region, region, strategy, null, 1024, 1024);
+    private final Segment segment = new Segment(arena, region, strategy, null, 1024, 1024);
     private final DeviceMarks marks = new DeviceMarks(device, arenas.progress(), arenas.streams);
 
     private PoolBuilder builder(final ReusePolicy policy) {

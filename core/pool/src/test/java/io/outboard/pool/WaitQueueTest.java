@@ -27,7 +27,6 @@ class WaitQueueTest {
         arena.add(new Segment(
                 arena,
                 region,
-                region,
                 Strategies.named("tlsf").create(region, new StrategyOptions(256, 1024)),
                 null,
                 1024,

@@ -104,7 +104,7 @@ public final class ArenaStress {
     private static Segment segmentOf(final Arena arena, final long address) {
         final Region region = new Region(address, UNIT);
         final Segment segment = new Segment(
-                arena, region, region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), null, 1, 1);
+                arena, region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), null, 1, 1);
         arena.add(segment);
         return segment;
     }
@@ -201,7 +201,6 @@ public final class ArenaStress {
             final Region region = new Region(UNIT, BYTES);
             arena.add(new Segment(
                     arena,
-                    region,
                     region,
                     new OneBlockProvider().create(region, StrategyOptions.DEFAULTS),
                     null,

@@ -21,11 +21,10 @@ public final class Holes {
     private final Strategy strategy;
     private final int most;
 
-    // Of each hole, in the order of addresses.
-
+    /** Of each hole, in order: visitors look these up, who mustn't call the strategy. */
     private long[] addresses = new long[8];
+
     private long[] blocks = new long[8];
-    private long[] bytes = new long[8];
     private int count;
 
     /** Bytes of all holes before each, where that was just added up. */
@@ -49,6 +48,10 @@ public final class Holes {
         return count > 0 && Arrays.binarySearch(addresses, 0, count, address) >= 0;
     }
 
+    private long bytes(final int hole) {
+        return strategy.retiredBytes(blocks[hole]);
+    }
+
     /** How many begin before an address. */
     private int countBefore(final long address) {
         final int found = Arrays.binarySearch(addresses, 0, count, address);
@@ -58,23 +61,18 @@ public final class Holes {
     /** Takes the host memory that one more needs. */
     private void reserve() {
         if (count == addresses.length) {
-            final long[] more = Arrays.copyOf(addresses, 2 * count);
-            final long[] moreBlocks = Arrays.copyOf(blocks, 2 * count);
-            bytes = Arrays.copyOf(bytes, 2 * count);
-            blocks = moreBlocks;
-            addresses = more;
+            blocks = Arrays.copyOf(blocks, 2 * count);
+            addresses = Arrays.copyOf(addresses, 2 * count);
         }
     }
 
     /** {@link #reserve} was called. */
-    private void insert(final long address, final long block, final long sizeBytes) {
+    private void insert(final long address, final long block) {
         final int at = countBefore(address);
         System.arraycopy(addresses, at, addresses, at + 1, count - at);
         System.arraycopy(blocks, at, blocks, at + 1, count - at);
-        System.arraycopy(bytes, at, bytes, at + 1, count - at);
         addresses[at] = address;
         blocks[at] = block;
-        bytes[at] = sizeBytes;
         count++;
     }
 
@@ -90,7 +88,7 @@ public final class Holes {
         if (retired == Strategy.NO_SPACE) {
             return false;
         }
-        insert(address, retired, sizeBytes);
+        insert(address, retired);
         return true;
     }
 
@@ -110,7 +108,7 @@ public final class Holes {
         }
         before = new long[count];
         for (int i = 1; i < count; i++) {
-            before[i] = before[i - 1] + bytes[i - 1];
+            before[i] = before[i - 1] + bytes(i - 1);
         }
         final List<Region> room = new ArrayList<>();
         strategy.forEachUndivided((address, blockBytes, free) -> {
@@ -147,7 +145,7 @@ public final class Holes {
 
     private long bytesBefore(final long address) {
         final int last = countBefore(address) - 1;
-        return last < 0 ? 0 : before[last] + Math.min(address - addresses[last], bytes[last]);
+        return last < 0 ? 0 : before[last] + Math.min(address - addresses[last], bytes(last));
     }
 
     /** Those between two addresses, none of which reaches further from now on; none if the tables are full. */
@@ -155,7 +153,7 @@ public final class Holes {
         final List<Region> separated = new ArrayList<>();
         if (splitAt(from) && splitAt(to)) {
             for (int i = countBefore(from); i < countBefore(to); i++) {
-                separated.add(new Region(addresses[i], bytes[i]));
+                separated.add(new Region(addresses[i], bytes(i)));
             }
         }
         return separated;
@@ -163,17 +161,15 @@ public final class Holes {
 
     private boolean splitAt(final long address) {
         final int holder = countBefore(address) - 1;
-        if (holder < 0 || addresses[holder] + bytes[holder] <= address) {
+        if (holder < 0 || addresses[holder] + bytes(holder) <= address) {
             return true;
         }
         reserve();
-        final long keptBytes = address - addresses[holder];
-        final long rest = strategy.splitRetired(blocks[holder], keptBytes);
+        final long rest = strategy.splitRetired(blocks[holder], address - addresses[holder]);
         if (rest == Strategy.NO_SPACE) {
             return false;
         }
-        insert(address, rest, bytes[holder] - keptBytes);
-        bytes[holder] = keptBytes;
+        insert(address, rest);
         return true;
     }
 
@@ -190,9 +186,8 @@ public final class Holes {
     /** Those side by side are one. O(holes). */
     public void join() {
         for (int at = count - 1; at > 0; at--) {
-            if (addresses[at - 1] + bytes[at - 1] == addresses[at]) {
+            if (addresses[at - 1] + bytes(at - 1) == addresses[at]) {
                 strategy.joinRetired(blocks[at - 1], blocks[at]);
-                bytes[at - 1] += bytes[at];
                 remove(at);
             }
         }
@@ -202,7 +197,6 @@ public final class Holes {
         count--;
         System.arraycopy(addresses, at + 1, addresses, at, count - at);
         System.arraycopy(blocks, at + 1, blocks, at, count - at);
-        System.arraycopy(bytes, at + 1, bytes, at, count - at);
     }
 
     /** Those that begin there or behind aren't needed any more, since no memory is behind them. */

@@ -50,7 +50,7 @@ public final class Segment {
     public long heldBytes;
 
     /** Where its last memory ends. */
-    private long memoryEnd;
+    public long memoryEnd;
 
     /** No block handed out ends after it. Release and acquire: who is handed a block behind the old one finds it. */
     volatile long backedEnd;
@@ -61,7 +61,6 @@ public final class Segment {
     /**
      * A segment that its arena hasn't got yet.
      *
-     * @param used what the strategy divides: all that was taken but for what comes before a granule
      * @param growable how it grows in place, and then nothing is backed yet; null if it doesn't
      * @param tableBlocks what its tables hold at all
      * @param mostBlocks so many blocks in use make it crowded
@@ -69,7 +68,6 @@ public final class Segment {
     public Segment(
             final Arena owner,
             final Region taken,
-            final Region used,
             final Strategy strategy,
             final @Nullable GrowableRegion growable,
             final int tableBlocks,
@@ -79,7 +77,7 @@ public final class Segment {
         this.strategy = strategy;
         this.growable = growable;
         this.mostBlocks = mostBlocks;
-        begin = used.address();
+        begin = strategy.region().address();
         holes = new Holes(strategy, growable == null ? 0 : tableBlocks);
         heldBytes = growable == null ? taken.sizeBytes() : 0;
         memoryEnd = taken.address() + heldBytes;
@@ -202,9 +200,5 @@ public final class Segment {
                 address,
                 "address=0x" + Long.toHexString(address)
                         + " must be the start of a block in use: it was freed already, by another thread");
-    }
-
-    public long memoryEnd() {
-        return memoryEnd;
     }
 }

@@ -75,8 +75,7 @@ final class GrowingRegion {
 
     /** Then memory is put into holes first. */
     private boolean isScarceOfAddresses() {
-        return segment.holes.count() > 0
-                && segment.memoryEnd() - segment.taken.address() > segment.taken.sizeBytes() / 2;
+        return segment.holes.count() > 0 && segment.memoryEnd - segment.taken.address() > segment.taken.sizeBytes() / 2;
     }
 
     /** The source has put memory there, or taken some away, as far as it didn't fail: blocks may end as far as it reaches now. */

@@ -309,7 +309,7 @@ public final class Growth {
     public List<Region> held() {
         return Arrays.stream(arenas.segments())
                 .filter(segment -> segment.heldBytes > 0)
-                .map(segment -> new Region(segment.taken.address(), segment.memoryEnd() - segment.taken.address()))
+                .map(segment -> new Region(segment.taken.address(), segment.memoryEnd - segment.taken.address()))
                 .toList();
     }
 
@@ -419,7 +419,6 @@ public final class Growth {
             return new Segment(
                     arena,
                     taken,
-                    used,
                     provider.create(used, tables),
                     growable,
                     options.maxBlocks(),
