@@ -295,7 +295,7 @@ public final class Pool implements AutoCloseable {
             return null;
         }
         final Arena home = arenas.home();
-        final BlockStarts starts = owner == home ? null : segment.starts();
+        final BlockStarts starts = owner == home ? null : segment.starts;
         if (starts == null) {
             owner.free(segment, address);
         } else {

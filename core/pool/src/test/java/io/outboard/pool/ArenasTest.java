@@ -218,7 +218,7 @@ class ArenasTest {
         }
         for (final long block : blocks) {
             assertNotEquals(
-                    Arena.NOT_FREED, other.freeRemotely(segment, Objects.requireNonNull(segment.starts()), block));
+                    Arena.NOT_FREED, other.freeRemotely(segment, Objects.requireNonNull(segment.starts), block));
         }
         assertEquals(0, owner.limboBytes());
 

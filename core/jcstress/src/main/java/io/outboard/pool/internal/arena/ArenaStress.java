@@ -168,12 +168,12 @@ public final class ArenaStress {
 
         @Actor
         public void first() {
-            byFirst = arenas.arena(1).freeRemotely(segment, segment.starts(), address) != Arena.NOT_FREED;
+            byFirst = arenas.arena(1).freeRemotely(segment, segment.starts, address) != Arena.NOT_FREED;
         }
 
         @Actor
         public void second() {
-            bySecond = arenas.arena(2).freeRemotely(segment, segment.starts(), address) != Arena.NOT_FREED;
+            bySecond = arenas.arena(2).freeRemotely(segment, segment.starts, address) != Arena.NOT_FREED;
         }
 
         @Arbiter

@@ -32,13 +32,13 @@ public final class Segment {
     public final long begin;
 
     /** Where blocks start; null as long as one arena is all there is, and only its threads free. Written under its lock. */
-    volatile @Nullable BlockStarts starts;
+    public volatile @Nullable BlockStarts starts;
 
     /** Names it among the segments of its arena; blocks in limbo are known by it. */
     int id;
 
     /** Its tables have much to hold: memory is put elsewhere, until they have less. */
-    private boolean crowded;
+    public boolean crowded;
 
     /** They had better grow no more: blocks are placed elsewhere. */
     boolean full;
@@ -82,11 +82,6 @@ public final class Segment {
         heldBytes = growable == null ? taken.sizeBytes() : 0;
         memoryEnd = taken.address() + heldBytes;
         backedEnd = memoryEnd;
-    }
-
-    /** Null as long as no other arena's threads free its blocks. */
-    public @Nullable BlockStarts starts() {
-        return starts;
     }
 
     public boolean holds(final long address) {
@@ -139,10 +134,6 @@ public final class Segment {
     /** Nothing is in use here, nor in limbo. A guess without the lock. */
     public boolean isEmpty() {
         return strategy.liveBlocks() == holes.count();
-    }
-
-    public boolean isCrowded() {
-        return crowded;
     }
 
     /** Looks how much its tables have to hold. */

@@ -71,7 +71,7 @@ final class Compaction {
                 sizeBytes,
                 () -> {
                     // A block that is larger than the free block that memory ends with is to begin there.
-                    find(memoryEnd, 0, 0);
+                    find(memoryEnd);
                     retire(missingBytes - mostBytes, LARGEST_FIRST);
                     final long movingBytes = bytes();
                     return missingBytes - movingBytes <= mostBytes
@@ -106,7 +106,8 @@ final class Compaction {
                     final long to = region.wholeUnits(address + sizeBytes);
                     final long missingBytes = segment.holes.bytesIn(from, to);
                     if (takes) {
-                        find(Long.MAX_VALUE, from, to);
+                        find(Long.MAX_VALUE);
+                        pieces.removeIf(piece -> piece.end() > from && piece.address() < to);
                         retire(missingBytes - unusedBytes, LARGEST_FIRST);
                     }
                     if (missingBytes - bytes() <= unusedBytes) {
@@ -137,7 +138,7 @@ final class Compaction {
             run(
                     () -> {
                         if (region.moves) {
-                            find(Long.MAX_VALUE, 0, 0);
+                            find(Long.MAX_VALUE);
                             retire(bytes, LAST_FIRST);
                         } else {
                             withdrawTail(bytes);
@@ -153,7 +154,7 @@ final class Compaction {
     /** How much is free in whole pieces, which could move. */
     long movableBytes() {
         return region.underLock(() -> {
-            find(Long.MAX_VALUE, 0, 0);
+            find(Long.MAX_VALUE);
             return bytes();
         });
     }
@@ -217,20 +218,20 @@ final class Compaction {
 
     // Under the arena's lock: what nobody is handed any more
 
-    /** Those of free blocks that end before an address, but for what lies between two others. */
-    private void find(final long before, final long sparedFrom, final long sparedTo) {
+    /** Those of free blocks that end before an address. */
+    private void find(final long before) {
         segment.strategy.forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
             if (address + sizeBytes < before) {
-                findIn(block, address, address + sizeBytes, sparedFrom, sparedTo);
+                findIn(block, address, address + sizeBytes);
             }
         });
     }
 
-    private void findIn(final long block, final long from, final long to, final long sparedFrom, final long sparedTo) {
+    private void findIn(final long block, final long from, final long to) {
         long piece = growable.pieceFrom(from);
         while (piece < to) {
             final long end = piece + growable.pieceBytes(piece);
-            if (end <= to && (end <= sparedFrom || piece >= sparedTo)) {
+            if (end <= to) {
                 pieces.add(new Piece(block, piece, end - piece));
             }
             piece = growable.pieceFrom(end);
@@ -255,7 +256,7 @@ final class Compaction {
     /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
     private void withdrawTail(final long enoughBytes) {
         final long end = segment.lastBlockEnd();
-        findIn(Strategy.NO_SPACE, end, segment.taken.endAddress(), 0, 0);
+        findIn(Strategy.NO_SPACE, end, segment.taken.endAddress());
         pieces = choose(LAST_FIRST, enoughBytes, pieces.size());
         segment.withdrawBehind(end);
     }

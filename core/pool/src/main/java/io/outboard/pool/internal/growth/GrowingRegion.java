@@ -3,7 +3,6 @@ package io.outboard.pool.internal.growth;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Strategy;
-import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import java.util.Objects;
@@ -45,12 +44,10 @@ final class GrowingRegion {
     final boolean moves;
 
     final Growth growth;
-    private final Arena arena;
 
     GrowingRegion(final Segment segment, final Growth growth) {
         this.segment = segment;
         this.growth = growth;
-        arena = segment.owner;
         growable = Objects.requireNonNull(segment.growable);
         unitBytes = growable.unitBytes();
         sizes = PieceSizes.of(unitBytes, growth.mostBytes());
@@ -68,11 +65,6 @@ final class GrowingRegion {
         return segment.taken.address() + growable.endBytes();
     }
 
-    /** What limit and device still allow, in bytes. */
-    private long unusedBytes() {
-        return Math.max(0, growth.unusedBytes()) & -unitBytes;
-    }
-
     /** Then memory is put into holes first. */
     private boolean isScarceOfAddresses() {
         return segment.holes.count() > 0 && segment.memoryEnd - segment.taken.address() > segment.taken.sizeBytes() / 2;
@@ -82,13 +74,13 @@ final class GrowingRegion {
     void changed() {
         final long committedBytes = growable.committedBytes();
         final long end = memoryEnd();
-        arena.lockAnyway();
+        segment.owner.lockAnyway();
         try {
             growth.arenas.totals.held(committedBytes - segment.heldBytes);
             segment.back(committedBytes, end);
             segment.holes.endAt(end);
         } finally {
-            arena.taken = false;
+            segment.owner.taken = false;
         }
     }
 
@@ -114,7 +106,7 @@ final class GrowingRegion {
             }
             if (placed == Strategy.NO_SPACE || isScarceOfAddresses()) {
                 final long refilled =
-                        moves && new Compaction(this).refill(sizeBytes, alignmentBytes, false, unusedBytes())
+                        moves && new Compaction(this).refill(sizeBytes, alignmentBytes, false, growth.unusedBytes())
                                 ? placeInMemory(sizeBytes, alignmentBytes)
                                 : Strategy.NO_SPACE;
                 if (refilled >= 0 || placed == Strategy.NO_SPACE) {
@@ -156,28 +148,28 @@ final class GrowingRegion {
 
     private boolean refill(final long sizeBytes, final long alignmentBytes) {
         // The device may have less than it says.
-        return new Compaction(this).refill(sizeBytes, alignmentBytes, true, unusedBytes())
+        return new Compaction(this).refill(sizeBytes, alignmentBytes, true, growth.unusedBytes())
                 || new Compaction(this).refill(sizeBytes, alignmentBytes, true, 0);
     }
 
     private boolean gather(final long sizeBytes, final long end) {
         // The device has less than it says, as a rule.
-        final long unusedBytes = unusedBytes();
+        final long unusedBytes = growth.unusedBytes() & -unitBytes;
         return LongStream.of(unusedBytes - unusedBytes / DEVICE_SHARE, unusedBytes, unusedBytes / 2, 0)
                 .anyMatch(bytes -> new Compaction(this).gather(sizeBytes, end, bytes));
     }
 
     /** An address, {@code NO_SPACE}, or less: the negative of where memory must end. */
     private long place(final long sizeBytes, final long alignmentBytes) {
-        return underLock(() -> arena.placeIn(segment, sizeBytes, alignmentBytes));
+        return underLock(() -> segment.owner.placeIn(segment, sizeBytes, alignmentBytes));
     }
 
     long underLock(final LongSupplier places) {
-        arena.lock();
+        segment.owner.lock();
         try {
             return places.getAsLong();
         } finally {
-            arena.taken = false;
+            segment.owner.taken = false;
         }
     }
 
@@ -187,7 +179,7 @@ final class GrowingRegion {
             // A slab needs more than the request: it may lie where nothing can be committed though there are holes.
             segment.strategy.makeDo();
             segment.gained();
-            final long placed = arena.placeIn(segment, sizeBytes, alignmentBytes);
+            final long placed = segment.owner.placeIn(segment, sizeBytes, alignmentBytes);
             return placed < Strategy.NO_SPACE ? placeAroundTail(sizeBytes, alignmentBytes) : placed;
         });
     }
@@ -205,7 +197,7 @@ final class GrowingRegion {
         }
         try {
             strategy.extend(tail, (segment.taken.endAddress() - tail) & -strategy.granuleBytes());
-            return Math.max(arena.placeIn(segment, sizeBytes, alignmentBytes), Strategy.NO_SPACE);
+            return Math.max(segment.owner.placeIn(segment, sizeBytes, alignmentBytes), Strategy.NO_SPACE);
         } finally {
             strategy.free(tail);
             segment.gained();
@@ -216,7 +208,7 @@ final class GrowingRegion {
     boolean extend(final long address, final long newSizeBytes, final long leastBytes) {
         long extended;
         do {
-            extended = underLock(() -> arena.extendHeld(segment, address, newSizeBytes));
+            extended = underLock(() -> segment.owner.extendHeld(segment, address, newSizeBytes));
         } while (extended < Strategy.NO_SPACE && commit(-extended, growth.limitBytes, leastBytes, 0));
         return extended >= 0;
     }

@@ -119,9 +119,9 @@ public final class Growth {
         return Math.min(limitBytes, deviceBytes);
     }
 
-    /** What limit and device still allow, in bytes; negative if the pool holds more than its limit. */
+    /** What limit and device still allow, in bytes. */
     long unusedBytes() {
-        return Math.min(limitBytes - arenas.totals.heldBytes(), source.availableBytes());
+        return Math.max(0, Math.min(limitBytes - arenas.totals.heldBytes(), source.availableBytes()));
     }
 
     /** Whether the device says that it has so much; else that is a refusal. To ask costs as much as a small piece. */
@@ -353,7 +353,7 @@ public final class Growth {
         for (final Segment segment : arena.segments()) {
             last = segment.growable == null ? last : segment;
         }
-        if (!isExhausted && (last == null ? arena.segments().length == 0 : last.isCrowded())) {
+        if (!isExhausted && (last == null ? arena.segments().length == 0 : last.crowded)) {
             final Segment more = reserve(arena);
             isExhausted = more == null;
             if (more != null) {
