@@ -80,7 +80,7 @@ final class Compaction {
                 () -> {
                     final long newBytes = missingBytes - bytes();
                     if (newBytes > 0) {
-                        growable.commit(memoryEnd, newBytes, region.sizes.ofBlock(sizeBytes));
+                        growable.commit(memoryEnd, newBytes, region.pieceBytes(sizeBytes));
                     }
                     growable.move(addresses(), pieces.size());
                     return true;
@@ -125,7 +125,7 @@ final class Compaction {
                             // is put otherwise.
                             break;
                         }
-                        growable.commit(hole.address(), hole.sizeBytes(), region.sizes.ofBlock(sizeBytes));
+                        growable.commit(hole.address(), hole.sizeBytes(), region.pieceBytes(sizeBytes));
                         filled++;
                     }
                     return true;

@@ -21,8 +21,9 @@ import java.util.stream.LongStream;
  *   used.address()                           backedEnd    used.endAddress()
  * }</pre>
  *
- * <p>Where a strategy can retire free memory, that moves: see {@link Compaction}. A block of some size has pieces of its own, so that
- * all of it can move once it is free.
+ * <p>Where a strategy can retire free memory, that moves: see {@link Compaction}. To add or move a piece takes as long for a small one as
+ * for a large one; but a block in use keeps all of a large one where it is. So a block of some size has pieces of its own, all of which can
+ * move once it is free.
  *
  * <p>Made anew for each operation: what lasts is the segment's and the source's. The region lock is held; the arena's lock isn't, since the
  * source works meanwhile.
@@ -35,10 +36,37 @@ final class GrowingRegion {
     /** Such a part of what the device says that it has isn't to be had. */
     private static final long DEVICE_SHARE = 64;
 
+    /** So many small pieces are all memory, of a device that hasn't very much. */
+    private static final long SMALL_SHARE = 1L << 15;
+
+    private static final long LARGE_SHARE = 1L << 11;
+    private static final long MOST_SMALL = 1L << 22;
+    private static final long MOST_LARGE = 1L << 26;
+
+    /** A block of any size has about so many pieces. */
+    private static final long BLOCK_SHARE = 64;
+
+    /** Of a step no piece has more: blocks share it. With 32 MiB too few move for a block of 0.4 of a device (PoolGatherTest). */
+    private static final long MOST_STEP_PIECE = 16L << 20;
+
+    /** By so many small pieces a region grows at once, at most: larger blocks that come to lie there can't move at once. */
+    private static final long STEP = 2;
+
+    /**
+     * As long as a region has less than so many first steps it grows by those, for a large block, too: what it doesn't need is no great
+     * part of a device, and arenas and limbo are faster with some room.
+     */
+    private static final long FEW = 8;
+
     final Segment segment;
     final GrowableRegion growable;
-    final PieceSizes sizes;
     final long unitBytes;
+
+    /** Of a piece that blocks share, which are small themselves. */
+    private final long smallBytes;
+
+    /** Most of a piece that a single block has, unless that is very large. */
+    private final long largeBytes;
 
     /** Whether its pieces can move: whole ones may lie in free blocks, and those can be retired. */
     final boolean moves;
@@ -50,7 +78,9 @@ final class GrowingRegion {
         this.growth = growth;
         growable = Objects.requireNonNull(segment.growable);
         unitBytes = growable.unitBytes();
-        sizes = PieceSizes.of(unitBytes, growth.mostBytes());
+        final long mostBytes = growth.mostBytes();
+        smallBytes = Math.max(unitBytes, Math.min(MOST_SMALL, Long.highestOneBit(mostBytes / SMALL_SHARE)));
+        largeBytes = Math.max(unitBytes, Math.min(MOST_LARGE, Long.highestOneBit(mostBytes / LARGE_SHARE)));
         moves = growth.provider.canRetireFree()
                 && segment.strategy.granuleBytes() <= unitBytes
                 && (segment.taken.address() & (unitBytes - 1)) == 0;
@@ -58,6 +88,11 @@ final class GrowingRegion {
 
     long wholeUnits(final long bytes) {
         return (bytes + unitBytes - 1) & -unitBytes;
+    }
+
+    /** Size of the pieces of a block of that size. */
+    long pieceBytes(final long sizeBytes) {
+        return Math.max(largeBytes, Long.highestOneBit(sizeBytes / BLOCK_SHARE));
     }
 
     /** Where its last memory ends, as the source says. */
@@ -236,27 +271,34 @@ final class GrowingRegion {
                 (mostHeldBytes - growth.arenas.totals.heldBytes()) & -unitBytes);
         final long missingBytes = wholeUnits(neededBytes);
         // Else as many pieces would be made as there is memory for, and given back.
-        if (missingBytes > mostBytes || (missingBytes > sizes.most() && !growth.isAvailable(missingBytes))) {
+        if (missingBytes > mostBytes || (missingBytes > largeBytes && !growth.isAvailable(missingBytes))) {
             return false;
         }
-        final long stepBytes = Math.max(wantedBytes, sizes.stepBytes(committedBytes, leastBytes));
+        // By no more than a large block needs.
+        final boolean isExact = committedBytes / FEW >= leastBytes;
+        final long usualBytes = committedBytes < leastBytes
+                ? leastBytes - committedBytes
+                : Math.max(isExact ? 0 : Math.min(leastBytes, Growth.SHORT_STEP), STEP * smallBytes);
+        final long stepBytes = Math.max(wantedBytes, usualBytes);
         // A step that the device hasn't enough for would be made in part, and given back.
         final long wholeBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
-        final long goodBytes =
-                wholeBytes > sizes.most() && wholeBytes > growth.unusedBytes() ? missingBytes : wholeBytes;
-        final long pieceBytes = sizes.ofBlock(missingBytes);
+        final long goodBytes = wholeBytes > largeBytes && wholeBytes > growth.unusedBytes() ? missingBytes : wholeBytes;
+        final long pieceBytes = pieceBytes(missingBytes);
+        // Few, since each takes calls of the driver.
+        final long sharedPieceBytes =
+                Math.max(smallBytes, Math.min(Math.min(largeBytes, MOST_STEP_PIECE), Long.highestOneBit(stepBytes)));
         if (!moves) {
             return tryCommit(goodBytes, pieceBytes) || tryCommit(missingBytes, pieceBytes);
         }
-        if (neededBytes < sizes.small() || committedBytes + missingBytes < leastBytes) {
-            return tryCommit(goodBytes, sizes.ofStep(stepBytes)) || tryCommit(missingBytes, sizes.small());
+        if (neededBytes < smallBytes || committedBytes + missingBytes < leastBytes) {
+            return tryCommit(goodBytes, sharedPieceBytes) || tryCommit(missingBytes, smallBytes);
         }
         // Its last unit is for its neighbour, too, which would keep the whole piece here.
         final long ownBytes = neededBytes & -unitBytes;
         final boolean done = tryCommit(ownBytes, pieceBytes) && tryCommit(missingBytes - ownBytes, unitBytes);
-        if (done && (wantedBytes > 0 || !PieceSizes.isExact(committedBytes, leastBytes))) {
+        if (done && (wantedBytes > 0 || !isExact)) {
             // As much as there is.
-            tryCommit(goodBytes - missingBytes, sizes.ofStep(stepBytes));
+            tryCommit(goodBytes - missingBytes, sharedPieceBytes);
         }
         return done;
     }

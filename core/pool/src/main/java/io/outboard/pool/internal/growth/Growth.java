@@ -38,8 +38,14 @@ public final class Growth {
     /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
     private static final long LEAST_REGION_BYTES = 32L << 20;
 
+    /** What an arena that holds little, or takes memory over from others, grows by at a time: a caller waits for it. */
+    static final long SHORT_STEP = 32L << 20;
+
+    /** No step has more, unless the request needs it: a caller waits for it, and others for the region lock. */
+    private static final long MOST_STEP = 256L << 20;
+
     /** Regions are multiples of this, which is what the driver maps device memory by. */
-    static final long UNIT_BYTES = 1L << 21;
+    private static final long UNIT_BYTES = 1L << 21;
 
     /** Most addresses of a region whose memory doesn't move, so that tables which have a bit for each granule take 32 MiB of the host. */
     private static final long MOST_UNMOVED_BYTES = 1L << 36;
@@ -145,14 +151,12 @@ public final class Growth {
     /** What an arena had better grow by within the slack: what it holds, or 32 MiB if that is more, but a part of its share at most. */
     public long slackStepBytes(final Arena arena) {
         final long shareBytes = arenas.slackBytes() / arenas.count();
-        return Math.min(
-                Math.min(shareBytes / SLACK_STEPS, PieceSizes.MOST_STEP),
-                Math.max(PieceSizes.SHORT_STEP, arena.heldBytes()));
+        return Math.min(Math.min(shareBytes / SLACK_STEPS, MOST_STEP), Math.max(SHORT_STEP, arena.heldBytes()));
     }
 
     /** What an arena had better grow by while the device is busy: at least a quarter of what it holds, so far as a step may be. */
     public long busyStepBytes(final Arena arena) {
-        return Math.max(slackStepBytes(arena), Math.min(arena.heldBytes() / BUSY_SHARE, PieceSizes.MOST_STEP));
+        return Math.max(slackStepBytes(arena), Math.min(arena.heldBytes() / BUSY_SHARE, MOST_STEP));
     }
 
     /**
@@ -203,7 +207,7 @@ public final class Growth {
                     return address;
                 }
             }
-            final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), PieceSizes.SHORT_STEP));
+            final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), SHORT_STEP));
             giveBack(mostBytes - Math.max(leastBytes, stepBytes) - UNIT_BYTES, shareBytes, arena, arena);
             return grow(arena, sizeBytes, alignmentBytes, mostBytes, stepBytes);
         } finally {
