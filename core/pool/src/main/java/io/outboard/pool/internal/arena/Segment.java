@@ -58,13 +58,7 @@ public final class Segment {
     /** The least size that was refused since anything became free here: no more is looked for. */
     private long refusedBytes = Long.MAX_VALUE;
 
-    /**
-     * A segment that its arena hasn't got yet.
-     *
-     * @param growable how it grows in place, and then nothing is backed yet; null if it doesn't
-     * @param tableBlocks what its tables hold at all
-     * @param mostBlocks so many blocks in use make it crowded
-     */
+    /** A segment that its arena hasn't got yet, whose tables hold so many blocks at all. Nothing is backed if it grows in place. */
     public Segment(
             final Arena owner,
             final Region taken,
@@ -78,7 +72,7 @@ public final class Segment {
         this.growable = growable;
         this.mostBlocks = mostBlocks;
         begin = strategy.region().address();
-        holes = new Holes(strategy, growable == null ? 0 : tableBlocks);
+        holes = new Holes(strategy, tableBlocks);
         heldBytes = growable == null ? taken.sizeBytes() : 0;
         memoryEnd = taken.address() + heldBytes;
         backedEnd = memoryEnd;

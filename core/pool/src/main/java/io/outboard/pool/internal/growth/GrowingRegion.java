@@ -10,10 +10,9 @@ import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 
 /**
- * A segment that grows in place. The strategy divides all of its addresses, but a block that
- * ends beyond the last memory goes back to the strategy before the arena's lock is released, and where memory has gone
- * elsewhere there are {@link io.outboard.pool.internal.arena.Holes}. So whenever that lock is free, no block in use lies there, nobody
- * can be handed memory that isn't mapped, and none needs to wait for another's mapping:
+ * A segment that grows in place. The strategy divides all of its addresses, but a block that ends beyond the last memory goes back to the
+ * strategy before the arena's lock is released, and where memory has gone elsewhere there are {@link Segment#holes}. So whenever that lock
+ * is free, no block in use lies there, nobody can be handed memory that isn't mapped, and none needs to wait for another's mapping:
  *
  * <pre>{@code
  *   |  used  | free |  used  | hole | used |   free   |
@@ -274,7 +273,7 @@ final class GrowingRegion {
         if (missingBytes > mostBytes || (missingBytes > largeBytes && !growth.isAvailable(missingBytes))) {
             return false;
         }
-        // By no more than a large block needs.
+        // A region that has much grows by no more than a large block needs.
         final boolean isExact = committedBytes / FEW >= leastBytes;
         final long usualBytes = committedBytes < leastBytes
                 ? leastBytes - committedBytes
