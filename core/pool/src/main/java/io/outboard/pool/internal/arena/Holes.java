@@ -200,7 +200,7 @@ public final class Holes {
     }
 
     /** Those that begin there or behind aren't needed any more, since no memory is behind them. */
-    public void endAt(final long address) {
+    void endAt(final long address) {
         while (count > 0 && addresses[count - 1] >= address) {
             strategy.release(blocks[--count]);
         }

@@ -87,6 +87,7 @@ public final class Segment {
         heldBytes = newHeldBytes;
         memoryEnd = newBackedEnd;
         withdrawBehind(newBackedEnd);
+        holes.endAt(newBackedEnd);
     }
 
     /** Nobody is handed what ends after it from now on, though there is memory. */

@@ -17,7 +17,7 @@ import java.util.stream.LongStream;
  * <pre>{@code
  *   |  used  | free |  used  | hole | used |   free   |
  *   |                   backed                   |    addresses   |
- *   used.address()                           backedEnd    used.endAddress()
+ *   begin                                    backedEnd    taken.endAddress()
  * }</pre>
  *
  * <p>Where a strategy can retire free memory, that moves: see {@link Compaction}. To add or move a piece takes as long for a small one as
@@ -112,7 +112,6 @@ final class GrowingRegion {
         try {
             growth.arenas.totals.held(committedBytes - segment.heldBytes);
             segment.back(committedBytes, end);
-            segment.holes.endAt(end);
         } finally {
             segment.owner.taken = false;
         }
