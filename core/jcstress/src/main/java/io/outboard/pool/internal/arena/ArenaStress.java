@@ -109,10 +109,10 @@ public final class ArenaStress {
         return segment;
     }
 
-    private static RemoteFreeBatch batchOf(final Arena arena, final long address) {
+    private static RemoteFrees.Batch batchOf(final Arena arena, final long address) {
         final Segment segment = segmentOf(arena, address);
         segment.strategy.allocate(1);
-        final RemoteFreeBatch batch = new RemoteFreeBatch();
+        final RemoteFrees.Batch batch = new RemoteFrees.Batch();
         batch.add(segment, address, UNIT);
         return batch;
     }
@@ -125,9 +125,9 @@ public final class ArenaStress {
     public static class Inbox {
 
         private final Arena arena = arenas().arena(1);
-        private final RemoteFreeBatch one = batchOf(arena, UNIT);
-        private final RemoteFreeBatch other = batchOf(arena, 2 * UNIT);
-        private final Segment[] segments = {one.segment(0), other.segment(0)};
+        private final RemoteFrees.Batch one = batchOf(arena, UNIT);
+        private final RemoteFrees.Batch other = batchOf(arena, 2 * UNIT);
+        private final Segment[] segments = {one.segments[0], other.segments[0]};
 
         @Actor
         public void first() {

@@ -228,13 +228,14 @@ public final class Arena extends Limbo {
         lock();
         boolean held = true;
         try {
-            remoteFrees.reserve(segment.owner);
+            final RemoteFrees.Batch batch = remoteFrees.batchFor(segment.owner);
             final long sizeBytes = starts.clear(address);
             int done = NOT_FREED;
             if (sizeBytes != 0) {
                 FREES.setOpaque(this, frees + 1);
-                final boolean sent = remoteFrees.add(segment.owner, segment, address, sizeBytes);
-                done = sent || frees % RemoteFreeBatch.BLOCKS == 0 ? SENT : FREED;
+                batch.add(segment, address, sizeBytes);
+                final boolean sent = remoteFrees.sendIfDue(segment.owner, batch);
+                done = sent || frees % RemoteFrees.BLOCKS == 0 ? SENT : FREED;
             }
             keepUpIfItCan();
             unlock();
@@ -606,13 +607,13 @@ public final class Arena extends Limbo {
     /** Frees so many blocks that other threads have freed; how many it were. */
     private int unpack(final int most) {
         for (int done = 0; done < most; done++) {
-            final RemoteFreeBatch batch = remoteFrees.arrived();
+            final RemoteFrees.Batch batch = remoteFrees.arrived();
             if (batch == null) {
                 return done;
             }
             final int last = batch.count - 1;
             reserve();
-            takeBack(batch.segment(last), batch.addresses[last]);
+            takeBack(Objects.requireNonNull(batch.segments[last]), batch.addresses[last]);
             remoteFrees.taken(batch);
         }
         return most;

@@ -51,7 +51,7 @@ public final class Arenas {
     /** Blocks that were freed on one stream. */
     public final StreamLimbo streams = new StreamLimbo(progress, breakage);
 
-    final RemoteFreeBatches batches = new RemoteFreeBatches();
+    final RemoteFrees.Empty emptyBatches = new RemoteFrees.Empty();
 
     /** What the arenas have together. */
     public final ArenaTotals totals;
