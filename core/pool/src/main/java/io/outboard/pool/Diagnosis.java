@@ -160,20 +160,20 @@ final class Diagnosis {
     // While the pool stands still
 
     long largestFreeBlockBytes() {
-        arenas.whole.lock();
+        arenas.lockAll();
         try {
-            return arenas.whole.largestFreeBlockBytes();
+            return arenas.largestFreeBlockBytes();
         } finally {
-            arenas.whole.unlock();
+            arenas.unlockAll();
         }
     }
 
     void forEachBlock(final BlockVisitor visitor) {
-        arenas.whole.lock();
+        arenas.lockAll();
         try {
-            arenas.whole.forEachBlock(visitor);
+            arenas.forEachBlock(visitor);
         } finally {
-            arenas.whole.unlock();
+            arenas.unlockAll();
         }
     }
 

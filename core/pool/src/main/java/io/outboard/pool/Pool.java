@@ -511,12 +511,12 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void step() {
-        arenas.whole.lock();
+        arenas.lockAll();
         try {
             arenas.checkOpen();
-            arenas.whole.step();
+            arenas.step();
         } finally {
-            arenas.whole.unlock();
+            arenas.unlockAll();
         }
     }
 

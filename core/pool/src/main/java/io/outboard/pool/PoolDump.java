@@ -38,19 +38,19 @@ final class PoolDump {
     PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth, final @Nullable LeakTracker tracker) {
         this.tracker = tracker;
         arenas.settle();
-        arenas.whole.lock();
+        arenas.lockAll();
         try {
             statistics = diagnosis.statistics();
             final LongHashSet limbo = new LongHashSet();
-            arenas.whole.forEachInLimbo(limbo::add);
+            arenas.forEachInLimbo(limbo::add);
             regions = growth.held();
-            arenas.whole.forEachBlock((address, sizeBytes, free) -> {
+            arenas.forEachBlock((address, sizeBytes, free) -> {
                 addresses.addLong(address);
                 sizes.addLong(sizeBytes);
                 states.add(free ? "free" : limbo.contains(address) ? "limbo" : USED);
             });
         } finally {
-            arenas.whole.unlock();
+            arenas.unlockAll();
         }
     }
 

@@ -1,9 +1,12 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.core.BlockVisitor;
+import io.outboard.core.StepwiseStrategy;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,9 +58,6 @@ public final class Arenas {
 
     /** What the arenas have together. */
     public final ArenaTotals totals;
-
-    /** For those who look at all of the pool, or end it. */
-    public final WholePool whole = new WholePool(this);
 
     private final boolean immediate;
     private final long limboLimitBytes;
@@ -165,10 +165,6 @@ public final class Arenas {
 
     synchronized void remove(final Segment segment) {
         segments = Arrays.stream(segments).filter(each -> each != segment).toArray(Segment[]::new);
-    }
-
-    synchronized void clear() {
-        segments = new Segment[0];
     }
 
     public void checkOpen() {
@@ -345,5 +341,75 @@ public final class Arenas {
         for (final Arena arena : all) {
             arena.releaseAll();
         }
+    }
+
+    // The whole, for those who look at everything, or end it: while all locks are held nothing changes
+
+    /** Takes every arena's lock, also if the pool is closed: then it is empty. */
+    public void lockAll() {
+        lockAllAnyway();
+        if (!closed && breakage.cause != null) {
+            unlockAll();
+            breakage.refuse();
+        }
+    }
+
+    /** As {@link #lockAll}, also if something is broken: for who ends the pool. */
+    public void lockAllAnyway() {
+        // There may be one more meanwhile.
+        for (int count = 0; count < all.length; count++) {
+            all[count].lockAnyway();
+        }
+    }
+
+    public void unlockAll() {
+        for (final Arena arena : all) {
+            arena.taken = false;
+        }
+    }
+
+    /** In the order of addresses. All locks are held. */
+    public void forEachBlock(final BlockVisitor visitor) {
+        for (final Segment segment : segments) {
+            segment.forEachBlock(visitor);
+        }
+    }
+
+    /** What is in limbo, and the addresses of what is on its way to another arena. All locks are held. */
+    public void forEachInLimbo(final LongConsumer visitor) {
+        for (final Arena arena : all) {
+            arena.forEachInLimbo(visitor);
+        }
+        streams.forEach(null, visitor);
+    }
+
+    /** The largest of all segments, in bytes. All locks are held. */
+    public long largestFreeBlockBytes() {
+        long largest = 0;
+        for (final Segment segment : segments) {
+            largest = Math.max(largest, segment.largestFreeBlockBytes());
+        }
+        return largest;
+    }
+
+    /** A step of the program begins: strategies hear of it. All locks are held. */
+    public void step() {
+        for (final Segment segment : segments) {
+            if (segment.strategy instanceof StepwiseStrategy stepwise) {
+                stepwise.step();
+            }
+        }
+    }
+
+    /** Everything is forgotten, and who finds what was known of it a moment ago is refused. All locks are held. */
+    public void clear() {
+        breakage.close();
+        for (final Arena arena : all) {
+            arena.clear();
+        }
+        // Who replaces it otherwise has an arena's lock.
+        segments = new Segment[0];
+        streams.clear();
+        totals.held(-totals.heldBytes());
     }
 }

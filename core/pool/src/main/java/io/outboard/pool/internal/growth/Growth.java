@@ -293,11 +293,11 @@ public final class Growth {
             final Segment[] all = arenas.segments();
             final Failures failures = new Failures();
             failures.attempt(() -> {
-                arenas.whole.lockAnyway();
+                arenas.lockAllAnyway();
                 try {
-                    arenas.whole.clear();
+                    arenas.clear();
                 } finally {
-                    arenas.whole.unlock();
+                    arenas.unlockAll();
                 }
             });
             for (final Segment segment : all) {
