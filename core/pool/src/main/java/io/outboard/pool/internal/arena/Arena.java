@@ -371,22 +371,13 @@ public final class Arena extends Limbo {
 
     // For blocks of one stream, whose limbo is the pool's
 
-    /** Retires a block that doesn't go to this arena's limbo. */
-    void retireInto(final StreamLimbo.Block block, final long address) {
-        final Segment segment = block.segment();
-        lock();
-        try {
-            endStart(segment, address);
-            block.retired = segment.strategy.retire(address);
-            block.bytes = segment.strategy.retiredBytes(block.retired);
-            FREES.setOpaque(this, frees + 1);
-            retired(block.bytes);
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+    /** The lock is held: retires a block that doesn't go to this arena's limbo. What names it to its strategy. */
+    long retire(final Segment segment, final long address) {
+        endStart(segment, address);
+        final long block = segment.strategy.retire(address);
+        FREES.setOpaque(this, frees + 1);
+        retired(segment.strategy.retiredBytes(block));
+        return block;
     }
 
     /** Such a block is in use again; its address. */
@@ -782,9 +773,8 @@ public final class Arena extends Limbo {
         });
         final LongConsumer clear = starts::clear;
         forEachInLimbo(clear);
-        // Before streams are looked through: what comes to one later is cleared then.
-        segment.starts = starts;
         arenas.streams.forEach(segment, clear);
+        segment.starts = starts;
     }
 
     /** There is no other memory: tables may grow after all. False if that makes no difference. */

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *              size class 81 -> newest -> older -> ...                                   to be found by size
  * </pre>
  *
- * <p>Safe for any number of threads: the lock, which is this object, guards the streams, and no other is taken under it. Some 90 bytes of
- * host memory a block.
+ * <p>Safe for any number of threads: the lock, which is this object, guards the streams. It is taken with an arena's lock held, and no other is
+ * taken under it. Some 90 bytes of host memory a block.
  */
 public final class StreamLimbo extends SpinLock {
 
@@ -91,8 +91,8 @@ public final class StreamLimbo extends SpinLock {
         private int open;
         private long openBytes;
 
-        /** Threads that are about to add a block, or to mark its work. */
-        private int adding;
+        /** Threads that are about to mark its work. */
+        private int marking;
 
         /** Noted before idle ones are forgotten, since marks finish at any time. */
         private boolean idle;
@@ -111,7 +111,7 @@ public final class StreamLimbo extends SpinLock {
     /** For later, chained by {@link Block#older}. */
     private @Nullable Block unused;
 
-    /** Blocks that threads have in their hands: they are in limbo, but in no list, or are just coming back. */
+    /** Blocks that threads have taken out of limbo: they are just coming back. */
     private int moving;
 
     StreamLimbo(final Progress progress, final Breakage breakage) {
@@ -129,78 +129,39 @@ public final class StreamLimbo extends SpinLock {
      *     null
      */
     public @Nullable Stream free(final Segment segment, final long address, final long id, final long mostBytes) {
+        final Arena owner = segment.owner;
+        owner.lock();
         try {
-            final Block block = reserve(segment, id);
-            Stream closed = null;
+            lock();
             try {
-                segment.owner.retireInto(block, address);
-            } finally {
-                closed = arrived(block, address, id, mostBytes);
-            }
-            return closed;
-        } catch (final StackOverflowError e) {
-            // The block may be in limbo and in no list, or a list half changed.
-            breakage.cause = e;
-            throw e;
-        }
-    }
-
-    /** Takes the host memory that a block needs, and its stream, which stays until the block has arrived. */
-    private Block reserve(final Segment segment, final long id) {
-        lock();
-        try {
-            Stream stream = byId.get(id);
-            if (stream == null) {
-                stream = new Stream(id);
-                final Stream[] more = Arrays.copyOf(streams, streams.length + 1);
-                more[streams.length] = stream;
-                // First: one that is known and not in there would never be asked for.
-                streams = more;
-                byId.put(id, stream);
-            }
-            final Block block = unused == null ? new Block() : unused;
-            unused = block.older;
-            block.segment = segment;
-            stream.adding++;
-            moving++;
-            return block;
-        } finally {
-            taken = false;
-        }
-    }
-
-    /** A block has come to its stream, or has no bytes, since it couldn't be retired. Answers the stream if that closed the open batch. */
-    private @Nullable Stream arrived(final Block block, final long address, final long id, final long mostBytes) {
-        lockAnyway();
-        try {
-            moving--;
-            final Stream stream = byId.get(id);
-            if (stream == null) {
-                // The pool was closed meanwhile.
-                return null;
-            }
-            if (block.bytes == 0) {
-                forget(block);
-            } else {
-                if (block.segment().starts != null) {
-                    // It may have been on its way when starts were first looked for.
-                    block.segment().starts.clear(address);
-                }
+                final Stream stream = streamOf(id);
+                final Block block = unused == null ? new Block() : unused;
+                // Throws if no block in use starts there. Nothing takes host memory from here on.
+                block.retired = owner.retire(segment, address);
+                block.bytes = segment.strategy.retiredBytes(block.retired);
+                block.segment = segment;
+                unused = block.older;
                 if (add(stream, block, mostBytes)) {
+                    stream.marking++;
                     return stream;
                 }
+                return null;
+            } catch (final StackOverflowError e) {
+                // The block may be in limbo and in no list, or a list half changed.
+                breakage.cause = e;
+                throw e;
+            } finally {
+                taken = false;
             }
-            stream.adding--;
-            return null;
         } finally {
-            taken = false;
+            owner.taken = false;
         }
     }
 
     /** What {@link #free} returned was marked, or couldn't be: it may be forgotten. */
     public void wasMarked(final Stream stream) {
         lockAnyway();
-        stream.adding--;
+        stream.marking--;
         taken = false;
     }
 
@@ -273,7 +234,7 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** Whether a block may be on its way into limbo or out of it, where nobody finds it. */
+    /** Whether a block may be on its way out of limbo, where nobody finds it. */
     public boolean isMoving() {
         lock();
         final boolean any = moving > 0;
@@ -315,7 +276,7 @@ public final class StreamLimbo extends SpinLock {
     private void forgetIdle() {
         int kept = 0;
         for (final Stream stream : streams) {
-            stream.idle = stream.ends.later == stream.ends && stream.adding == 0 && stream.marks.isEmpty();
+            stream.idle = stream.ends.later == stream.ends && stream.marking == 0 && stream.marks.isEmpty();
             kept += stream.idle ? 0 : 1;
         }
         if (kept + MOST_IDLE < streams.length) {
@@ -337,6 +298,20 @@ public final class StreamLimbo extends SpinLock {
     }
 
     // The lock is held
+
+    /** Takes the host memory for one that is new. */
+    private Stream streamOf(final long id) {
+        Stream stream = byId.get(id);
+        if (stream == null) {
+            stream = new Stream(id);
+            final Stream[] more = Arrays.copyOf(streams, streams.length + 1);
+            more[streams.length] = stream;
+            // First: one that is known and not in there would never be asked for.
+            streams = more;
+            byId.put(id, stream);
+        }
+        return stream;
+    }
 
     /** Whether that closed the open batch. */
     private boolean add(final Stream stream, final Block block, final long mostBytes) {
@@ -375,7 +350,6 @@ public final class StreamLimbo extends SpinLock {
 
     private void forget(final Block block) {
         block.segment = null;
-        block.bytes = 0;
         block.older = unused;
         unused = block;
     }
