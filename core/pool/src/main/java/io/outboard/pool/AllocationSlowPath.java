@@ -304,12 +304,12 @@ final class AllocationSlowPath {
                 }
                 if (finished
                         ? !moving && arenas.totals.frees() == freesBefore
-                        : marks.isUnmarkable() && arenas.progress().finished() < number) {
+                        : marks.isUnmarkable() && arenas.progress.finished() < number) {
                     return Strategy.NO_SPACE;
                 }
                 if (quiet
                         && usedBytes + request.sizeBytes > Math.max(growth.mostBytes(), arenas.totals.heldBytes())
-                        && arenas.progress().finished() >= firstNumber) {
+                        && arenas.progress.finished() >= firstNumber) {
                     // Others go on freeing, but what is in use leaves no room.
                     return Strategy.NO_SPACE;
                 }

@@ -108,7 +108,7 @@ public final class Pool implements AutoCloseable {
                 freeIsIdle(builder),
                 arenas,
                 events);
-        marks = new DeviceMarks(work, arenas.progress(), arenas.streams);
+        marks = new DeviceMarks(work, arenas.progress, arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
         diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker, events);
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);

@@ -192,7 +192,7 @@ class ArenasTest {
         final long small = arena.allocate(4096, 1);
         arena.allocate(MIB - 4096, 1);
         arena.free(segment, small);
-        arenas.progress().finish(arena.close());
+        arenas.progress.finish(arena.close());
         arenas.await(true);
 
         assertEquals(Strategy.NO_SPACE, arena.allocateRecovering(MIB / 2, 1, true));

@@ -38,7 +38,7 @@ class PoolMarksTest {
     private final Arenas arenas = new Arenas(false, 0, Long.MAX_VALUE, 0);
     private final Arena arena = arenas.home();
     private final Segment segment = new Segment(arena, region, strategy, null, 1024, 1024);
-    private final DeviceMarks marks = new DeviceMarks(device, arenas.progress(), arenas.streams);
+    private final DeviceMarks marks = new DeviceMarks(device, arenas.progress, arenas.streams);
 
     private PoolBuilder builder(final ReusePolicy policy) {
         return Pool.over(source)
@@ -250,7 +250,7 @@ class PoolMarksTest {
                         return 0;
                     }
                 },
-                arenas.progress(),
+                arenas.progress,
                 arenas.streams);
         arena.free(segment, blocks[0]);
 
@@ -295,7 +295,7 @@ class PoolMarksTest {
                         }
                     }
                 },
-                arenas.progress(),
+                arenas.progress,
                 arenas.streams);
         for (final long block : place(2)) {
             arena.free(segment, block);
@@ -346,7 +346,7 @@ class PoolMarksTest {
                         out.decrementAndGet();
                     }
                 },
-                arenas.progress(),
+                arenas.progress,
                 arenas.streams);
         for (final long block : blocks) {
             arena.free(segment, block);

@@ -171,50 +171,40 @@ public final class Arena extends Limbo {
     /** An address, or {@code NO_SPACE}, from what is free here. */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
         lock();
-        boolean held = true;
         try {
-            if (reserved) {
-                return Strategy.NO_SPACE;
+            long address = Strategy.NO_SPACE;
+            if (!reserved) {
+                keepUp();
+                address = place(sizeBytes, alignmentBytes);
             }
-            keepUp();
-            final long address = place(sizeBytes, alignmentBytes);
             unlock();
-            held = false;
             return address;
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            if (held) {
-                taken = false;
+        } catch (final Throwable e) {
+            // Whatever comes, the lock is still held.
+            if (e instanceof StackOverflowError) {
+                breakage.cause = e;
             }
+            taken = false;
+            throw e;
         }
     }
 
-    /**
-     * Frees a block of this arena, for good or into limbo.
-     *
-     * @return its size in bytes
-     */
-    public long free(final Segment segment, final long address) {
+    /** Frees a block of this arena, for good or into limbo. */
+    public void free(final Segment segment, final long address) {
         lock();
-        boolean held = true;
         try {
             reserve();
             endStart(segment, address);
-            final long sizeBytes = takeBack(segment, address);
+            takeBack(segment, address);
             FREES.setOpaque(this, frees + 1);
             keepUpIfItCan();
             unlock();
-            held = false;
-            return sizeBytes;
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            if (held) {
-                taken = false;
+        } catch (final Throwable e) {
+            if (e instanceof StackOverflowError) {
+                breakage.cause = e;
             }
+            taken = false;
+            throw e;
         }
     }
 
@@ -501,26 +491,24 @@ public final class Arena extends Limbo {
 
     // Taking back
 
-    /** Frees a block whose start was ended, at once or into limbo. {@link #reserve} was called. Its size. */
-    private long takeBack(final Segment segment, final long address) {
+    /** Frees a block whose start was ended, at once or into limbo. {@link #reserve} was called. */
+    private void takeBack(final Segment segment, final long address) {
         final Strategy strategy = segment.strategy;
-        if (!immediate) {
-            return moveToLimbo(segment, strategy.retire(address));
+        if (immediate) {
+            final long before = strategy.freeBytes();
+            strategy.free(address);
+            segment.gained();
+            USED.setOpaque(this, usedBytes + before - strategy.freeBytes());
+        } else {
+            moveToLimbo(segment, strategy.retire(address));
         }
-        final long before = strategy.freeBytes();
-        strategy.free(address);
-        segment.gained();
-        final long sizeBytes = strategy.freeBytes() - before;
-        USED.setOpaque(this, usedBytes - sizeBytes);
-        return sizeBytes;
     }
 
-    /** A retired block. Its size. */
-    private long moveToLimbo(final Segment segment, final long block) {
+    /** A retired block. */
+    private void moveToLimbo(final Segment segment, final long block) {
         final long sizeBytes = segment.strategy.retiredBytes(block);
         retired(sizeBytes);
         addToLimbo(segment, block, sizeBytes);
-        return sizeBytes;
     }
 
     private static void endStart(final Segment segment, final long address) {
@@ -634,16 +622,18 @@ public final class Arena extends Limbo {
         checkStart(segment, address);
         reserve();
         final Strategy strategy = segment.strategy;
-        if (!immediate) {
+        if (immediate) {
+            final long before = strategy.freeBytes();
+            strategy.trim(address, newSizeBytes);
+            resized(before - strategy.freeBytes());
+            segment.gained();
+        } else {
             final long tail = strategy.retireTail(address, newSizeBytes);
-            return tail == Strategy.NO_TAIL ? 0 : moveToLimbo(segment, tail);
+            if (tail != Strategy.NO_TAIL) {
+                moveToLimbo(segment, tail);
+            }
         }
-        final long before = strategy.freeBytes();
-        strategy.trim(address, newSizeBytes);
-        final long tailBytes = strategy.freeBytes() - before;
-        resized(-tailBytes);
-        segment.gained();
-        return tailBytes;
+        return 0;
     }
 
     /** Grows a block in place. Its address, {@code NO_SPACE}, or less: the negative of where memory must end for it. */

@@ -46,7 +46,7 @@ public final class Arenas {
     /** With all but such a part of an arena's slack in limbo the device is asked ahead of need. */
     private static final long KEPT_SHARE = 16;
 
-    final Progress progress = new Progress();
+    public final Progress progress = new Progress();
 
     /** One half done change breaks all: blocks of one arena wait in others. */
     public final SpinLock.Breakage breakage = new SpinLock.Breakage();
@@ -103,10 +103,6 @@ public final class Arenas {
     }
 
     // Who and where
-
-    public Progress progress() {
-        return progress;
-    }
 
     /** The calling thread's. */
     public Arena home() {
@@ -233,14 +229,13 @@ public final class Arenas {
     private void divideSlack() {
         final Arena[] arenas = all;
         final long share = slackBytes / arenas.length;
+        final long limit = limboLimitBytes / arenas.length;
         for (final Arena arena : arenas) {
-            final long limit = limboLimitBytes / arenas.length;
             arena.closedAbove = Math.min(limit, Math.max(LEAST_CLOSED_BYTES, share / CLOSED_SHARE));
             // Without slack each free asks: what is in limbo is missing at once, and what is placed beside it leaves
             // gaps.
-            arena.askedAbove = share - share / KEPT_SHARE;
-            arena.slackBytes = slackBytes;
-            arena.limitBytes = limit;
+            arena.askedAbove = Math.min(limit, share - share / KEPT_SHARE);
+            arena.slackBytes = Math.min(limit, slackBytes);
         }
     }
 

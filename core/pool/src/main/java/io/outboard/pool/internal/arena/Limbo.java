@@ -75,11 +75,8 @@ abstract class Limbo extends SpinLock {
     /** When a batch is closed and more than this is in limbo, the device had better be asked. */
     volatile long askedAbove = Long.MAX_VALUE;
 
-    /** The pool's. So much may be in limbo before the device is asked if the arena holds twice as much that isn't in use. */
+    /** So much may be in limbo before the device is asked if the arena holds twice as much that isn't in use. */
     volatile long slackBytes = Long.MAX_VALUE;
-
-    /** With more in limbo the device is asked in any case. */
-    volatile long limitBytes = Long.MAX_VALUE;
 
     /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
     private boolean wantsAsking;
@@ -119,8 +116,7 @@ abstract class Limbo extends SpinLock {
         if (openBytes > closedAbove || batch.count == Batch.BLOCKS) {
             closeBatch();
             // What is held anyway is used first.
-            final long mostBytes = Math.max(askedAbove, Math.min(spareBytes() / 2, slackBytes));
-            wantsAsking = !isReady && limboBytes > Math.min(mostBytes, limitBytes);
+            wantsAsking = !isReady && limboBytes > Math.max(askedAbove, Math.min(spareBytes() / 2, slackBytes));
         } else if (slackBytes == 0) {
             wantsAsking = !isReady;
         }
