@@ -290,20 +290,18 @@ final class AllocationSlowPath {
                 arenas.checkOpen();
                 final long freesBefore = arenas.totals.frees();
                 final boolean waking = queue.isAnyWaking();
-                boolean moving = waking || arenas.streams.isMoving();
                 final long number = arenas.closeAll();
                 firstNumber = firstNumber < 0 ? number : firstNumber;
                 final long usedBytes = arenas.totals.usedBytes();
                 final boolean quiet = !waking && arenas.totals.frees() == freesBefore;
                 final boolean finished = marks.askAll(number);
-                moving |= arenas.streams.isMoving();
                 final long address =
                         arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, true);
                 if (address >= 0) {
                     return address;
                 }
                 if (finished
-                        ? !moving && arenas.totals.frees() == freesBefore
+                        ? !waking && arenas.totals.frees() == freesBefore
                         : marks.isUnmarkable() && arenas.progress.finished() < number) {
                     return Strategy.NO_SPACE;
                 }

@@ -359,9 +359,9 @@ public final class Arena extends Limbo {
         }
     }
 
-    // For blocks of one stream, whose limbo is the pool's
+    // The lock is held: blocks of one stream, whose limbo is the pool's
 
-    /** The lock is held: retires a block that doesn't go to this arena's limbo. What names it to its strategy. */
+    /** Retires a block that doesn't go to this arena's limbo. What names it to its strategy. */
     long retire(final Segment segment, final long address) {
         endStart(segment, address);
         final long block = segment.strategy.retire(address);
@@ -371,43 +371,26 @@ public final class Arena extends Limbo {
     }
 
     /** Such a block is in use again; its address. */
-    long restore(final Segment segment, final long block) {
-        lock();
-        try {
-            final long sizeBytes = segment.strategy.retiredBytes(block);
-            final long address = segment.strategy.restore(block);
-            if (segment.starts != null) {
-                // Takes no host memory, since a block in limbo has had its start noted.
-                segment.starts.set(address, sizeBytes);
-            }
-            countLimbo(-sizeBytes);
-            allocated(sizeBytes);
-            return address;
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
+    long restore(final StreamLimbo.Block block) {
+        final Segment segment = block.segment();
+        final long address = segment.strategy.restore(block.retired);
+        if (segment.starts != null) {
+            // Takes no host memory, since a block in limbo has had its start noted.
+            segment.starts.set(address, block.bytes);
         }
+        countLimbo(-block.bytes);
+        allocated(block.bytes);
+        return address;
     }
 
-    /** Such a block is free. */
-    void release(final Segment segment, final long block) {
-        lock();
-        try {
-            if (segment.starts != null) {
-                // It may have been on its way when starts were first looked for.
-                segment.starts.clear(segment.strategy.retiredAddress(block));
-            }
-            left(segment.strategy.release(block));
-            segment.gained();
-            reserved |= arenas.isAwaited();
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        } finally {
-            taken = false;
-        }
+    /** Such a block is free; its size. */
+    long release(final StreamLimbo.Block block) {
+        final Segment segment = block.segment();
+        final long sizeBytes = segment.strategy.release(block.retired);
+        left(sizeBytes);
+        segment.gained();
+        reserved |= arenas.isAwaited();
+        return sizeBytes;
     }
 
     // The lock is held: handing out

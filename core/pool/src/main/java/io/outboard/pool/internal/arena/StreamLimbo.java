@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StreamLimbo extends SpinLock {
 
+    /** Instead of a size: that of any block that no work uses any more. */
+    private static final long FINISHED = 0;
+
     /** A block serves a smaller request if no more than this share of it is lost. */
     private static final int MOST_LOST_SHARE = 8;
 
@@ -47,6 +50,9 @@ public final class StreamLimbo extends SpinLock {
 
         @Nullable
         Segment segment;
+
+        @Nullable
+        Stream stream;
 
         /** Names it to its strategy. */
         long retired;
@@ -102,6 +108,7 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
+    private final Arenas arenas;
     private final Progress progress;
     private final Long2ObjectHashMap<Stream> byId = new Long2ObjectHashMap<>();
 
@@ -111,12 +118,10 @@ public final class StreamLimbo extends SpinLock {
     /** For later, chained by {@link Block#older}. */
     private @Nullable Block unused;
 
-    /** Blocks that threads have taken out of limbo: they are just coming back. */
-    private int moving;
-
-    StreamLimbo(final Progress progress, final Breakage breakage) {
-        super(breakage);
-        this.progress = progress;
+    StreamLimbo(final Arenas arenas) {
+        super(arenas.breakage);
+        this.arenas = arenas;
+        progress = arenas.progress;
     }
 
     // Of arenas
@@ -130,31 +135,41 @@ public final class StreamLimbo extends SpinLock {
      */
     public @Nullable Stream free(final Segment segment, final long address, final long id, final long mostBytes) {
         final Arena owner = segment.owner;
+        lockWith(owner);
+        try {
+            final Stream stream = streamOf(id);
+            final Block block = unused == null ? new Block() : unused;
+            // Throws if no block in use starts there. Nothing takes host memory from here on.
+            block.retired = owner.retire(segment, address);
+            block.bytes = segment.strategy.retiredBytes(block.retired);
+            block.segment = segment;
+            unused = block.older;
+            if (add(stream, block, mostBytes)) {
+                stream.marking++;
+                return stream;
+            }
+            return null;
+        } catch (final StackOverflowError e) {
+            // The block may be in limbo and in no list, or a list half changed.
+            breakage.cause = e;
+            throw e;
+        } finally {
+            taken = false;
+            owner.taken = false;
+        }
+    }
+
+    /** Takes an arena's lock, and then this one: blocks go into limbo and out of it under both, so that none is in between. */
+    private void lockWith(final Arena owner) {
         owner.lock();
+        boolean both = false;
         try {
             lock();
-            try {
-                final Stream stream = streamOf(id);
-                final Block block = unused == null ? new Block() : unused;
-                // Throws if no block in use starts there. Nothing takes host memory from here on.
-                block.retired = owner.retire(segment, address);
-                block.bytes = segment.strategy.retiredBytes(block.retired);
-                block.segment = segment;
-                unused = block.older;
-                if (add(stream, block, mostBytes)) {
-                    stream.marking++;
-                    return stream;
-                }
-                return null;
-            } catch (final StackOverflowError e) {
-                // The block may be in limbo and in no list, or a list half changed.
-                breakage.cause = e;
-                throw e;
-            } finally {
-                taken = false;
-            }
+            both = true;
         } finally {
-            owner.taken = false;
+            if (!both) {
+                owner.taken = false;
+            }
         }
     }
 
@@ -167,53 +182,44 @@ public final class StreamLimbo extends SpinLock {
 
     /** A block that was freed on this stream, is large enough and not much larger, in use again. Its address, or {@code NO_SPACE}. */
     public long allocate(final long sizeBytes, final long id) {
-        try {
-            final Block block = take(sizeBytes, id);
-            if (block == null) {
-                return Strategy.NO_SPACE;
-            }
-            final Segment segment = block.segment();
-            final long address = segment.owner.restore(segment, block.retired);
-            giveBack(block);
-            return address;
-        } catch (final StackOverflowError e) {
-            breakage.cause = e;
-            throw e;
-        }
+        return takeOut(sizeBytes, id);
     }
 
-    private void giveBack(final Block block) {
-        lockAnyway();
-        try {
-            forget(block);
-            moving--;
-        } finally {
-            taken = false;
-        }
+    /** Releases what no work uses any more. */
+    public void releaseFinished() {
+        long released;
+        do {
+            released = takeOut(FINISHED, 0);
+        } while (released != Strategy.NO_SPACE);
     }
 
-    private @Nullable Block take(final long sizeBytes, final long id) {
-        lock();
-        try {
-            final Stream stream = byId.get(id);
-            if (stream == null) {
-                return null;
-            }
-            final int own = sizeClass(sizeBytes);
-            for (int i = own; i < own + CLASSES_LOOKED_AT; i++) {
-                for (Block block = stream.newest[i]; block != null; block = block.older) {
-                    final long lost = block.bytes - sizeBytes;
-                    if (lost >= 0 && lost <= block.bytes / MOST_LOST_SHARE) {
-                        remove(stream, block);
-                        moving++;
-                        return block;
-                    }
+    /** Which arena's lock it takes shows only once a block is found: at first it is the calling thread's. */
+    private long takeOut(final long sizeBytes, final long id) {
+        Arena owner = arenas.home();
+        while (streams.length > 0) {
+            final Arena locked = owner;
+            lockWith(locked);
+            try {
+                final Block block = sizeBytes == FINISHED ? findFinished() : find(sizeBytes, id);
+                if (block == null) {
+                    return Strategy.NO_SPACE;
                 }
+                owner = block.segment().owner;
+                if (owner == locked) {
+                    final long done = sizeBytes == FINISHED ? owner.release(block) : owner.restore(block);
+                    remove(block);
+                    forget(block);
+                    return done;
+                }
+            } catch (final StackOverflowError e) {
+                breakage.cause = e;
+                throw e;
+            } finally {
+                taken = false;
+                locked.taken = false;
             }
-            return null;
-        } finally {
-            taken = false;
         }
+        return Strategy.NO_SPACE;
     }
 
     /** Closes every open batch; the last mark that any block waits for, 0 if none waits. */
@@ -231,64 +237,6 @@ public final class StreamLimbo extends SpinLock {
             return number;
         } finally {
             taken = false;
-        }
-    }
-
-    /** Whether a block may be on its way out of limbo, where nobody finds it. */
-    public boolean isMoving() {
-        lock();
-        final boolean any = moving > 0;
-        taken = false;
-        return any;
-    }
-
-    /** Releases what no work uses any more. */
-    public void releaseFinished() {
-        for (Block block = takeFinished(); block != null; block = takeFinished()) {
-            block.segment().owner.release(block.segment(), block.retired);
-            giveBack(block);
-        }
-    }
-
-    private @Nullable Block takeFinished() {
-        if (streams.length == 0) {
-            return null;
-        }
-        final long finishedOnAll = progress.finished();
-        lock();
-        try {
-            for (final Stream stream : streams) {
-                final Block block = stream.ends.later;
-                if (block.number != 0 && block.number <= Math.max(finishedOnAll, stream.finished)) {
-                    remove(stream, block);
-                    moving++;
-                    return block;
-                }
-            }
-            forgetIdle();
-            return null;
-        } finally {
-            taken = false;
-        }
-    }
-
-    /** A stream that may be destroyed by now leaves nothing behind. */
-    private void forgetIdle() {
-        int kept = 0;
-        for (final Stream stream : streams) {
-            stream.idle = stream.ends.later == stream.ends && stream.marking == 0 && stream.marks.isEmpty();
-            kept += stream.idle ? 0 : 1;
-        }
-        if (kept + MOST_IDLE < streams.length) {
-            final Stream[] fewer = new Stream[kept];
-            for (final Stream stream : streams) {
-                if (stream.idle) {
-                    byId.remove(stream.id);
-                } else {
-                    fewer[--kept] = stream;
-                }
-            }
-            streams = fewer;
         }
     }
 
@@ -313,10 +261,56 @@ public final class StreamLimbo extends SpinLock {
         return stream;
     }
 
+    private @Nullable Block find(final long sizeBytes, final long id) {
+        final Stream stream = byId.get(id);
+        final int own = sizeClass(sizeBytes);
+        for (int i = own; stream != null && i < own + CLASSES_LOOKED_AT; i++) {
+            for (Block block = stream.newest[i]; block != null; block = block.older) {
+                final long lost = block.bytes - sizeBytes;
+                if (lost >= 0 && lost <= block.bytes / MOST_LOST_SHARE) {
+                    return block;
+                }
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Block findFinished() {
+        for (final Stream stream : streams) {
+            final Block block = stream.ends.later;
+            if (block.number != 0 && block.number <= Math.max(progress.finished(), stream.finished)) {
+                return block;
+            }
+        }
+        forgetIdle();
+        return null;
+    }
+
+    /** A stream that may be destroyed by now leaves nothing behind. */
+    private void forgetIdle() {
+        int kept = 0;
+        for (final Stream stream : streams) {
+            stream.idle = stream.ends.later == stream.ends && stream.marking == 0 && stream.marks.isEmpty();
+            kept += stream.idle ? 0 : 1;
+        }
+        if (kept + MOST_IDLE < streams.length) {
+            final Stream[] fewer = new Stream[kept];
+            for (final Stream stream : streams) {
+                if (stream.idle) {
+                    byId.remove(stream.id);
+                } else {
+                    fewer[--kept] = stream;
+                }
+            }
+            streams = fewer;
+        }
+    }
+
     /** Whether that closed the open batch. */
     private boolean add(final Stream stream, final Block block, final long mostBytes) {
         // First, as the stack may end at a call.
         final int sizeClass = sizeClass(block.bytes);
+        block.stream = stream;
         block.number = 0;
         block.later = stream.ends;
         block.earlier = stream.ends.earlier;
@@ -350,11 +344,13 @@ public final class StreamLimbo extends SpinLock {
 
     private void forget(final Block block) {
         block.segment = null;
+        block.stream = null;
         block.older = unused;
         unused = block;
     }
 
-    private static void remove(final Stream stream, final Block block) {
+    private static void remove(final Block block) {
+        final Stream stream = Objects.requireNonNull(block.stream);
         final int sizeClass = sizeClass(block.bytes);
         block.earlier.later = block.later;
         block.later.earlier = block.earlier;
