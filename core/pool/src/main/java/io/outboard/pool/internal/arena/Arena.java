@@ -341,10 +341,8 @@ public final class Arena extends Limbo {
     private long placeHeldOrSayWhy(final long sizeBytes, final long alignmentBytes) {
         tableFull = null;
         final long address = place(sizeBytes, alignmentBytes);
-        final BlockTableFullException why = tableFull;
-        tableFull = null;
-        if (address < 0 && why != null) {
-            throw why;
+        if (address < 0 && tableFull != null) {
+            throw tableFull;
         }
         return address;
     }
@@ -440,20 +438,15 @@ public final class Arena extends Limbo {
         }
         final BlockStarts starts = segment.starts;
         if (starts != null) {
-            start(starts, segment, address, blockBytes);
+            try {
+                starts.set(address, blockBytes);
+            } catch (final OutOfMemoryError e) {
+                strategy.free(address);
+                throw e;
+            }
         }
         allocated(blockBytes);
         return address;
-    }
-
-    private static void start(
-            final BlockStarts starts, final Segment segment, final long address, final long sizeBytes) {
-        try {
-            starts.set(address, sizeBytes);
-        } catch (final OutOfMemoryError e) {
-            segment.strategy.free(address);
-            throw e;
-        }
     }
 
     private void allocated(final long sizeBytes) {
