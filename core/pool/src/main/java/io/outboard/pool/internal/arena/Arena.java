@@ -359,13 +359,14 @@ public final class Arena extends Limbo {
 
     // The lock is held: blocks of one stream, whose limbo is the pool's
 
-    /** Retires a block that doesn't go to this arena's limbo. What names it to its strategy. */
-    long retire(final Segment segment, final long address) {
+    /** Retires a block that doesn't go to this arena's limbo. */
+    void retire(final Segment segment, final long address, final StreamLimbo.Block into) {
         endStart(segment, address);
-        final long block = segment.strategy.retire(address);
+        into.retired = segment.strategy.retire(address);
+        into.bytes = segment.strategy.retiredBytes(into.retired);
+        into.segment = segment;
         FREES.setOpaque(this, frees + 1);
-        retired(segment.strategy.retiredBytes(block));
-        return block;
+        retired(into.bytes);
     }
 
     /** Such a block is in use again; its address. */
@@ -719,17 +720,8 @@ public final class Arena extends Limbo {
         current = fewer.length == 0 ? null : fewer[fewer.length - 1];
     }
 
-    /** The lock is held: other arenas' threads may free blocks of this one from now on. */
-    void watchStarts() {
-        for (final Segment segment : segments) {
-            if (segment.starts == null) {
-                watchStarts(segment);
-            }
-        }
-    }
-
-    /** Neither blocks in limbo nor holes are in use. */
-    private void watchStarts(final Segment segment) {
+    /** The lock is held: other arenas' threads may free blocks of it from now on. Neither blocks in limbo nor holes are in use. */
+    void watchStarts(final Segment segment) {
         final BlockStarts starts = new BlockStarts(
                 segment.begin, segment.taken.endAddress() - segment.begin, segment.strategy.granuleBytes());
         segment.strategy.forEachBlock((address, sizeBytes, free) -> {

@@ -196,7 +196,9 @@ public final class Arenas {
             try {
                 if (all.length == 1) {
                     // The lock that is held is the first one's.
-                    from.watchStarts();
+                    for (final Segment segment : from.segments()) {
+                        from.watchStarts(segment);
+                    }
                 }
                 best = newArena();
             } catch (final OutOfMemoryError e) {

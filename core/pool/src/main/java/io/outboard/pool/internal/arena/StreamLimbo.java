@@ -140,9 +140,7 @@ public final class StreamLimbo extends SpinLock {
             final Stream stream = streamOf(id);
             final Block block = unused == null ? new Block() : unused;
             // Throws if no block in use starts there. Nothing takes host memory from here on.
-            block.retired = owner.retire(segment, address);
-            block.bytes = segment.strategy.retiredBytes(block.retired);
-            block.segment = segment;
+            owner.retire(segment, address, block);
             unused = block.older;
             if (add(stream, block, mostBytes)) {
                 stream.marking++;

@@ -2,9 +2,7 @@ package io.outboard.pool.internal.guard;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Attempts that are all made whichever fails, and what they failed with. Confined to one thread.
- */
+/** Attempts that are all made whichever fails, and what they failed with. Confined to one thread. */
 public final class Failures {
 
     private @Nullable Throwable first;
