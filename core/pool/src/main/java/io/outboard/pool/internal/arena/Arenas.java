@@ -296,10 +296,8 @@ public final class Arenas {
     /** All that has been freed by now is free after the next mark. The number of that; of one that has finished, or 0, if nothing waits for it. */
     public long closeAll() {
         final Arena[] arenas = all;
-        if (arenas.length > 1) {
-            for (final Arena arena : arenas) {
-                arena.send();
-            }
+        for (final Arena arena : arenas) {
+            arena.send();
         }
         long number = streams.closeAll();
         for (final Arena arena : arenas) {
