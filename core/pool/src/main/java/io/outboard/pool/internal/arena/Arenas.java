@@ -349,11 +349,20 @@ public final class Arenas {
         }
     }
 
-    /** As {@link #lockAll}, also if something is broken: for who ends the pool. */
+    /** As {@link #lockAll}, also if something is broken: for who ends the pool. If the stack ends meanwhile, none stays taken. */
     public void lockAllAnyway() {
-        // There may be one more meanwhile.
-        for (int count = 0; count < all.length; count++) {
-            all[count].lockAnyway();
+        int count = 0;
+        boolean done = false;
+        try {
+            // There may be one more meanwhile.
+            for (; count < all.length; count++) {
+                all[count].lockAnyway();
+            }
+            done = true;
+        } finally {
+            for (int i = 0; !done && i < count; i++) {
+                all[i].taken = false;
+            }
         }
     }
 
