@@ -310,7 +310,10 @@ final class Compaction {
                 i++;
             }
             if (begin < end) {
-                region.growth.events.begin(new PoolEvents.RegionGivenBackEvent()).commit(begin, end - begin);
+                region.growth
+                        .events
+                        .begin(new PoolEvents.RegionGivenBackEvent())
+                        .commit(begin, end - begin);
             } else {
                 i++;
             }
