@@ -44,11 +44,8 @@ final class AllocationSlowPath {
     /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
     private static final int MOST_ASKED = 16;
 
-    /** Memory moves for smaller blocks only: larger ones leave so much between them that the arena soon lacks some again. */
-    private static final long MOST_MOVED_FOR = 16L << 20;
-
-    /** For the same reason, for blocks of such a part of an arena's share at most. */
-    private static final long MOVED_SHARE = 8;
+    /** Memory moves to an arena that lacks such a part of its share: for less it isn't worth the region lock. */
+    private static final long LACKED_SHARE = 16;
 
     /** A thread that waits where the device can't be marked looks so often. */
     private static final long PAUSE_NS = 50_000;
@@ -175,9 +172,7 @@ final class AllocationSlowPath {
     private long growToShare(final Arena home, final long sizeBytes, final long alignmentBytes) {
         final long allBytes = arenas.totals.heldBytes();
         final long shareBytes = allBytes / arenas.count();
-        return sizeBytes < Math.min(MOST_MOVED_FOR, shareBytes / MOVED_SHARE)
-                        && home.heldBytes() < shareBytes
-                        && home.isDueToGrow()
+        return home.heldBytes() < shareBytes - shareBytes / LACKED_SHARE && home.isDueToGrow()
                 ? growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, allBytes, shareBytes)
                 : Strategy.NO_SPACE;
     }

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Arenas, and what many blocks of theirs cost. */
 class ArenasTest {
@@ -284,8 +285,9 @@ class ArenasTest {
     }
 
     /** Who wasn't first had nothing, and placed each block elsewhere: with two threads a tenth as many operations. */
-    @Test
-    void shouldHaveAShareOfAFirstRegionThatIsAllThereIs() throws Exception {
+    @ParameterizedTest
+    @ValueSource(longs = {MIB, 8 * MIB})
+    void shouldHaveAShareOfAFirstRegionThatIsAllThereIs(final long sizeBytes) throws Exception {
         final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
                 .firstRegionBytes(64 * MIB)
                 .reuse(ReusePolicy.STRICT, new IdleDevice())
@@ -294,7 +296,7 @@ class ArenasTest {
         ArenaThreads.call(0, () -> allocate(pool, 1, 256));
         assertEquals(1, pool.statistics().regions());
 
-        ArenaThreads.call(1, () -> allocate(pool, 16, MIB));
+        ArenaThreads.call(1, () -> allocate(pool, (int) (16 * MIB / sizeBytes), sizeBytes));
 
         assertEquals(2, pool.statistics().regions());
         assertTrue(pool.statistics().heldBytes() >= 60 * MIB, "less than half is moved");

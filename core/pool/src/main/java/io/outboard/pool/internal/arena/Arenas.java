@@ -62,12 +62,13 @@ public final class Arenas {
     private final boolean immediate;
     private final long limboLimitBytes;
     private final int mostArenas;
+    private final int arenasAtFirst;
 
     /** Replaced under the monitor, never changed. */
     private volatile Arena[] all = {};
 
     /** By slot. Written under the monitor; a thread that reads an old one uses an arena that isn't its own, which is no error. */
-    private final Arena[] homes = new Arena[SLOTS];
+    private final @Nullable Arena[] homes = new Arena[SLOTS];
 
     /** In the order of addresses. Replaced under the monitor, never changed. */
     private volatile Segment[] segments = {};
@@ -96,17 +97,27 @@ public final class Arenas {
         do {
             newArena();
         } while (all.length < spread);
-        for (int slot = 0; slot < SLOTS; slot++) {
-            homes[slot] = all[slot % all.length];
-            homes[slot].homes += Math.min(spread, 1);
-        }
+        arenasAtFirst = all.length;
     }
 
     // Who and where
 
     /** The calling thread's. */
     public Arena home() {
-        return homes[slot()];
+        final int slot = slot();
+        final Arena home = homes[slot];
+        return home == null ? firstHome(slot) : home;
+    }
+
+    private synchronized Arena firstHome(final int slot) {
+        final Arena known = homes[slot];
+        if (known != null) {
+            return known;
+        }
+        final Arena home = all[slot % arenasAtFirst];
+        home.homes++;
+        homes[slot] = home;
+        return home;
     }
 
     // Its number doesn't change, and nothing is concluded from it: a class that overrides it shares some other's home.
@@ -183,7 +194,9 @@ public final class Arenas {
     synchronized void moveApart(final Arena from) {
         final int slot = slot();
         final Arena home = homes[slot];
-        if (home != from || closed) {
+        if (home != from || home.homes == 1 || closed) {
+            // Who is alone there has met others that look for room: an arena without threads would be of no use but for
+            // those.
             return;
         }
         Arena best = null;
@@ -206,7 +219,7 @@ public final class Arenas {
                 return;
             }
         }
-        if (best != null && (home.number == 0 || best.homes + 1 < home.homes)) {
+        if (best != null && best.homes + 1 < home.homes) {
             home.homes--;
             best.homes++;
             // Who finds it there finds it whole.

@@ -222,6 +222,10 @@ public final class StreamLimbo extends SpinLock {
 
     /** Closes every open batch; the last mark that any block waits for, 0 if none waits. */
     public long closeAll() {
+        if (streams.length == 0) {
+            // Each question comes by here, of pools without streams, too.
+            return 0;
+        }
         lock();
         try {
             long number = 0;

@@ -193,7 +193,12 @@ public final class Growth {
             final long alignmentBytes,
             final long mostHeldBytes,
             final long shareBytes) {
-        regionLock.lock();
+        if (shareBytes == 0) {
+            regionLock.lock();
+        } else if (!regionLock.tryLock()) {
+            // The request is served from others' memory meanwhile: that of one that grows isn't to be waited for.
+            return Strategy.NO_SPACE;
+        }
         try {
             final long mostBytes = Math.min(limitBytes, mostHeldBytes);
             final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
