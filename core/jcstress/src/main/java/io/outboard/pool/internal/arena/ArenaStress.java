@@ -103,8 +103,8 @@ public final class ArenaStress {
 
     private static Segment segmentOf(final Arena arena, final long address) {
         final Region region = new Region(address, UNIT);
-        final Segment segment = new Segment(
-                arena, region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), null, 1, 1);
+        final Segment segment =
+                new Segment(arena, region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), null, 1, 1);
         arena.add(segment);
         return segment;
     }
@@ -200,12 +200,7 @@ public final class ArenaStress {
         public WholeNumbers() {
             final Region region = new Region(UNIT, BYTES);
             arena.add(new Segment(
-                    arena,
-                    region,
-                    new OneBlockProvider().create(region, StrategyOptions.DEFAULTS),
-                    null,
-                    1,
-                    1));
+                    arena, region, new OneBlockProvider().create(region, StrategyOptions.DEFAULTS), null, 1, 1));
         }
 
         @Actor
