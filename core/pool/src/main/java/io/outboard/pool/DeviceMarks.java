@@ -3,6 +3,7 @@ package io.outboard.pool;
 import io.outboard.pool.internal.arena.Marks;
 import io.outboard.pool.internal.arena.Progress;
 import io.outboard.pool.internal.arena.StreamLimbo;
+import io.outboard.pool.internal.arena.Streams;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -29,7 +30,7 @@ final class DeviceMarks {
 
     private final DeviceWork work;
     private final Progress progress;
-    private final StreamLimbo streams;
+    private final Streams streams;
     private final SpinLock asking = new SpinLock();
 
     /** Of all work. */
@@ -51,7 +52,7 @@ final class DeviceMarks {
 
     private final LongAdder made = new LongAdder();
 
-    DeviceMarks(final DeviceWork work, final Progress progress, final StreamLimbo streams) {
+    DeviceMarks(final DeviceWork work, final Progress progress, final Streams streams) {
         this.work = work;
         this.progress = progress;
         this.streams = streams;
@@ -163,7 +164,7 @@ final class DeviceMarks {
                 return DeviceWork.NO_MARK;
             }
             Marks oldest = all;
-            for (final StreamLimbo.Stream stream : streams.streams()) {
+            for (final StreamLimbo stream : streams.all()) {
                 final Marks marks = stream.marks;
                 if (!marks.isEmpty() && (oldest.isEmpty() || marks.oldestNumber() < oldest.oldestNumber())) {
                     oldest = marks;
@@ -192,7 +193,7 @@ final class DeviceMarks {
     // Of one stream
 
     /** Marks a stream's work, for what was freed on it by now. It exists. */
-    void mark(final StreamLimbo.Stream stream, final long handle) {
+    void mark(final StreamLimbo stream, final long handle) {
         try {
             asking.lock();
             try {
@@ -207,7 +208,7 @@ final class DeviceMarks {
                 asking.taken = false;
             }
         } finally {
-            streams.wasMarked(stream);
+            stream.wasMarked();
         }
     }
 
@@ -222,7 +223,7 @@ final class DeviceMarks {
 
     /** Finds out which streams have finished. */
     void askStreams() {
-        for (final StreamLimbo.Stream stream : streams.streams()) {
+        for (final StreamLimbo stream : streams.all()) {
             final Marks marks = stream.marks;
             if (!marks.isEmpty()) {
                 asking.lock();
@@ -279,7 +280,7 @@ final class DeviceMarks {
                 lastMade = progress.finished();
                 forgetOldest(all);
             }
-            for (final StreamLimbo.Stream stream : streams.streams()) {
+            for (final StreamLimbo stream : streams.all()) {
                 while (!stream.marks.isEmpty()) {
                     forgetOldest(stream.marks);
                 }

@@ -340,7 +340,7 @@ public final class Pool implements AutoCloseable {
             segment.owner.free(segment, address);
             throw e;
         }
-        final StreamLimbo.Stream closed = arenas.streams.free(segment, address, id, arenas.slackBytes() / MARKED_SHARE);
+        final StreamLimbo closed = arenas.streams.free(segment, address, id, arenas.slackBytes() / MARKED_SHARE);
         if (closed != null) {
             // Now, since the stream exists as long as this call: later there may be another with its handle.
             marks.mark(closed, stream);

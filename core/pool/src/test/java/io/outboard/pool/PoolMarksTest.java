@@ -123,7 +123,7 @@ class PoolMarksTest {
     @Test
     void shouldKnowAStreamUntilItsWorkIsMarked() {
         final long[] blocks = place(100);
-        final StreamLimbo.Stream late = Objects.requireNonNull(arenas.streams.free(segment, blocks[0], STREAM, 0));
+        final StreamLimbo late = Objects.requireNonNull(arenas.streams.free(segment, blocks[0], STREAM, 0));
         for (int i = 1; i < blocks.length; i++) {
             marks.mark(Objects.requireNonNull(arenas.streams.free(segment, blocks[i], STREAM + i, 0)), STREAM + i);
         }
@@ -131,7 +131,7 @@ class PoolMarksTest {
         marks.askStreams();
         arenas.streams.releaseFinished();
         assertEquals(0, arena.limboBytes());
-        assertEquals(1, arenas.streams.streams().length, "the others are forgotten");
+        assertEquals(1, arenas.streams.all().length, "the others are forgotten");
 
         marks.mark(late, STREAM);
         assertEquals(1, device.marksOut());

@@ -575,8 +575,8 @@ public final class Arena extends Limbo {
         return most;
     }
 
-    /** Threads that wait often had better be apart. */
-    private void noteWaits() {
+    /** Threads that wait often had better be apart: they may be from now on. The lock is held, and none of a stream's. */
+    void noteWaits() {
         if (waits - waitsBefore >= Arenas.WAITS_LOOKED_AT) {
             final long operations = allocations + frees;
             final long since = operations - operationsBefore;

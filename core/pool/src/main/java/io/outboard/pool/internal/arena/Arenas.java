@@ -52,7 +52,7 @@ public final class Arenas {
     public final SpinLock.Breakage breakage = new SpinLock.Breakage();
 
     /** Blocks that were freed on one stream. */
-    public final StreamLimbo streams = new StreamLimbo(this);
+    public final Streams streams = new Streams(this);
 
     final RemoteFrees.Empty emptyBatches = new RemoteFrees.Empty();
 
