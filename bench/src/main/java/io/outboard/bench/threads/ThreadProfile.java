@@ -11,7 +11,7 @@ public enum ThreadProfile {
 
     /**
      * Each thread has an array of slots and replaces what is in a random one: frees its block and allocates another.
-     * Nothing is shared but the pool. It is the best case for lanes, caches and the like.
+     * Nothing is shared but the pool. It is the best case for arenas, caches and the like.
      */
     OWN("thread", 1),
 

@@ -8,35 +8,32 @@ import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
-import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The driver's own functions; {@code cuMemAllocAsync} on one stream for all threads, since blocks go from thread to thread.
+ * The driver's own functions; {@code cuMemAllocAsync} on {@link ThreadStreams}.
  * An allocator of one slot is kept open meanwhile: it keeps the context, and the driver's pool from giving memory back.
  */
 final class DriverSupply implements Supply {
 
     private final int device;
-    private final boolean ordered;
     private final DriverAllocator keeper;
-    private final CUstream stream = new CUstream();
+    private final @Nullable ThreadStreams streams;
 
     DriverSupply(final ThreadSettings settings) {
         device = settings.device();
-        ordered = settings.kind() == ThreadSettings.Kind.CU_MEM_ALLOC_ASYNC;
+        final boolean ordered = settings.kind() == ThreadSettings.Kind.CU_MEM_ALLOC_ASYNC;
         keeper = DriverAllocators.open(
                 ordered ? DriverAllocators.CU_MEM_ALLOC_ASYNC : DriverAllocators.CUDA_MALLOC, device, 1);
-        if (ordered) {
-            checkDriver("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
-        }
+        streams = ordered ? new ThreadStreams(settings) : null;
     }
 
     @Override
     public Blocks blocks() {
-        return ordered ? new OrderedBlocks(device, stream) : new RuntimeBlocks(device);
+        return streams == null ? new RuntimeBlocks(device) : new OrderedBlocks(device, streams.next());
     }
 
     @Override
@@ -62,9 +59,8 @@ final class DriverSupply implements Supply {
     @Override
     public void close() {
         try (keeper) {
-            if (ordered) {
-                JCudaDriver.cuStreamSynchronize(stream);
-                JCudaDriver.cuStreamDestroy(stream);
+            if (streams != null) {
+                streams.close();
             }
         }
     }

@@ -15,36 +15,32 @@ import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
-import jcuda.driver.JCudaDriver;
 import jcuda.runtime.cudaError;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on one stream for all threads, since
- * blocks go from thread to thread. A thread has some pointers, into which it writes addresses in turn.
+ * The facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on {@link ThreadStreams}.
+ * A thread has some pointers, into which it writes addresses in turn.
  */
 final class FacadeSupply implements Supply {
 
     private final int device;
-    private final boolean ordered;
-    private final CUstream stream = new CUstream();
+    private final @Nullable ThreadStreams streams;
 
     FacadeSupply(final ThreadSettings settings) {
         device = settings.device();
         final ReusePolicy policy = ReusePolicy.valueOf(settings.reusePolicy());
-        ordered = policy == ReusePolicy.STREAM_ORDERED;
         Outboard.configure(
                 OutboardOptions.ofProperties().withStrategy(settings.strategy()).withReuse(policy));
         check("cudaSetDevice", OutboardRuntime.cudaSetDevice(device));
         // Of nothing, since that is enough for a context to be there.
         check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
-        if (ordered) {
-            check("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, 0));
-        }
+        streams = policy == ReusePolicy.STREAM_ORDERED ? new ThreadStreams(settings) : null;
     }
 
     @Override
     public Blocks blocks() {
-        return ordered ? new OrderedBlocks(device, stream) : new RuntimeBlocks(device);
+        return streams == null ? new RuntimeBlocks(device) : new OrderedBlocks(device, streams.next());
     }
 
     @Override
@@ -76,8 +72,8 @@ final class FacadeSupply implements Supply {
 
     @Override
     public void close() {
-        if (ordered) {
-            JCudaDriver.cuStreamDestroy(stream);
+        if (streams != null) {
+            streams.close();
         }
         // What is measured next needs the memory.
         Outboard.poolOf(device).ifPresent(pool -> pool.trimTo(0));

@@ -9,24 +9,26 @@ import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A pool, over addresses that nothing backs and a device that is always idle, or over a GPU. */
 final class PoolSupply implements Supply {
-
-    /** The default stream. */
-    private static final long STREAM = 0;
 
     /** Of what a GPU has free, as the facades do. */
     private static final double DEVICE_SHARE = 0.8;
 
     private final MemorySource source;
     private final Pool pool;
-    private final boolean ordered;
 
-    private PoolSupply(final MemorySource source, final Pool pool, final boolean ordered) {
+    /** Handles of streams are below this: of a device, the default one alone. 0 if blocks are of no stream. */
+    private final int streams;
+
+    private final AtomicInteger given = new AtomicInteger();
+
+    private PoolSupply(final MemorySource source, final Pool pool, final int streams) {
         this.source = source;
         this.pool = pool;
-        this.ordered = ordered;
+        this.streams = streams;
     }
 
     static PoolSupply open(final ThreadSettings settings) {
@@ -50,12 +52,13 @@ final class PoolSupply implements Supply {
         if (settings.regionBytes() > 0) {
             builder.firstRegionBytes(settings.regionBytes());
         }
-        return new PoolSupply(source, builder.build(), policy == ReusePolicy.STREAM_ORDERED);
+        final int streams = settings.device() == ThreadSettings.NO_DEVICE ? ThreadStreams.count(settings) : 1;
+        return new PoolSupply(source, builder.build(), policy == ReusePolicy.STREAM_ORDERED ? streams : 0);
     }
 
     @Override
     public Blocks blocks() {
-        return ordered ? new OrderedBlocks(pool) : new PlainBlocks(pool);
+        return streams == 0 ? new PlainBlocks(pool) : new OrderedBlocks(pool, given.getAndIncrement() % streams);
     }
 
     @Override
@@ -107,19 +110,21 @@ final class PoolSupply implements Supply {
     private static final class OrderedBlocks extends Blocks {
 
         private final Pool pool;
+        private final long stream;
 
-        OrderedBlocks(final Pool pool) {
+        OrderedBlocks(final Pool pool, final long stream) {
             this.pool = pool;
+            this.stream = stream;
         }
 
         @Override
         long allocate(final long sizeBytes) {
-            return pool.allocateAsync(sizeBytes, STREAM);
+            return pool.allocateAsync(sizeBytes, stream);
         }
 
         @Override
         void free(final long address) {
-            pool.freeAsync(address, STREAM);
+            pool.freeAsync(address, stream);
         }
     }
 }
