@@ -45,7 +45,9 @@ limited() {
 }
 
 facades() {
-    limited pool --reuse strict --device 0 --allocators facade,cuMemAllocAsync --round-ms "${ROUND_MS:-300}" \
+    policy=$1
+    shift
+    limited pool --reuse "$policy" --device 0 --allocators facade,cuMemAllocAsync --round-ms "${ROUND_MS:-300}" \
         --format json "$@" >>"$folder/facades.json"
 }
 
@@ -100,13 +102,14 @@ for part in "$@"; do
             ;;
         facades)
             for process in $(seq "${PROCESSES:-9}"); do
-                facades --profile own --threads 1,4,16
-                facades --profile pairs --threads 1,4,8
+                facades strict --profile own --threads 1,4,16
+                facades strict --profile pairs --threads 1,4,8
                 for threads in 1 4 16; do
-                    facades --profile own --threads "$threads" --sizes 16MiB..256MiB --live 8
+                    facades strict --profile own --threads "$threads" --sizes 16MiB..256MiB --live 8
                 done
-                facades --profile own --threads 16 --sizes 1KiB..16MiB
-                facades --profile own --threads 8 --launchers 8
+                facades strict --profile own --threads 16 --sizes 1KiB..16MiB
+                facades strict --profile own --threads 8 --launchers 8
+                facades stream-ordered --profile own --threads 1,4,16
             done
             ;;
         sweep)

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>release what is ready in the arena, and place it there;
  *   <li>take memory within the pool's slack, see {@link HeldBytes};
  *   <li>ask the device, and place it in what comes back;
- *   <li>if what the arena waited for has finished, take memory if {@link HeldBytes#whileIdle} allows all of the block; then, now and
- *       then, take some over from arenas that hold more; then look for room in other arenas, at last with all that was freed by now;
+ *   <li>if what the arena waited for has finished, take memory if {@link HeldBytes#whileIdle} allows all of the block; then look for room in
+ *       other arenas, at last with all that was freed by now, and now and then take some memory over from those that hold more;
  *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows, and only then look for room in
  *       other arenas if it is busy;
  *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
@@ -43,9 +43,6 @@ final class AllocationSlowPath {
 
     /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
     private static final int MOST_ASKED = 16;
-
-    /** Memory moves to an arena that lacks such a part of its share: for less it isn't worth the region lock. */
-    private static final long LACKED_SHARE = 16;
 
     /** A thread that waits where the device can't be marked looks so often. */
     private static final long PAUSE_NS = 50_000;
@@ -157,24 +154,17 @@ final class AllocationSlowPath {
             if (arenas.totals.heldBytes() + sizeBytes <= whileIdle.applyAsLong(sizeBytes)) {
                 address = grow(home, sizeBytes, alignmentBytes, whileIdle, 0);
             }
-            address = address < 0 ? growToShare(home, sizeBytes, alignmentBytes) : address;
         }
         if (address < 0 && finished) {
             address = allocateElsewhere(home, sizeBytes, alignmentBytes);
+            if (address >= 0 && !immediate) {
+                takeShare(home);
+            }
         }
         if (address < 0) {
             address = grow(home, sizeBytes, alignmentBytes, whileBusy, finished ? 0 : growth.busyStepBytes(home));
         }
         return address < 0 && !finished ? allocateElsewhere(home, sizeBytes, alignmentBytes) : address;
-    }
-
-    /** Takes memory over for an arena that has less than its share, now and then: that takes as long as to place many requests elsewhere. */
-    private long growToShare(final Arena home, final long sizeBytes, final long alignmentBytes) {
-        final long allBytes = arenas.totals.heldBytes();
-        final long shareBytes = allBytes / arenas.count();
-        return home.heldBytes() < shareBytes - shareBytes / LACKED_SHARE && home.isDueToGrow()
-                ? growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, allBytes, shareBytes)
-                : Strategy.NO_SPACE;
     }
 
     /**
@@ -191,6 +181,15 @@ final class AllocationSlowPath {
         }
         marks.askAll(arenas.closeAll());
         return arenas.allocateAnywhere(home, sizeBytes, alignmentBytes, false);
+    }
+
+    private void takeShare(final Arena home) {
+        try {
+            growth.takeShare(home);
+        } catch (final RuntimeException | OutOfMemoryError ignored) {
+            // The request is served, and its block mustn't be lost. Who needs memory learns what is wrong with the
+            // source.
+        }
     }
 
     /** Grows within a bound, which is looked at again once what others have freed has been taken in: until then it counts as in use. */
@@ -218,7 +217,7 @@ final class AllocationSlowPath {
     private long growOrCompact(final Arena home, final long sizeBytes, final long alignmentBytes) {
         long address = Strategy.NO_SPACE;
         if (arenas.count() > 1) {
-            address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, whileBusy.applyAsLong(sizeBytes), 0);
+            address = growth.growInsteadOfOthers(home, sizeBytes, alignmentBytes, whileBusy.applyAsLong(sizeBytes));
         }
         if (address < 0) {
             address = growth.growAndPlace(home, sizeBytes, alignmentBytes, limitBytes, 0);

@@ -311,12 +311,7 @@ class ArenasTest {
                 .reuse(ReusePolicy.STRICT, new IdleDevice())
                 .spread(2)
                 .build();
-        final Callable<Long> turn = () -> {
-            for (final long block : allocate(pool, 44, MIB)) {
-                pool.free(block);
-            }
-            return pool.statistics().mappings();
-        };
+        final Callable<Long> turn = () -> allocateAndFree(pool, 44, MIB);
         long settled = 0;
         long mappings = 0;
         for (int i = 0; i < 200; i++) {
@@ -326,6 +321,52 @@ class ArenasTest {
         }
 
         assertEquals(settled, mappings);
+        pool.close();
+    }
+
+    /** Each took back what the other had needed: 133 mappings in 200 rounds. */
+    @Test
+    void shouldMoveLessAndLessMemoryToAndFroForBlocksThatNeedIt() throws Exception {
+        final Pool pool = Pool.over(new VirtualMemorySource(4 * GIB))
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .spread(2)
+                .build();
+        long settled = 0;
+        long mappings = 0;
+        for (int i = 0; i < 2000; i++) {
+            ArenaThreads.call(0, () -> allocateAndFree(pool, 40, 64 * MIB));
+            mappings = ArenaThreads.call(1, () -> allocateAndFree(pool, 3, 900 * MIB));
+            settled = i < 1500 ? mappings : settled;
+        }
+
+        final long more = mappings - settled;
+        assertTrue(more <= 20, () -> more + " mappings");
+        pool.close();
+    }
+
+    private static long allocateAndFree(final Pool pool, final int count, final long sizeBytes) {
+        LongStream.of(allocate(pool, count, sizeBytes)).forEach(pool::free);
+        return pool.statistics().mappings();
+    }
+
+    /** What another arena had free went back to the device for it, which then refused to give it again: so was the request refused. */
+    @ParameterizedTest
+    @ValueSource(longs = {600 * MIB, 1000 * MIB})
+    void shouldServeARequestThoughMemoryThatMovesIsLost(final long sizeBytes) throws Exception {
+        final FailingMemorySource source = new FailingMemorySource(1280 * MIB).growingInPlace();
+        final Pool pool = Pool.over(source)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .spread(2)
+                .slackBytes(0)
+                .build();
+        ArenaThreads.call(0, () -> allocateAndFree(pool, 20, 64 * MIB));
+        source.refuse(() -> DeviceOutOfMemoryException.ofDevice(1, 0, 1, "simulated"));
+
+        final long block = ArenaThreads.call(1, () -> pool.allocate(sizeBytes));
+
+        assertEquals(sizeBytes, pool.sizeOf(block));
+        assertEquals(1248 * MIB, pool.statistics().heldBytes());
+        source.refuse(null);
         pool.close();
     }
 

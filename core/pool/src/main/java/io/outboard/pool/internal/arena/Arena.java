@@ -45,9 +45,6 @@ public final class Arena extends Limbo {
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASED_BETWEEN = 16;
 
-    /** So many requests are placed elsewhere in the time in which memory moves from arena to arena. */
-    private static final int STARVED_FOR_GROWTH = 64;
-
     /** What {@link #freeRemotely} answers. */
     public static final int NOT_FREED = 0;
 
@@ -104,7 +101,7 @@ public final class Arena extends Limbo {
 
     // Segments
 
-    /** Requests that found no room here while the arena had less than its share. Threads count at once, so some are missed. */
+    /** See {@link #starve}. Threads count at once, so some are missed. */
     private int starved;
 
     /** Replaced under the lock, never changed; read without it. */
@@ -679,9 +676,9 @@ public final class Arena extends Limbo {
         return heldBytes() - usedBytes;
     }
 
-    /** Once in so many requests for which it has no room. */
-    public boolean isDueToGrow() {
-        return starved++ % STARVED_FOR_GROWTH == 0;
+    /** Counts a request that another arena served while this one had less than its share; how many there were before, or somewhat less. */
+    public int starve() {
+        return starved++;
     }
 
     private Segment segment(final int id) {

@@ -124,6 +124,17 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
+    /** Whose block has been here longest; null if there is none. */
+    @Nullable
+    Arena ownerOfOldest() {
+        lock();
+        try {
+            return ends.later == ends ? null : ends.later.segment().owner;
+        } finally {
+            taken = false;
+        }
+    }
+
     /** As {@link #isIdle}; if so, nothing comes here any more. */
     boolean forget() {
         lockAnyway();

@@ -88,29 +88,29 @@ public final class Streams {
     /** A block that was freed on this stream, is large enough and not much larger, in use again. Its address, or {@code NO_SPACE}. */
     public long allocate(final long sizeBytes, final long id) {
         final StreamLimbo stream = byId.get(id);
-        return stream == null ? Strategy.NO_SPACE : takeOut(stream, sizeBytes);
+        return stream == null ? Strategy.NO_SPACE : takeOut(stream, sizeBytes, arenas.home());
     }
 
     /** Releases what no work uses any more. */
     public void releaseFinished() {
         for (final StreamLimbo stream : all) {
-            long released;
-            do {
-                released = takeOut(stream, StreamLimbo.FINISHED);
-            } while (released != Strategy.NO_SPACE);
+            final Arena guess = stream.ownerOfOldest();
+            long released = 0;
+            while (guess != null && released != Strategy.NO_SPACE) {
+                released = takeOut(stream, StreamLimbo.FINISHED, guess);
+            }
         }
         if (all.length > MOST_IDLE) {
             forgetIdle();
         }
     }
 
-    /** Which arena's lock it takes shows only once a block is found: at first it is the calling thread's. */
-    private long takeOut(final StreamLimbo stream, final long sizeBytes) {
-        final Arena home = arenas.home();
-        Arena owner = home;
+    /** Which arena's lock it takes shows only once a block is found: at first it is one that is guessed. */
+    private long takeOut(final StreamLimbo stream, final long sizeBytes, final Arena guess) {
+        Arena owner = guess;
         while (true) {
             final Arena locked = owner;
-            if (locked == home || sizeBytes == StreamLimbo.FINISHED) {
+            if (locked == guess || sizeBytes == StreamLimbo.FINISHED) {
                 locked.lock();
             } else if (!locked.tryLock()) {
                 // Threads whose blocks come from one arena would meet there for ever: this one had better have some of

@@ -246,6 +246,11 @@ final class GrowingRegion {
         return extended >= 0;
     }
 
+    /** Grows by so much, if limit and device allow, for blocks that share it. */
+    void grow(final long sizeBytes, final long mostHeldBytes) {
+        commit(memoryEnd() + unitBytes, mostHeldBytes, 0, sizeBytes);
+    }
+
     /** Grows so that blocks may end there, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
         final PoolEvents.RegionTakenEvent event = growth.events.begin(new PoolEvents.RegionTakenEvent());

@@ -44,6 +44,9 @@ public final class Growth {
     /** No step has more, unless the request needs it: a caller waits for it, and others for the region lock. */
     private static final long MOST_STEP = 256L << 20;
 
+    /** So many requests are served by others in the time in which memory moves from arena to arena. */
+    private static final int STARVED_FOR_SHARE = 64;
+
     /** Regions are multiples of this, which is what the driver maps device memory by. */
     private static final long UNIT_BYTES = 1L << 21;
 
@@ -182,39 +185,40 @@ public final class Growth {
         }
     }
 
-    /**
-     * As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it.
-     *
-     * @param shareBytes 0 if no more than is missing; else what each arena may keep, and this one comes nearer to, by a step
-     */
+    /** As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it. */
     public long growInsteadOfOthers(
-            final Arena arena,
-            final long sizeBytes,
-            final long alignmentBytes,
-            final long mostHeldBytes,
-            final long shareBytes) {
-        if (shareBytes == 0) {
-            regionLock.lock();
-        } else if (!regionLock.tryLock()) {
-            // The request is served from others' memory meanwhile: that of one that grows isn't to be waited for.
-            return Strategy.NO_SPACE;
-        }
+            final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
+        regionLock.lock();
         try {
             final long mostBytes = Math.min(limitBytes, mostHeldBytes);
             final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
             if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
-            if (shareBytes > 0) {
-                // Another thread may have grown the arena meanwhile, or others may have asked for memory.
-                final long address = arena.placeAgain(sizeBytes, alignmentBytes);
-                if (address >= 0 || arena.heldBytes() >= shareBytes || arenas.totals.heldBytes() < mostBytes) {
-                    return address;
-                }
+            giveBack(mostBytes - leastBytes - UNIT_BYTES, 0, arena, arena);
+            return grow(arena, sizeBytes, alignmentBytes, mostBytes, 0);
+        } finally {
+            regionLock.unlock();
+        }
+    }
+
+    /**
+     * A request of an arena was served by another: if it has less than its share, some memory moves there for later ones, now and then, of what
+     * is free in arenas that have more. Not while another thread grows the pool, since nobody needs it now.
+     */
+    public void takeShare(final Arena arena) {
+        final long shareBytes = arenas.totals.heldBytes() / arenas.count();
+        final long stepBytes = Math.min(shareBytes - arena.heldBytes(), SHORT_STEP) & -UNIT_BYTES;
+        if (stepBytes <= 0 || arena.starve() % STARVED_FOR_SHARE != 0 || !regionLock.tryLock()) {
+            return;
+        }
+        try {
+            final GrowingRegion region = ended || isCapturing.getAsBoolean() ? null : regionOf(arena);
+            if (region != null) {
+                final long heldBytes = arenas.totals.heldBytes();
+                giveBack(heldBytes - stepBytes, shareBytes, arena, arena);
+                region.grow(stepBytes, heldBytes);
             }
-            final long stepBytes = Math.max(0, Math.min(shareBytes - arena.heldBytes(), SHORT_STEP));
-            giveBack(mostBytes - Math.max(leastBytes, stepBytes) - UNIT_BYTES, shareBytes, arena, arena);
-            return grow(arena, sizeBytes, alignmentBytes, mostBytes, stepBytes);
         } finally {
             regionLock.unlock();
         }
