@@ -50,6 +50,7 @@ final class AllocationSlowPath {
     private final String label;
     private final long limitBytes;
     private final boolean immediate;
+    private final long granuleMask;
     private final Arenas arenas;
     private final Growth growth;
     // Made once: a request leaves no garbage.
@@ -77,6 +78,7 @@ final class AllocationSlowPath {
         label = builder.label();
         limitBytes = builder.limitBytes;
         immediate = builder.policy == ReusePolicy.IMMEDIATE;
+        granuleMask = builder.strategyOptions.granuleBytes() - 1;
         this.arenas = arenas;
         this.growth = growth;
         withinSlack = heldBytes::withinSlack;
@@ -97,8 +99,17 @@ final class AllocationSlowPath {
         }
     }
 
-    /** Takes a block, and throws what {@link Pool#allocate(long, long)} does; its address. */
-    long allocate(final Arena home, final long sizeBytes, final long alignmentBytes) {
+    /** A block that was freed on that stream, in use again, or {@code NO_SPACE}; see {@code Streams.allocate}. */
+    long reuse(final long sizeBytes, final long streamId, final boolean patient) {
+        return arenas.streams.allocate((sizeBytes + granuleMask) & ~granuleMask, streamId, patient);
+    }
+
+    /**
+     * Takes a block, and throws what {@link Pool#allocate(long, long)} does; its address.
+     *
+     * @param streamId of the stream whose blocks may serve the request at once, or {@link Pool#ALL_STREAMS}
+     */
+    long allocate(final Arena home, final long sizeBytes, final long alignmentBytes, final long streamId) {
         try {
             Arguments.checkSize(sizeBytes);
             Arguments.checkAlignment(alignmentBytes);
@@ -107,6 +118,10 @@ final class AllocationSlowPath {
             long address = Strategy.NO_SPACE;
             if (sizeBytes <= limitBytes) {
                 address = allocateUnqueued(home, sizeBytes, alignmentBytes);
+                if (address < 0 && streamId != Pool.ALL_STREAMS) {
+                    // Before it waits for the device, or is refused: at first it waited for nobody's lock.
+                    address = reuse(sizeBytes, streamId, true);
+                }
                 if (address < 0) {
                     address = allocateQueued(home, sizeBytes, alignmentBytes);
                 }

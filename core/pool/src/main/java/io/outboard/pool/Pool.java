@@ -67,7 +67,6 @@ public final class Pool implements AutoCloseable {
 
     private final ReusePolicy policy;
     private final DeviceWork work;
-    private final long granuleMask;
     final Arenas arenas;
     private final Growth growth;
     final DeviceMarks marks;
@@ -90,7 +89,6 @@ public final class Pool implements AutoCloseable {
         policy = builder.policy;
         work = builder.work;
         name = builder.name;
-        granuleMask = builder.strategyOptions.granuleBytes() - 1;
         events = new PoolEvents(name);
         arenas = new Arenas(
                 policy == ReusePolicy.IMMEDIATE,
@@ -113,7 +111,7 @@ public final class Pool implements AutoCloseable {
         diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker, events);
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
-        observers = new PoolObservers(this, events, granuleMask + 1);
+        observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
         idle = new IdleMemory(this, builder, arenas, heldBytes, threads);
     }
 
@@ -167,7 +165,7 @@ public final class Pool implements AutoCloseable {
         }
         final Arena home = arenas.home();
         final long address = home.allocate(sizeBytes, 1);
-        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, 1);
+        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, 1, ALL_STREAMS);
     }
 
     /**
@@ -187,17 +185,19 @@ public final class Pool implements AutoCloseable {
     /** Of any stream, or for one; nobody is told. */
     long allocateUnwatched(final long sizeBytes, final long alignmentBytes, final long stream) {
         final Arena home = arenas.home();
+        long id = ALL_STREAMS;
         if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
             Arguments.checkSize(sizeBytes);
             // The device may be gone, which is to number the stream.
             arenas.checkOpen();
-            final long reused = arenas.streams.allocate((sizeBytes + granuleMask) & ~granuleMask, work.idOf(stream));
+            id = work.idOf(stream);
+            final long reused = slowPath.reuse(sizeBytes, id, false);
             if (reused >= 0) {
                 return reused;
             }
         }
         final long address = home.allocate(sizeBytes, alignmentBytes);
-        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, alignmentBytes);
+        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, alignmentBytes, id);
     }
 
     /**

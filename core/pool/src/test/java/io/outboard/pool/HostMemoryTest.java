@@ -113,15 +113,58 @@ class HostMemoryTest {
     /** It can't be closed again. */
     @Test
     void shouldFreeABufferThatIsClosedWhicheverAllocationFails() throws Exception {
+        failEach(Closing.class);
+    }
+
+    /** A stream that came back had a block that it didn't find. */
+    @Test
+    void shouldFindWhatWasFreedOnAStreamWhicheverAllocationFailsWhileStreamsAreForgotten() throws Exception {
+        failEach(Forgetting.class);
+    }
+
+    /** Runs it again and again until no allocation fails any more. */
+    private static void failEach(final Class<? extends Runnable> program) throws Exception {
         int failing = -1;
         do {
             failing++;
             FailingHostMemory.failAt(failing);
-            ((Runnable) HOST.loadClass(Closing.class.getName())
+            ((Runnable) HOST.loadClass(program.getName())
                             .getDeclaredConstructor()
                             .newInstance())
                     .run();
         } while (FailingHostMemory.thrown() != null);
+    }
+
+    /** Forgets streams in which nothing waits; one of them comes back. */
+    public static final class Forgetting implements Runnable {
+
+        private static final long COMES_BACK = 7;
+
+        @Override
+        public void run() {
+            try (Pool pool = Pool.over(new VirtualMemorySource())
+                    .reuse(ReusePolicy.STREAM_ORDERED, new IdleDevice())
+                    .build()) {
+                for (long stream = 0; stream < 40; stream++) {
+                    pool.freeAsync(pool.allocate(4096), stream);
+                }
+                FailingHostMemory.counts(true);
+                try {
+                    pool.marks.askAll(pool.arenas.closeAll());
+                } catch (final OutOfMemoryError e) {
+                    // As the program may see.
+                } finally {
+                    FailingHostMemory.counts(false);
+                }
+                final long block = pool.allocate(MIB);
+                pool.freeAsync(block, COMES_BACK);
+
+                pool.arenas.streams.releaseFinished();
+
+                assertEquals(block, pool.allocateAsync(MIB, COMES_BACK));
+                pool.free(block);
+            }
+        }
     }
 
     /** Closes a buffer that is looked after. */

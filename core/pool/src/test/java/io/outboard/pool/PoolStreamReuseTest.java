@@ -348,11 +348,7 @@ class PoolStreamReuseTest {
             final Arena first = pool.arenas.all()[0];
             first.lock();
             try {
-                final Thread thread = ArenaThreads.start(0, frees);
-                while (Arrays.stream(thread.getStackTrace())
-                        .noneMatch(frame -> frame.getMethodName().equals("lockContended"))) {
-                    Thread.onSpinWait();
-                }
+                awaitLock(ArenaThreads.start(0, frees));
 
                 ArenaThreads.call(1, () -> releaseOn(pool, OTHER, 17));
                 assertEquals(0, pool.arenas.streams.all().length, "all are forgotten");
@@ -373,6 +369,42 @@ class PoolStreamReuseTest {
         final boolean finished = pool.marks.ask(pool.arenas.streams.closeAll());
         pool.arenas.streams.releaseFinished();
         return finished;
+    }
+
+    /** It gave up at the other arena's lock, and waited for a kernel, or was refused while a stream was captured. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldHaveItsStreamsBlockBeforeItWaitsOrIsRefused(final boolean capturing) throws Exception {
+        final GatedDevice busy = new GatedDevice();
+        final Pool pool = Pool.over(new VirtualMemorySource(4 * MIB))
+                .reuse(ReusePolicy.STREAM_ORDERED, busy)
+                .limitBytes(4 * MIB)
+                .firstRegionBytes(4 * MIB)
+                .spread(2)
+                .build();
+        final long block = ArenaThreads.call(0, () -> pool.allocateAsync(MIB, STREAM));
+        ArenaThreads.call(0, () -> pool.allocateAsync(3 * MIB, STREAM));
+        pool.freeAsync(block, STREAM);
+        busy.capturing(capturing);
+        final FutureTask<Long> allocates = new FutureTask<>(() -> pool.allocateAsync(MIB, STREAM));
+        final Arena first = pool.arenas.all()[0];
+
+        first.lock();
+        try {
+            awaitLock(ArenaThreads.start(1, allocates));
+        } finally {
+            first.unlock();
+        }
+
+        assertEquals(block, allocates.get());
+    }
+
+    /** Until it waits for one. */
+    private static void awaitLock(final Thread thread) {
+        while (Arrays.stream(thread.getStackTrace())
+                .noneMatch(frame -> frame.getMethodName().equals("lockContended"))) {
+            Thread.onSpinWait();
+        }
     }
 
     /** Their arena is told that threads meet there, as by other requests. */

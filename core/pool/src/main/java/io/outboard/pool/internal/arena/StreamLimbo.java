@@ -34,6 +34,9 @@ public final class StreamLimbo extends SpinLock {
     /** An open batch with so many blocks is closed, and the stream's work marked. */
     private static final int MOST_OPEN = 64;
 
+    /** So many empty ones are kept, so that streams make no garbage, and keep no more than 90 KiB of the host each. */
+    private static final int MOST_UNUSED = 1024;
+
     /** Marks that haven't finished: with so many, the next blocks wait for a later one, or for one of all work. */
     private static final int MOST_MARKS = 4;
 
@@ -78,8 +81,10 @@ public final class StreamLimbo extends SpinLock {
     /** Before the first and behind the last. */
     private final Block ends = new Block();
 
-    /** For later, chained by {@link Block#older}. */
+    /** For later, chained by {@link Block#older}, and how many. */
     private @Nullable Block unused;
+
+    private int unusedBlocks;
 
     private int open;
     private long openBytes;
@@ -88,7 +93,7 @@ public final class StreamLimbo extends SpinLock {
     private int marking;
 
     /** Nothing is in it, and soon nobody finds it any more. */
-    private boolean forgotten;
+    private volatile boolean forgotten;
 
     StreamLimbo(final long id, final Breakage breakage, final Progress progress) {
         super(breakage);
@@ -122,6 +127,11 @@ public final class StreamLimbo extends SpinLock {
         } finally {
             taken = false;
         }
+    }
+
+    /** Whether nothing comes here any more; for who has the lock, or is to find another. */
+    boolean isForgotten() {
+        return forgotten;
     }
 
     /** Whose block has been here longest; null if there is none. */
@@ -162,10 +172,6 @@ public final class StreamLimbo extends SpinLock {
 
     // The lock is held
 
-    boolean isForgotten() {
-        return forgotten;
-    }
-
     private boolean isEmpty() {
         return ends.later == ends && marking == 0 && marks.isEmpty();
     }
@@ -177,6 +183,7 @@ public final class StreamLimbo extends SpinLock {
         segment.owner.retire(segment, address, block);
         final int sizeClass = sizeClass(block.bytes);
         unused = block.older;
+        unusedBlocks -= Math.min(unusedBlocks, 1);
         block.number = 0;
         block.later = ends;
         block.earlier = ends.earlier;
@@ -246,8 +253,15 @@ public final class StreamLimbo extends SpinLock {
             openBytes -= block.bytes;
         }
         block.segment = null;
-        block.older = unused;
-        unused = block;
+        // One that is kept keeps no other.
+        block.earlier = block;
+        block.later = block;
+        block.newer = null;
+        if (unusedBlocks < MOST_UNUSED) {
+            block.older = unused;
+            unused = block;
+            unusedBlocks++;
+        }
     }
 
     private static int sizeClass(final long sizeBytes) {

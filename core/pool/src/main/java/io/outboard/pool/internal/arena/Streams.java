@@ -45,9 +45,11 @@ public final class Streams {
      */
     public @Nullable StreamLimbo free(final Segment segment, final long address, final long id, final long mostBytes) {
         final Arena owner = segment.owner;
+        StreamLimbo known = byId.get(id);
         while (true) {
-            final StreamLimbo known = byId.get(id);
             final StreamLimbo stream = known == null ? add(id) : known;
+            // If that is forgotten, who forgets it is waited for by the monitor, and may need this thread's core.
+            known = null;
             owner.lock();
             try {
                 owner.noteWaits();
@@ -71,7 +73,7 @@ public final class Streams {
 
     private synchronized StreamLimbo add(final long id) {
         final StreamLimbo known = byId.get(id);
-        if (known != null) {
+        if (known != null && !known.isForgotten()) {
             return known;
         }
         final StreamLimbo stream = new StreamLimbo(id, arenas.breakage, arenas.progress);
@@ -85,10 +87,15 @@ public final class Streams {
         return stream;
     }
 
-    /** A block that was freed on this stream, is large enough and not much larger, in use again. Its address, or {@code NO_SPACE}. */
-    public long allocate(final long sizeBytes, final long id) {
+    /**
+     * A block that was freed on this stream, is large enough and not much larger, in use again.
+     *
+     * @param patient whether it waits for other arenas' locks; if not, it may miss a block
+     * @return its address, or {@code NO_SPACE}
+     */
+    public long allocate(final long sizeBytes, final long id, final boolean patient) {
         final StreamLimbo stream = byId.get(id);
-        return stream == null ? Strategy.NO_SPACE : takeOut(stream, sizeBytes, arenas.home());
+        return stream == null ? Strategy.NO_SPACE : takeOut(stream, sizeBytes, arenas.home(), patient);
     }
 
     /** Releases what no work uses any more. */
@@ -97,7 +104,7 @@ public final class Streams {
             final Arena guess = stream.ownerOfOldest();
             long released = 0;
             while (guess != null && released != Strategy.NO_SPACE) {
-                released = takeOut(stream, StreamLimbo.FINISHED, guess);
+                released = takeOut(stream, StreamLimbo.FINISHED, guess, true);
             }
         }
         if (all.length > MOST_IDLE) {
@@ -106,11 +113,11 @@ public final class Streams {
     }
 
     /** Which arena's lock it takes shows only once a block is found: at first it is one that is guessed. */
-    private long takeOut(final StreamLimbo stream, final long sizeBytes, final Arena guess) {
+    private long takeOut(final StreamLimbo stream, final long sizeBytes, final Arena guess, final boolean patient) {
         Arena owner = guess;
         while (true) {
             final Arena locked = owner;
-            if (locked == guess || sizeBytes == StreamLimbo.FINISHED) {
+            if (locked == guess || patient) {
                 locked.lock();
             } else if (!locked.tryLock()) {
                 // Threads whose blocks come from one arena would meet there for ever: this one had better have some of
@@ -157,11 +164,13 @@ public final class Streams {
             try {
                 for (final StreamLimbo stream : all) {
                     if (stream.forget()) {
-                        ids.remove(stream.id);
+                        // Another may have its number, if host memory ended here before.
+                        ids.remove(stream.id, stream);
                     } else {
                         kept[count++] = stream;
                     }
                 }
+                ids.compact();
             } finally {
                 // Whatever comes: who finds one that is forgotten looks until it finds another.
                 byId = ids;
