@@ -6,7 +6,8 @@
 #
 #   charts     one run with the report
 #   processes  latencies of one thread, a process after the other: PROCESSES of them, 9 by default, REUSE and OPS as said
-#   facades    several threads by a facade with defaults, beside cuMemAllocAsync, likewise; also large blocks, and beside launches
+#   facades    several threads by a facade, beside cuMemAllocAsync, likewise; also large blocks, and beside launches; with stream-ordered,
+#              too, in streams.json
 #   sweep      latencies by size
 #   profiles   several threads
 #   growing    pools that grow, and pools that took all at once, in turn: GROWING rounds, 3 by default
@@ -44,11 +45,12 @@ limited() {
     timeout -k 5 "${LIMIT:-120}" "$bundle/run.sh" "$@" || echo "pool.sh: exit code $? of $*" >&2
 }
 
-facades() {
-    policy=$1
-    shift
+threads() {
+    file=$1
+    policy=$2
+    shift 2
     limited pool --reuse "$policy" --device 0 --allocators facade,cuMemAllocAsync --round-ms "${ROUND_MS:-300}" \
-        --format json "$@" >>"$folder/facades.json"
+        --format json "$@" >>"$folder/$file.json"
 }
 
 example() {
@@ -102,14 +104,14 @@ for part in "$@"; do
             ;;
         facades)
             for process in $(seq "${PROCESSES:-9}"); do
-                facades strict --profile own --threads 1,4,16
-                facades strict --profile pairs --threads 1,4,8
+                threads facades strict --profile own --threads 1,4,16
+                threads facades strict --profile pairs --threads 1,4,8
                 for threads in 1 4 16; do
-                    facades strict --profile own --threads "$threads" --sizes 16MiB..256MiB --live 8
+                    threads facades strict --profile own --threads "$threads" --sizes 16MiB..256MiB --live 8
                 done
-                facades strict --profile own --threads 16 --sizes 1KiB..16MiB
-                facades strict --profile own --threads 8 --launchers 8
-                facades stream-ordered --profile own --threads 1,4,16
+                threads facades strict --profile own --threads 16 --sizes 1KiB..16MiB
+                threads facades strict --profile own --threads 8 --launchers 8
+                threads streams stream-ordered --profile own --threads 1,4,16
             done
             ;;
         sweep)
@@ -166,7 +168,7 @@ for part in "$@"; do
     esac
 done
 
-for file in "$folder"/processes.json "$folder"/facades.json "$folder"/memory.json; do
+for file in "$folder"/processes.json "$folder"/facades.json "$folder"/streams.json "$folder"/memory.json; do
     [ ! -f "$file" ] || awk -f "$(dirname "$0")/medians.awk" "$file"
 done
 for file in "$folder"/kernels-in-flight.txt "$folder"/launches.txt; do

@@ -28,14 +28,17 @@ import org.jspecify.annotations.Nullable;
  *       other arenas, at last with all that was freed by now, and now and then take some memory over from those that hold more;
  *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows, and only then look for room in
  *       other arenas if it is busy;
+ *   <li>look once more for a block that was freed on the request's stream ({@link ReusePolicy#STREAM_ORDERED}), and wait for other arenas'
+ *       locks, which the first look didn't;
  *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
- *   <li>ask the {@link OutOfMemoryHandler}s, with no lock held and its place in the queue kept, and then again as in 6;
+ *   <li>ask the {@link OutOfMemoryHandler}s, with no lock held and its place in the queue kept, and then again as in 7;
  *   <li>refuse.
  * </ol>
  *
  * <p>While requests wait, a new one may take what is free or can be taken anew, but nothing that comes back: for that it stands behind
  * them. While a stream is captured nothing comes back, and nobody waits.
- * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves the questions, the growth in 4 and the wait out, and with one arena 2 to 5.
+ * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves out the questions, the growth and the taking over in 4, and the wait; with one arena
+ * it leaves out 2 to 5.
  *
  * <p>Safe for any number of threads.
  */
@@ -119,7 +122,8 @@ final class AllocationSlowPath {
             if (sizeBytes <= limitBytes) {
                 address = allocateUnqueued(home, sizeBytes, alignmentBytes);
                 if (address < 0 && streamId != Pool.ALL_STREAMS) {
-                    // Before it waits for the device, or is refused: at first it waited for nobody's lock.
+                    // Before it waits for the device, or is refused: the first look didn't wait for other arenas'
+                    // locks.
                     address = reuse(sizeBytes, streamId, true);
                 }
                 if (address < 0) {

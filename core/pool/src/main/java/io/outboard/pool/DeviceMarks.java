@@ -212,7 +212,7 @@ final class DeviceMarks {
         }
     }
 
-    /** As {@link #ask}, for all that was freed on one stream by now as well: what its stream has finished comes back. */
+    /** As {@link #ask}, also for all that was freed on any stream by now; blocks whose stream has finished come back. */
     boolean askAll(final long number) {
         final long last = Math.max(number, streams.closeAll());
         askStreams();

@@ -37,8 +37,9 @@ import org.jspecify.annotations.Nullable;
  * in other arenas, waits, moves memory to where it is needed, and asks the {@link OutOfMemoryHandler}s, in this order; and throws {@link
  * DeviceOutOfMemoryException} when nothing of that serves it. Requests that wait stand in a queue, and the oldest is served first.
  *
- * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}, each further one as much as the pool holds by then,
- * so that regions stay few, or what limit, slack and device leave, but at least what the request needs. A block never spans regions.
+ * <p>Growth: the first region has {@link PoolBuilder#firstRegionBytes}. A further one of the first arena has as much as the pool holds by
+ * then, so that regions stay few; one of another arena has as much as that holds, or 32 MiB if that is more, but no more than a first
+ * region. Limit, slack and device may leave less. A region has at least what the request needs, and a block never spans regions.
  *
  * <p>Growth in place, where the source can ({@link MemorySource#reserve}; {@link PoolBuilder#growInPlace}): an arena has one region with
  * addresses for all that the limit and the device allow, and memory is put behind it piece by piece: what a large request needs, and for
@@ -47,15 +48,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Memory that moves, where the strategy can give up free memory as well ({@link StrategyProvider#canRetireFree}: {@code tlsf}, {@code
  * tlsf-frugal}, {@code segregated-fit} and {@code pooled}): when limit or device allow no more, a request for which there is room in all
- * but in no one place is served from whole pieces in free blocks, which move to addresses side by side. That takes some 40 microseconds a
- * piece, of which a block of some size has its own. It waits for the device with {@link ReusePolicy#IMMEDIATE} alone, whose free memory may
+ * but in no one place is served from whole pieces in free blocks, which move to addresses side by side, once what is in limbo has come
+ * back. So a request that fails as <em>fragmented</em> has its room in parts of pieces only. That takes some 40 microseconds a piece, of
+ * which a block of some size has its own. It waits for the device with {@link ReusePolicy#IMMEDIATE} alone, whose free memory may
  * still be worked on; and nothing moves while a stream is captured.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add a few more. No garbage on the way of a request that
  * finds memory. Host memory: that of the strategies, and some 12 bytes for each block in limbo. A {@link StackOverflowError} in the
- * middle of a change leaves the pool broken: from then on it throws {@link IllegalStateException}, but for {@link #close}. One that is
- * closed throws that for whatever takes, frees, resizes or measures a block.
+ * middle of a change leaves the pool broken: from then on it throws {@link IllegalStateException}, but for {@link #close}. Once a
+ * pool is closed, each method that takes, frees, resizes or measures a block throws {@link IllegalStateException}.
  */
 public final class Pool implements AutoCloseable {
 
@@ -156,6 +158,7 @@ public final class Pool implements AutoCloseable {
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @return absolute device address, a multiple of the granule
      * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing changes
+     * @throws IllegalStateException if the pool is closed
      * @throws DeviceOutOfMemoryException if there is no memory for it, after all that the class comment lists
      * @throws BlockTableFullException if a block fits but the host-side tables can't hold one more; nothing changes
      */
@@ -260,6 +263,7 @@ public final class Pool implements AutoCloseable {
      *
      * @param address what an allocation returned, not freed since
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
+     * @throws IllegalStateException if the pool is closed
      */
     public void free(final long address) {
         if (observers.watchFrees()) {
@@ -275,7 +279,7 @@ public final class Pool implements AutoCloseable {
      *
      * @param address what an allocation returned, not freed since
      * @param stream handle of the stream, 0 for the default one
-     * @throws RuntimeException as {@link #free}
+     * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
      */
     public void freeAsync(final long address, final long stream) {
         if (observers.watchFrees()) {
@@ -373,9 +377,9 @@ public final class Pool implements AutoCloseable {
     // Resizing and asking
 
     /**
-     * Shrinks a block in place, see {@link Strategy#trim}. The tail is freed as {@link #free} frees a block, since a kernel may still write
-     * to it. With a policy other than {@link ReusePolicy#IMMEDIATE}, strategies other than {@code tlsf}, {@code tlsf-frugal}, {@code
-     * segregated-fit} and {@code pooled} keep all of it; {@link #sizeOf} tells.
+     * Shrinks a block in place, see {@link Strategy#trim}. The tail comes back when the {@link ReusePolicy} allows, as a freed block does,
+     * since a kernel may still write to it. With a policy other than {@link ReusePolicy#IMMEDIATE}, strategies other than {@code tlsf}, {@code tlsf-frugal}, {@code
+     * segregated-fit} and {@code pooled} keep all of the tail; {@link #sizeOf} tells.
      *
      * @param address start of a block in use
      * @param newSizeBytes what to keep, in bytes, {@code 0 < newSizeBytes <= sizeOf(address)}

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Describes a {@link Pool}. A number outside of its range gets an {@link IllegalArgumentException}. Confined to one thread. */
+/** Describes a {@link Pool}. Methods throw {@link IllegalArgumentException} if an argument is outside of its range. Confined to one thread. */
 public final class PoolBuilder {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");

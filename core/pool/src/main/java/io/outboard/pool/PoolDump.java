@@ -18,7 +18,7 @@ import org.agrona.collections.LongArrayList;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
-/** A pool's state at one moment: copied under its lock, 24 bytes a block, then written without it. Confined to one thread. */
+/** A pool's state at one moment: copied under all arenas' locks, at most 24 bytes a block, then written without it. Confined to one thread. */
 final class PoolDump {
 
     private static final String USED = "used";
@@ -54,7 +54,7 @@ final class PoolDump {
         }
     }
 
-    /** Largest first, of those of one size that with the lowest address, with their sites. */
+    /** Largest first, blocks of one size in the order of addresses, with their sites. */
     List<Holder> holders() {
         final Comparator<Integer> smallestFirst = Comparator.comparingLong(sizes::getLong);
         final TreeSet<Integer> holders =

@@ -11,7 +11,7 @@ import jcuda.driver.JCudaDriver;
 
 /**
  * Streams of a device: one for each thread where blocks stay with their threads, else one for all, since blocks go from thread to thread. They
- * are made beforehand: beside threads that launch that would take seconds.
+ * are made beforehand: to make one later, beside threads that launch, would take seconds.
  */
 final class ThreadStreams implements AutoCloseable {
 
@@ -26,7 +26,7 @@ final class ThreadStreams implements AutoCloseable {
         }
     }
 
-    /** How many threads' blocks are told apart. */
+    /** How many streams there are. */
     static int count(final ThreadSettings settings) {
         return settings.profile() == ThreadProfile.OWN ? settings.threads() + settings.others() : 1;
     }

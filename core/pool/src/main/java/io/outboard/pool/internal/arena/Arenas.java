@@ -306,7 +306,10 @@ public final class Arenas {
         }
     }
 
-    /** All that has been freed by now is free after the next mark. The number of that; of one that has finished, or 0, if nothing waits for it. */
+    /**
+     * Closes all open batches. Returns the number of the mark after which all is free that was freed by now; 0, or one that has finished, if
+     * nothing waits.
+     */
     public long closeAll() {
         final Arena[] arenas = all;
         for (final Arena arena : arenas) {

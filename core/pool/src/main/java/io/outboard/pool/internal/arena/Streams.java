@@ -40,15 +40,15 @@ public final class Streams {
      * Frees a block on a stream.
      *
      * @param mostBytes a stream's open batch with more is closed
-     * @return the stream's, if its batch was closed, and its work had better be marked, whereafter {@link StreamLimbo#wasMarked} is to be
-     *     called; else null
+     * @return the stream whose batch this closed, null if none: its work had better be marked, and then {@link StreamLimbo#wasMarked} called
      */
     public @Nullable StreamLimbo free(final Segment segment, final long address, final long id, final long mostBytes) {
         final Arena owner = segment.owner;
         StreamLimbo known = byId.get(id);
         while (true) {
             final StreamLimbo stream = known == null ? add(id) : known;
-            // If that is forgotten, who forgets it is waited for by the monitor, and may need this thread's core.
+            // If that is forgotten, the next look is under the monitor, which waits for the thread that forgets it:
+            // that may need this core.
             known = null;
             owner.lock();
             try {

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * what throughput under contention lives on. It lets a waiter go first that has spun for a while, but not one that sleeps, whose latency is up
  * to a sleep.
  *
- * <p>Who holds it releases it like this, since an error may come from anywhere, {@link StackOverflowError} also from the
- * call of {@link #unlock}, which is cheaper; a field is written without a call. That error may leave half a change behind, so whoever
+ * <p>Who holds it releases it like this, since an error may come from anywhere, {@link StackOverflowError} also from a
+ * call. A field is written without one; {@link #unlock} is cheaper, but can overflow the stack. That error may leave half a change behind, so whoever
  * changes things notes it, and everybody later gets a clear exception instead of a wrong block:
  *
  * <pre>{@code
