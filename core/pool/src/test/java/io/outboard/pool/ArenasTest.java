@@ -370,6 +370,26 @@ class ArenasTest {
         pool.close();
     }
 
+    /** The request is served by then: its block was lost. */
+    @Test
+    void shouldServeARequestThoughMemoryThatMovesFails() throws Exception {
+        final FailingMemorySource source = new FailingMemorySource(1280 * MIB).growingInPlace();
+        final Pool pool = Pool.over(source)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .spread(2)
+                .slackBytes(0)
+                .build();
+        ArenaThreads.call(0, () -> allocateAndFree(pool, 20, 64 * MIB));
+        source.refuse(() -> new IllegalStateException("simulated"));
+
+        final long block = ArenaThreads.call(1, () -> pool.allocate(64 * MIB));
+
+        assertEquals(64 * MIB, pool.sizeOf(block));
+        assertEquals(1, pool.statistics().liveBlocks());
+        source.refuse(null);
+        pool.close();
+    }
+
     /** To move memory under that policy is to wait for the device, which may take as long as it likes. */
     @Test
     @Timeout(20)

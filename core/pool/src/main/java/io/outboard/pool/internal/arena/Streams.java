@@ -172,7 +172,7 @@ public final class Streams {
                 }
                 ids.compact();
             } finally {
-                // Whatever comes: who finds one that is forgotten looks until it finds another.
+                // Whatever comes: one that is forgotten had better not be found.
                 byId = ids;
             }
             all = Arrays.copyOf(kept, count);
