@@ -20,8 +20,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class DeviceMarks {
 
-    /** Unfinished marks of all work: with so many, the next one waits for the oldest, and memory for a 32nd of the device's backlog. */
-    static final int MOST_MARKS = 32;
+    /** Unfinished marks of all work, spread over the device's backlog: memory comes back by an eighth of that at a time, or less. */
+    static final int MOST_MARKS = 16;
 
     /** Some twenty microseconds: an answer takes a few, and the thread that waits for it may not be the one that is to run. */
     private static final int MOST_SPINS = 500;
@@ -109,7 +109,8 @@ final class DeviceMarks {
 
     private boolean askAlone(final long number) {
         removeFinished();
-        if (progress.finished() < number && lastMade < number && !all.isFull() && !ended) {
+        if (progress.finished() < number && lastMade < number && !ended) {
+            makeRoom(all);
             final long begun = progress.begin();
             final long mark = work.mark();
             unmarkable = mark == DeviceWork.NO_MARK && all.isEmpty();
@@ -129,13 +130,17 @@ final class DeviceMarks {
     private void removeFinished() {
         while (!all.isEmpty() && work.isFinished(all.oldest())) {
             progress.finish(all.oldestNumber());
-            forgetOldest(all);
+            forget(all.removeOldest());
         }
     }
 
-    private void forgetOldest(final Marks marks) {
-        final long mark = marks.oldest();
-        marks.removeOldest();
+    private void makeRoom(final Marks marks) {
+        if (marks.isFull()) {
+            forget(marks.removeClosest());
+        }
+    }
+
+    private void forget(final long mark) {
         if (mark == awaited) {
             awaitedOver++;
         } else {
@@ -197,7 +202,8 @@ final class DeviceMarks {
         try {
             asking.lock();
             try {
-                if (!stream.marks.isFull() && !ended) {
+                if (!ended) {
+                    makeRoom(stream.marks);
                     final long begun = progress.begin();
                     final long mark = work.mark(handle);
                     if (mark >= 0) {
@@ -230,7 +236,7 @@ final class DeviceMarks {
                 try {
                     while (!marks.isEmpty() && work.isFinished(marks.oldest())) {
                         stream.finished = marks.oldestNumber();
-                        forgetOldest(marks);
+                        forget(marks.removeOldest());
                     }
                 } finally {
                     asking.taken = false;
@@ -278,11 +284,11 @@ final class DeviceMarks {
         try {
             while (!all.isEmpty()) {
                 lastMade = progress.finished();
-                forgetOldest(all);
+                forget(all.removeOldest());
             }
             for (final StreamLimbo stream : streams.all()) {
                 while (!stream.marks.isEmpty()) {
-                    forgetOldest(stream.marks);
+                    forget(stream.marks.removeOldest());
                 }
             }
         } finally {

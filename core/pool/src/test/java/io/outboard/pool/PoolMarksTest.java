@@ -170,6 +170,38 @@ class PoolMarksTest {
         assertEquals(0, device.marksOut());
     }
 
+    /** A device far behind: the first 32 marks were all that there were until it had come so far, and then memory came back all at once. */
+    @Test
+    void shouldGetMemoryBackLittleByLittleFromADeviceThatIsFarBehind() {
+        final AtomicInteger made = new AtomicInteger();
+        final AtomicInteger done = new AtomicInteger();
+        final DeviceMarks far = new DeviceMarks(
+                new IdleDevice() {
+                    @Override
+                    public long mark() {
+                        return made.incrementAndGet();
+                    }
+
+                    @Override
+                    public boolean isFinished(final long mark) {
+                        return mark <= done.get();
+                    }
+                },
+                arenas.progress,
+                arenas.streams);
+        for (int i = 1; i <= 1000; i++) {
+            assertFalse(far.ask(i));
+        }
+        assertEquals(1000, made.get());
+
+        for (int eighth = 1; eighth <= 8; eighth++) {
+            done.set(125 * eighth);
+            far.ask(1000);
+            final long finished = arenas.progress.finished();
+            assertTrue(finished <= 125 * eighth && finished > 125 * (eighth - 1), () -> finished + " of " + done);
+        }
+    }
+
     /** Another pool over the same device has all marks: it counted as a device that can't be marked, and the request was refused. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

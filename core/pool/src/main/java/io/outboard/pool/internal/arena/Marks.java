@@ -1,8 +1,9 @@
 package io.outboard.pool.internal.arena;
 
 /**
- * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. One is added only if there
- * is room, and the oldest is looked at only if there is one. External lock required: that of who asks the device, but for {@link #isEmpty}.
+ * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. Where there is no room for
+ * another, one goes, such that the rest is spread over all that were made: then memory comes back little by little, however far behind the
+ * device is. External lock required: that of who asks the device, but for {@link #isEmpty}.
  */
 public final class Marks {
 
@@ -10,6 +11,7 @@ public final class Marks {
     private final long[] numbers;
     private volatile int count;
 
+    /** Room for so many, at least 3. */
     public Marks(final int most) {
         marks = new long[most];
         numbers = new long[most];
@@ -24,6 +26,7 @@ public final class Marks {
         return count == marks.length;
     }
 
+    /** The youngest from now on; there is room. */
     public void add(final long mark, final long number) {
         final int last = count;
         marks[last] = mark;
@@ -31,6 +34,7 @@ public final class Marks {
         count = last + 1;
     }
 
+    /** There is one. */
     public long oldest() {
         return marks[0];
     }
@@ -39,10 +43,36 @@ public final class Marks {
         return numbers[0];
     }
 
-    public void removeOldest() {
+    /** Removes it, and answers it. */
+    public long removeOldest() {
+        return remove(0);
+    }
+
+    /**
+     * Removes the one whose neighbours' numbers are closest to each other, and answers it: what waits for it waits for the next. There are
+     * three at least; the oldest stays, since somebody may wait for it, and so does the youngest, since nothing is behind that.
+     */
+    public long removeClosest() {
+        int closest = 1;
+        for (int i = 2; i < count - 1; i++) {
+            if (gap(i) < gap(closest)) {
+                closest = i;
+            }
+        }
+        return remove(closest);
+    }
+
+    /** That there would be without it. */
+    private long gap(final int index) {
+        return numbers[index + 1] - numbers[index - 1];
+    }
+
+    private long remove(final int index) {
+        final long mark = marks[index];
         final int left = count - 1;
-        System.arraycopy(marks, 1, marks, 0, left);
-        System.arraycopy(numbers, 1, numbers, 0, left);
+        System.arraycopy(marks, index + 1, marks, index, left - index);
+        System.arraycopy(numbers, index + 1, numbers, index, left - index);
         count = left;
+        return mark;
     }
 }

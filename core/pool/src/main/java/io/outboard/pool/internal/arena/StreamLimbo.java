@@ -37,7 +37,7 @@ public final class StreamLimbo extends SpinLock {
     /** So many empty ones are kept, so that streams make no garbage, and keep no more than 90 KiB of the host each. */
     private static final int MOST_UNUSED = 1024;
 
-    /** Marks that haven't finished: with so many, the next blocks wait for a later one, or for one of all work. */
+    /** Unfinished marks, spread over the stream's backlog. */
     private static final int MOST_MARKS = 4;
 
     static final class Block {
