@@ -45,6 +45,26 @@ class PoolReuseTest {
         }
     }
 
+    /** It held all of its slack, though a question long before that costs next to nothing. */
+    @Test
+    void shouldHoldHalfItsSlackOnADeviceThatIsIdle() {
+        final Pool pool = Pool.over(new FailingMemorySource(64L << 30).growingInPlace())
+                .slackBytes(512 * MIB)
+                .reuse(ReusePolicy.STRICT, device)
+                .build();
+        final int operations = 20_000;
+        for (int i = 0; i < operations; i++) {
+            pool.free(pool.allocate(MIB / 4 * (1 + i % 7)));
+        }
+
+        assertTrue(
+                pool.statistics().heldBytes() <= 256 * MIB,
+                () -> pool.statistics().toString());
+        assertTrue(
+                device.synchronizations() < operations / 100,
+                () -> device.synchronizations() + " questions, each for 128 MiB that were freed");
+    }
+
     // TRACKED
 
     @Test
