@@ -110,14 +110,13 @@ final class DeviceMarks {
     private boolean askAlone(final long number) {
         removeFinished();
         if (progress.finished() < number && lastMade < number && !ended) {
-            makeRoom(all);
             final long begun = progress.begin();
             final long mark = work.mark();
             unmarkable = mark == DeviceWork.NO_MARK && all.isEmpty();
             if (mark >= 0) {
                 made.increment();
-                all.add(mark, begun);
                 lastMade = begun;
+                add(all, mark, begun);
                 if (all.oldest() == mark) {
                     removeFinished();
                 }
@@ -134,7 +133,8 @@ final class DeviceMarks {
         }
     }
 
-    private void makeRoom(final Marks marks) {
+    private void add(final Marks marks, final long mark, final long number) {
+        marks.add(mark, number);
         if (marks.isFull()) {
             forget(marks.removeClosest());
         }
@@ -203,11 +203,10 @@ final class DeviceMarks {
             asking.lock();
             try {
                 if (!ended) {
-                    makeRoom(stream.marks);
                     final long begun = progress.begin();
                     final long mark = work.mark(handle);
                     if (mark >= 0) {
-                        stream.marks.add(mark, begun);
+                        add(stream.marks, mark, begun);
                     }
                 }
             } finally {

@@ -1,9 +1,8 @@
 package io.outboard.pool.internal.arena;
 
 /**
- * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. Where there is no room for
- * another, one goes, such that the rest is spread over all that were made: then memory comes back little by little, however far behind the
- * device is. External lock required: that of who asks the device, but for {@link #isEmpty}.
+ * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. Where there are too many
+ * one goes, such that the rest is spread over all that were made: then memory comes back little by little, however far behind the device is. External lock required: that of who asks the device, but for {@link #isEmpty}.
  */
 public final class Marks {
 
@@ -11,10 +10,10 @@ public final class Marks {
     private final long[] numbers;
     private volatile int count;
 
-    /** Room for so many, at least 3. */
+    /** For so many, at least 2, and one more until one of them is removed. */
     public Marks(final int most) {
-        marks = new long[most];
-        numbers = new long[most];
+        marks = new long[most + 1];
+        numbers = new long[most + 1];
     }
 
     /** Safe for any number of threads. */
@@ -22,11 +21,12 @@ public final class Marks {
         return count == 0;
     }
 
+    /** One of them is to be removed before another is added. */
     public boolean isFull() {
         return count == marks.length;
     }
 
-    /** The youngest from now on; there is room. */
+    /** The youngest from now on. */
     public void add(final long mark, final long number) {
         final int last = count;
         marks[last] = mark;
