@@ -3,17 +3,19 @@ package io.outboard.pool;
 import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
 import io.outboard.pool.internal.arena.Arenas;
+import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.guard.OwnThreads;
 import java.lang.ref.WeakReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little, or when the source says
- * that others need it. For the first two it has a thread, since a pool that isn't used calls nothing; that ends when the pool is closed,
- * or some time after it is forgotten. The source has threads of its own.
+ * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little, and takes some ahead of
+ * need, see {@link Growth#growAhead}. For these it has a thread, since a pool that isn't used calls nothing; that ends when the pool is
+ * closed, or some time after it is forgotten. What others need goes back when the source says so, by a thread of the source.
  *
- * <p>To give back may mean to wait for the device. So neither is done for little, and seldom where it was in vain, since free
- * memory lies between blocks in use.
+ * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain, since free memory lies
+ * between blocks in use.
  */
 final class IdleMemory implements MemoryUser {
 
@@ -23,18 +25,20 @@ final class IdleMemory implements MemoryUser {
     private static final long SHARE = 8;
 
     /** What the device has is looked at so often, and whether the pool is forgotten. */
-    private static final long PRESSURE_MILLIS = 100;
+    private static final long PRESSURE_NANOS = 100_000_000;
 
-    private static final long FORGOTTEN_MILLIS = 60_000;
+    private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final String label;
     private final MemorySource source;
     private final Arenas arenas;
+    private final Growth growth;
     private final HeldBytes held;
     private final OwnThreads threads;
-    private final long keptMillis;
+    private final long keptNanos;
     private final long keptBytes;
     private final long leftBytes;
+    private final boolean growAhead;
     private final Backoff idle = new Backoff();
     private final Backoff pressure = new Backoff();
 
@@ -47,23 +51,26 @@ final class IdleMemory implements MemoryUser {
             final Pool pool,
             final PoolBuilder builder,
             final Arenas arenas,
+            final Growth growth,
             final HeldBytes held,
             final OwnThreads threads) {
         this.pool = new WeakReference<>(pool);
         label = builder.label();
         source = builder.source;
         this.arenas = arenas;
+        this.growth = growth;
         this.held = held;
         this.threads = threads;
-        keptMillis = builder.kept == null ? Long.MAX_VALUE : builder.kept.toMillis();
+        keptNanos = builder.kept == null ? Long.MAX_VALUE : builder.kept.toNanos();
         keptBytes = builder.keptBytes;
         leftBytes = builder.leftBytes;
+        growAhead = builder.growAhead;
     }
 
     /** No thread, unless it is told to. */
     void start() {
         source.addUser(this);
-        if (keptMillis < Long.MAX_VALUE || leftBytes > 0) {
+        if (keptNanos < Long.MAX_VALUE || leftBytes > 0 || growAhead) {
             // It inherits nothing: whoever makes a pool may be of a program that is to be unloaded before the pool
             // ends.
             final Thread newThread = new Thread(null, this::run, "outboard-idle", 0, false);
@@ -71,6 +78,7 @@ final class IdleMemory implements MemoryUser {
             newThread.setDaemon(true);
             newThread.start();
             thread = newThread;
+            arenas.grower = growAhead ? newThread : null;
         }
     }
 
@@ -82,32 +90,43 @@ final class IdleMemory implements MemoryUser {
     }
 
     private void run() {
-        try {
-            long left = keptMillis;
-            while (true) {
-                final long millis = Math.min(left, leftBytes > 0 ? PRESSURE_MILLIS : FORGOTTEN_MILLIS);
-                Thread.sleep(millis);
-                left -= millis;
-                final Pool watched = pool.get();
-                if (watched == null || watched.isClosed() || !threads.enter()) {
-                    return;
-                }
-                try {
-                    if (left <= 0) {
-                        left = keptMillis;
-                        giveBackIdle(watched);
-                    }
-                    giveBackUnderPressure(watched);
-                } catch (final RuntimeException | OutOfMemoryError e) {
-                    // What stays is tried again the next time.
-                    LOGGER.log(System.Logger.Level.WARNING, label + ": idle memory could not be given back", e);
-                } finally {
-                    threads.leave();
-                }
+        final long pauseNanos = leftBytes > 0 ? PRESSURE_NANOS : FORGOTTEN_NANOS;
+        long idleNanos = System.nanoTime();
+        long lookedNanos = idleNanos;
+        while (true) {
+            final long before = System.nanoTime();
+            LockSupport.parkNanos(
+                    this, Math.min(keptNanos - (before - idleNanos), pauseNanos - (before - lookedNanos)));
+            final Pool watched = pool.get();
+            if (Thread.interrupted() || watched == null || watched.isClosed() || !threads.enter()) {
+                // The pool is closed or forgotten, or its device has ended.
+                return;
             }
-        } catch (final InterruptedException e) {
-            // The pool is closed, or its device has ended.
+            try {
+                if (arenas.grower != null) {
+                    growAhead();
+                }
+                final long now = System.nanoTime();
+                if (now - idleNanos >= keptNanos) {
+                    idleNanos = now;
+                    giveBackIdle(watched);
+                }
+                if (now - lookedNanos >= pauseNanos) {
+                    lookedNanos = now;
+                    giveBackUnderPressure(watched);
+                }
+            } catch (final RuntimeException | OutOfMemoryError e) {
+                // What stays is tried again the next time.
+                LOGGER.log(System.Logger.Level.WARNING, label + ": idle memory could not be given back", e);
+            } finally {
+                threads.leave();
+            }
         }
+    }
+
+    /** Takes memory for arenas that have little left, as far as the pool takes it without a question to the device. */
+    void growAhead() {
+        growth.growAhead(() -> held.withinSlack(0));
     }
 
     @Override

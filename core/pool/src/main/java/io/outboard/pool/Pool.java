@@ -114,7 +114,7 @@ public final class Pool implements AutoCloseable {
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
-        idle = new IdleMemory(this, builder, arenas, heldBytes, threads);
+        idle = new IdleMemory(this, builder, arenas, growth, heldBytes, threads);
     }
 
     private static BooleanSupplier freeIsIdle(final PoolBuilder builder) {

@@ -42,6 +42,7 @@ public final class PoolBuilder {
 
     long keptBytes;
     long leftBytes;
+    boolean growAhead;
 
     @Nullable
     String name;
@@ -168,6 +169,19 @@ public final class PoolBuilder {
     }
 
     /**
+     * Whether a pool that has just grown takes its next step ahead of need, as far as it may hold that without it: a request that finds no
+     * room then waits some microseconds for the pool, and not a millisecond for the driver. Nothing is taken ahead where limit and device
+     * have little, or where pools grow by whole regions. Costs the same thread.
+     *
+     * @param newGrowAhead false, as without this call: the thread that needs memory takes it
+     * @return this builder
+     */
+    public PoolBuilder growAhead(final boolean newGrowAhead) {
+        growAhead = newGrowAhead;
+        return this;
+    }
+
+    /**
      * What is to be left to others on the device: while that reports less as free, whoever has taken it, free memory of the
      * pool goes back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. Looked at ten times a second;
      * costs the same thread. The pool itself goes on taking what it needs.
@@ -195,7 +209,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed, by default fifteen sixteenths of the slack, or more if
+     * Most that may be in limbo before the device is asked though memory isn't needed, by default a quarter of the slack, or more if
      * that is less than half of what is held unused.
      *
      * @param bytes {@code 0 < bytes <= 2^62}

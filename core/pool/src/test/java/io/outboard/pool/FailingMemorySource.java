@@ -22,6 +22,7 @@ public final class FailingMemorySource implements MemorySource {
     private boolean captured;
     private long calls;
     private long takes;
+    private @Nullable Thread lastCaller;
     private long piecesMoved;
     private int regionsOut;
 
@@ -134,6 +135,15 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
+     * Who has called one of those last.
+     *
+     * @return the thread, null if nobody has
+     */
+    public synchronized @Nullable Thread lastCaller() {
+        return lastCaller;
+    }
+
+    /**
      * How often a region was asked for.
      *
      * @return calls, failed ones included
@@ -199,6 +209,7 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     private void call() {
+        lastCaller = Thread.currentThread();
         if (++calls == failingCall && failure != null) {
             throw failure.get();
         }

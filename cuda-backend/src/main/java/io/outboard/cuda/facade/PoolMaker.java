@@ -92,7 +92,8 @@ final class PoolMaker {
                     .strategy(options.strategy())
                     .reuse(options.reuse(), work)
                     .firstRegionBytes(Math.max(1, firstBytes))
-                    .limitBytes(Math.max(1, (long) (availableBytes * options.share())));
+                    .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
+                    .growAhead(true);
             if (!options.keep().isZero()) {
                 builder.keep(options.keep(), 0);
             }

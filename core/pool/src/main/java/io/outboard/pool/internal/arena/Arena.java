@@ -45,6 +45,9 @@ public final class Arena extends Limbo {
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASED_BETWEEN = 16;
 
+    /** With such a part of a step left it grows ahead of need. */
+    private static final long LEFT_SHARE = 4;
+
     /** What {@link #freeRemotely} answers. */
     public static final int NOT_FREED = 0;
 
@@ -116,6 +119,12 @@ public final class Arena extends Limbo {
 
     /** Something has come back here for the oldest request that waits: nobody is placed before it. */
     private boolean reserved;
+
+    /** With more in use and in limbo it had better grow. */
+    private long growAbove = Long.MAX_VALUE;
+
+    /** It had better grow before a request finds no room. Written under the lock. */
+    private volatile boolean wantsStep;
 
     // Counters: written under the lock, read without. Each number is whole and recent, and nothing else is
     // concluded from it. What is freed here may have been counted as in use elsewhere, so only sums over all arenas are
@@ -450,6 +459,11 @@ public final class Arena extends Limbo {
     private void allocated(final long sizeBytes) {
         ALLOCATIONS.setOpaque(this, allocations + 1);
         resized(sizeBytes);
+        if (usedBytes + limboBytes() > growAbove) {
+            growAbove = Long.MAX_VALUE;
+            wantsStep = true;
+            arenas.wakeGrower();
+        }
         if ((allocations & (Arenas.SAMPLED_EVERY - 1)) == 0) {
             arenas.sample(this);
         }
@@ -669,6 +683,24 @@ public final class Arena extends Limbo {
             held += segment.heldBytes;
         }
         return held;
+    }
+
+    /**
+     * It holds more than before, or less, so a step that was wanted may not be any more; the lock is held.
+     *
+     * @param stepBytes what it would grow by: with a quarter of that left it had better do so
+     */
+    public void growsBy(final long stepBytes) {
+        wantsStep = false;
+        // Who frees for good asks nobody, and had better hold little.
+        growAbove = immediate ? Long.MAX_VALUE : heldBytes() - stepBytes / LEFT_SHARE;
+    }
+
+    /** Whether it wants a step, and will go on to do so: what was in limbo may have come back since. Asked once, until it holds more. */
+    public boolean wantsStep(final long stepBytes) {
+        final boolean wanted = wantsStep;
+        wantsStep = false;
+        return wanted && usedBytes() + limboBytes() > heldBytes() - stepBytes / LEFT_SHARE;
     }
 
     @Override

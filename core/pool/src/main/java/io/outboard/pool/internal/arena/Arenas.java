@@ -6,6 +6,7 @@ import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -77,6 +78,9 @@ public final class Arenas {
     private volatile Segment[] segments = {};
 
     private volatile long slackBytes;
+
+    /** Takes memory for arenas ahead of need when it is woken; null if nobody does. */
+    public volatile @Nullable Thread grower;
 
     private volatile boolean closed;
 
@@ -265,6 +269,11 @@ public final class Arenas {
     public synchronized void slackBytes(final long bytes) {
         slackBytes = bytes;
         divideSlack();
+    }
+
+    /** An arena wants a step. */
+    void wakeGrower() {
+        LockSupport.unpark(grower);
     }
 
     /** A block was handed out: once in a while more is looked at. */

@@ -112,6 +112,7 @@ final class GrowingRegion {
         try {
             growth.arenas.totals.held(committedBytes - segment.heldBytes);
             segment.back(committedBytes, end);
+            segment.owner.growsBy(growth.slackStepBytes(segment.owner));
         } finally {
             segment.owner.taken = false;
         }

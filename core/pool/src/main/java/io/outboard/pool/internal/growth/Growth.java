@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,9 @@ public final class Growth {
 
     /** No step has more, unless the request needs it: a caller waits for it, and others for the region lock. */
     private static final long MOST_STEP = 256L << 20;
+
+    /** Nothing is taken ahead of need that is a larger part of what limit and device allow. */
+    private static final long SCARCE_SHARE = 8;
 
     /** So many requests are served by others in the time in which memory moves from arena to arena. */
     private static final int STARVED_FOR_SHARE = 64;
@@ -221,6 +225,31 @@ public final class Growth {
             }
         } finally {
             regionLock.unlock();
+        }
+    }
+
+    /**
+     * Takes the next step of arenas that have little left, so that no request waits for the source: nothing of what is scarce, or while a
+     * stream is captured. If the source fails, who needs memory learns why.
+     *
+     * @param mostHeldBytes no more is to be held, in bytes
+     */
+    public void growAhead(final LongSupplier mostHeldBytes) {
+        for (final Arena arena : arenas.all()) {
+            regionLock.lock();
+            try {
+                final long stepBytes = slackStepBytes(arena);
+                final boolean wanted = arena.wantsStep(stepBytes) && !ended && !isCapturing.getAsBoolean();
+                final GrowingRegion region =
+                        wanted && stepBytes <= unusedBytes() / SCARCE_SHARE ? regionOf(arena) : null;
+                if (region != null) {
+                    region.grow(stepBytes, Math.min(limitBytes, mostHeldBytes.getAsLong() & -UNIT_BYTES));
+                }
+            } catch (final RuntimeException | OutOfMemoryError ignored) {
+                // See above.
+            } finally {
+                regionLock.unlock();
+            }
         }
     }
 

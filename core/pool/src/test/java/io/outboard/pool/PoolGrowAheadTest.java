@@ -1,0 +1,173 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A pool takes its next step of memory ahead of need, so that no request waits for the source. */
+class PoolGrowAheadTest {
+
+    private static final long MIB = 1L << 20;
+
+    private final FailingMemorySource source = new FailingMemorySource(8192 * MIB).growingInPlace();
+    private final SimulatedDevice device = new SimulatedDevice();
+
+    private PoolBuilder builder() {
+        return Pool.over(source)
+                .firstRegionBytes(32 * MIB)
+                .slackBytes(512 * MIB)
+                .reuse(ReusePolicy.STRICT, device);
+    }
+
+    /** Without a thread: the test does what that does. */
+    private final Pool pool = builder().build();
+
+    private long heldMib() {
+        return pool.statistics().heldBytes() / MIB;
+    }
+
+    private void allocate(final int blocks) {
+        for (int i = 0; i < blocks; i++) {
+            assertTrue(source.hasMemory(pool.allocate(MIB), MIB));
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldHaveAThreadThatGrowsIt() throws Exception {
+        try (Pool growing = builder().growAhead(true).build()) {
+            for (int i = 0; i < 25; i++) {
+                growing.allocate(MIB);
+            }
+            while (growing.statistics().heldBytes() < 64 * MIB) {
+                Thread.sleep(1);
+            }
+            assertTrue(source.lastCaller() != Thread.currentThread());
+        }
+    }
+
+    @Test
+    void shouldGrowWhenAQuarterOfAStepIsLeft() {
+        allocate(24);
+        pool.idle.growAhead();
+        assertEquals(32, heldMib());
+        allocate(1);
+        pool.idle.growAhead();
+        assertEquals(64, heldMib());
+        pool.idle.growAhead();
+        assertEquals(64, heldMib());
+    }
+
+    @Test
+    void shouldServeAllRequestsWithoutTheSource() {
+        allocate(1);
+        for (int i = 0; i < 1000; i++) {
+            final long calls = source.calls();
+            allocate(1);
+            assertEquals(calls, source.calls());
+            pool.idle.growAhead();
+        }
+    }
+
+    /** In limbo it is as good as in use, until the device says that it has finished. */
+    @Test
+    void shouldGrowForWhatIsInLimbo() {
+        for (int i = 0; i < 25; i++) {
+            pool.free(pool.allocate(MIB));
+        }
+        pool.idle.growAhead();
+        assertEquals(64, heldMib());
+    }
+
+    /** As with a device that is idle, which is asked soon. */
+    @Test
+    void shouldNotGrowForWhatHasComeBackMeanwhile() {
+        final Pool asking = builder().limboLimitBytes(8 * MIB).build();
+        final long[] blocks = new long[25];
+        for (int i = 0; i < blocks.length; i++) {
+            blocks[i] = asking.allocate(MIB);
+        }
+        for (final long block : blocks) {
+            asking.free(block);
+        }
+        assertTrue(asking.statistics().limboBytes() < 20 * MIB);
+        asking.idle.growAhead();
+        assertEquals(32 * MIB, asking.statistics().heldBytes());
+    }
+
+    /** A device far behind: what the pool takes beyond its slack is only for requests that are there. */
+    @Test
+    void shouldTakeNothingAheadBeyondTheSlack() {
+        final Pool small = builder()
+                .slackBytes(64 * MIB)
+                .reuse(ReusePolicy.STRICT, new IdleDevice() {
+                    @Override
+                    public boolean isFinished(final long mark) {
+                        return false;
+                    }
+                })
+                .build();
+        long grownAhead = 0;
+        for (int i = 0; i < 500; i++) {
+            small.free(small.allocate(MIB));
+            final long before = small.statistics().heldBytes();
+            small.idle.growAhead();
+            final long after = small.statistics().heldBytes();
+            assertTrue(after == before || after <= 64 * MIB, () -> before + " and then " + after);
+            grownAhead += after - before;
+        }
+        assertTrue(grownAhead > 0);
+        assertTrue(small.statistics().heldBytes() >= 500 * MIB);
+    }
+
+    @Test
+    void shouldTakeNothingBackThatWasTrimmedMeanwhile() {
+        final long[] blocks = new long[25];
+        for (int i = 0; i < blocks.length; i++) {
+            blocks[i] = pool.allocate(MIB);
+        }
+        for (final long block : blocks) {
+            pool.free(block);
+        }
+        assertEquals(0, pool.trimTo(0));
+        pool.idle.growAhead();
+        assertEquals(0, heldMib());
+    }
+
+    @Test
+    void shouldNotGrowAheadWhereBlocksAreFreeAtOnce() {
+        final Pool immediate = builder().reuse(ReusePolicy.IMMEDIATE, device).build();
+        for (int i = 0; i < 30; i++) {
+            immediate.allocate(MIB);
+        }
+        immediate.idle.growAhead();
+        assertEquals(32 * MIB, immediate.statistics().heldBytes());
+    }
+
+    @Test
+    void shouldNotGrowAheadWhileAStreamIsCaptured() {
+        allocate(25);
+        device.capturing(true);
+        pool.idle.growAhead();
+        assertEquals(32, heldMib());
+    }
+
+    @Test
+    void shouldTakeNothingAheadOfWhatIsScarce() {
+        allocate(25);
+        source.takeForOthers(8192 * MIB - 32 * MIB - 255 * MIB);
+        pool.idle.growAhead();
+        assertEquals(32, heldMib());
+    }
+
+    @Test
+    void shouldGoOnThoughTheSourceFails() {
+        allocate(25);
+        source.failAt(1, () -> new IllegalStateException("the device is gone"));
+        pool.idle.growAhead();
+        assertEquals(32, heldMib());
+        allocate(40);
+    }
+}
