@@ -7,7 +7,8 @@ import io.outboard.pool.internal.growth.Growth;
  * How much a pool holds, in one rule. <em>Slack</em> is what it holds beyond what is in use, over all its arenas.
  *
  * <ol>
- *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device.
+ *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device. As long as it holds no more than its slack
+ *       in all, it may take memory ahead of need, see {@link PoolBuilder#growAhead}.
  *   <li>Above that it asks first. What the device has finished comes back, and nothing is taken as long as that serves.
  *   <li>What still doesn't fit in the thread's arena makes the pool grow, so that threads have room of their own: as far as the next
  *       allows, but no further than to the peak in use plus 32 times the slack. Then other arenas serve it first.
@@ -89,6 +90,14 @@ final class HeldBytes {
     /** Others who share the memory wait for some. */
     void pressed() {
         pressedNanos = System.nanoTime();
+    }
+
+    /**
+     * What it may hold for no request yet, in bytes. No more: blocks share the pieces of steps, so those move less often than a block's own, and
+     * with all memory in such a large block was refused that what is free had room for (H200, 2026-11-27).
+     */
+    long ahead() {
+        return slackBytes();
     }
 
     /** What the pool may hold for a request without a question to the device, in bytes. */

@@ -124,9 +124,9 @@ final class IdleMemory implements MemoryUser {
         }
     }
 
-    /** Takes memory for arenas that have little left, as far as the pool takes it without a question to the device. */
+    /** Takes memory for arenas that have little left, see {@link HeldBytes#ahead}. */
     void growAhead() {
-        growth.growAhead(() -> held.withinSlack(0));
+        growth.growAhead(held.ahead());
     }
 
     @Override

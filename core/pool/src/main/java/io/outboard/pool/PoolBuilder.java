@@ -169,9 +169,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Whether a pool that has just grown takes its next step ahead of need, as far as it may hold that without it: a request that finds no
-     * room then waits some microseconds for the pool, and not a millisecond for the driver. Nothing is taken ahead where limit and device
-     * have little, or where pools grow by whole regions. Costs the same thread.
+     * Whether the pool takes its next step of memory ahead of need, when a quarter of the last one is left: a request that finds no room waits
+     * a millisecond for the driver. So it does as long as it holds no more than its slack, where blocks wait for the device and regions grow
+     * in place, and not where limit and device have little. Costs the same thread.
      *
      * @param newGrowAhead false, as without this call: the thread that needs memory takes it
      * @return this builder

@@ -22,6 +22,7 @@ public final class FailingMemorySource implements MemorySource {
     private boolean captured;
     private long calls;
     private long takes;
+    private long questions;
     private @Nullable Thread lastCaller;
     private long piecesMoved;
     private int regionsOut;
@@ -135,6 +136,15 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
+     * How often it was asked what it has.
+     *
+     * @return calls of {@link #availableBytes}
+     */
+    public synchronized long questions() {
+        return questions;
+    }
+
+    /**
      * Who has called one of those last.
      *
      * @return the thread, null if nobody has
@@ -199,7 +209,8 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     @Override
-    public long availableBytes() {
+    public synchronized long availableBytes() {
+        questions++;
         return source.availableBytes();
     }
 

@@ -1,8 +1,13 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.DeviceOutOfMemoryException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -63,7 +68,7 @@ class PoolGrowAheadTest {
     @Test
     void shouldServeAllRequestsWithoutTheSource() {
         allocate(1);
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < 400; i++) {
             final long calls = source.calls();
             allocate(1);
             assertEquals(calls, source.calls());
@@ -113,13 +118,51 @@ class PoolGrowAheadTest {
         for (int i = 0; i < 500; i++) {
             small.free(small.allocate(MIB));
             final long before = small.statistics().heldBytes();
+            final long questions = source.questions();
             small.idle.growAhead();
             final long after = small.statistics().heldBytes();
             assertTrue(after == before || after <= 64 * MIB, () -> before + " and then " + after);
+            assertTrue(after > before || source.questions() == questions, "nothing is asked in vain");
             grownAhead += after - before;
         }
         assertTrue(grownAhead > 0);
         assertTrue(small.statistics().heldBytes() >= 500 * MIB);
+    }
+
+    /** At the border each request tried to grow, and woke the thread, which tried, too: all waited for the driver. */
+    @Test
+    void shouldNotWantAStepAgainThatItDidNotGet() {
+        allocate(25);
+        source.takeForOthers(8192 * MIB - 32 * MIB);
+        pool.idle.growAhead();
+        allocate(6);
+        for (int i = 0; i < 10; i++) {
+            assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(2 * MIB));
+            pool.free(pool.allocate(1));
+            final long questions = source.questions();
+            pool.idle.growAhead();
+            assertEquals(questions, source.questions());
+        }
+    }
+
+    /** Blocks share the pieces of steps, which move only if all that they share is free: too few of them could. */
+    @Test
+    void shouldServeALargePartOfADeviceThatItFilled() {
+        final long totalBytes = 141L << 30;
+        final SplittableRandom random = new SplittableRandom(0);
+        final Pool large = Pool.over(new FailingMemorySource(totalBytes).growingInPlace())
+                .firstRegionBytes(64 * MIB)
+                .reuse(ReusePolicy.STRICT, new IdleDevice())
+                .build();
+        final List<Long> blocks = new ArrayList<>();
+        while (large.statistics().usedBytes() < totalBytes / 20 * 17 - 64 * MIB) {
+            blocks.add(large.allocate(random.nextLong(MIB, 64 * MIB)));
+            large.idle.growAhead();
+        }
+        for (int i = 0; i < blocks.size(); i += 2) {
+            large.free(blocks.get(i));
+        }
+        large.allocate(totalBytes / 5 * 2);
     }
 
     @Test

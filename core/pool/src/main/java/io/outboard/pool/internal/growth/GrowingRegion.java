@@ -110,9 +110,12 @@ final class GrowingRegion {
         final long end = memoryEnd();
         segment.owner.lockAnyway();
         try {
-            growth.arenas.totals.held(committedBytes - segment.heldBytes);
+            final long moreBytes = committedBytes - segment.heldBytes;
+            growth.arenas.totals.held(moreBytes);
             segment.back(committedBytes, end);
-            segment.owner.growsBy(growth.slackStepBytes(segment.owner));
+            if (moreBytes != 0) {
+                segment.owner.growsBy(growth.slackStepBytes(segment.owner));
+            }
         } finally {
             segment.owner.taken = false;
         }

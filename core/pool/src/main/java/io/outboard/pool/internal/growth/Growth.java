@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -234,16 +233,21 @@ public final class Growth {
      *
      * @param mostHeldBytes no more is to be held, in bytes
      */
-    public void growAhead(final LongSupplier mostHeldBytes) {
+    public void growAhead(final long mostHeldBytes) {
         for (final Arena arena : arenas.all()) {
             regionLock.lock();
             try {
                 final long stepBytes = slackStepBytes(arena);
-                final boolean wanted = arena.wantsStep(stepBytes) && !ended && !isCapturing.getAsBoolean();
-                final GrowingRegion region =
-                        wanted && stepBytes <= unusedBytes() / SCARCE_SHARE ? regionOf(arena) : null;
-                if (region != null) {
-                    region.grow(stepBytes, Math.min(limitBytes, mostHeldBytes.getAsLong() & -UNIT_BYTES));
+                // The last two may be questions to the driver.
+                if (arena.wantsStep(stepBytes)
+                        && !ended
+                        && arenas.totals.heldBytes() + stepBytes <= mostHeldBytes
+                        && !isCapturing.getAsBoolean()
+                        && stepBytes <= unusedBytes() / SCARCE_SHARE) {
+                    final GrowingRegion region = regionOf(arena);
+                    if (region != null) {
+                        region.grow(stepBytes, limitBytes);
+                    }
                 }
             } catch (final RuntimeException | OutOfMemoryError ignored) {
                 // See above.
