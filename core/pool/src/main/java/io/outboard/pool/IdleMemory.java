@@ -64,7 +64,7 @@ final class IdleMemory implements MemoryUser {
         keptNanos = builder.kept == null ? Long.MAX_VALUE : builder.kept.toNanos();
         keptBytes = builder.keptBytes;
         leftBytes = builder.leftBytes;
-        growAhead = builder.growAhead;
+        growAhead = builder.growAhead && builder.growInPlace && builder.policy != ReusePolicy.IMMEDIATE;
     }
 
     /** No thread, unless it is told to. */
@@ -103,7 +103,7 @@ final class IdleMemory implements MemoryUser {
                 return;
             }
             try {
-                if (arenas.grower != null) {
+                if (growAhead) {
                     growAhead();
                 }
                 final long now = System.nanoTime();
@@ -126,7 +126,7 @@ final class IdleMemory implements MemoryUser {
 
     /** Takes memory for arenas that have little left, see {@link HeldBytes#ahead}. */
     void growAhead() {
-        growth.growAhead(held.ahead());
+        growth.growAhead(held.ahead(), leftBytes);
     }
 
     @Override

@@ -179,6 +179,31 @@ class PoolGrowAheadTest {
         assertEquals(0, heldMib());
     }
 
+    /** It had more than it needs: a pool that is trimmed again and again took a step back each time. */
+    @Test
+    void shouldTakeNothingAheadAfterATrimBeforeARequestGrowsIt() {
+        allocate(21);
+        pool.allocate(200 * MIB);
+        pool.trimTo(0);
+        final long heldMib = heldMib();
+        for (int i = 0; i < 100; i++) {
+            pool.free(pool.allocate(256));
+            pool.idle.growAhead();
+        }
+        assertEquals(heldMib, heldMib());
+    }
+
+    @Test
+    void shouldTakeNothingAheadOfWhatIsLeftToOthers() {
+        final Pool leaving = builder().leave(8192 * MIB - 32 * MIB - 255 * MIB).build();
+        for (int i = 0; i < 25; i++) {
+            leaving.allocate(MIB);
+        }
+        leaving.idle.growAhead();
+        assertEquals(32 * MIB, leaving.statistics().heldBytes());
+        leaving.close();
+    }
+
     @Test
     void shouldNotGrowAheadWhereBlocksAreFreeAtOnce() {
         final Pool immediate = builder().reuse(ReusePolicy.IMMEDIATE, device).build();

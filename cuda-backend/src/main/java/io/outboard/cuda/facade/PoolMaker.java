@@ -93,7 +93,8 @@ final class PoolMaker {
                     .reuse(options.reuse(), work)
                     .firstRegionBytes(Math.max(1, firstBytes))
                     .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
-                    .growAhead(true);
+                    // What is leased ahead of need, others would have to give.
+                    .growAhead(options.service() == null && source.growsInPlace());
             if (!options.keep().isZero()) {
                 builder.keep(options.keep(), 0);
             }

@@ -686,21 +686,29 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * It holds more than before, or less, so a step that was wanted may not be any more; the lock is held.
+     * It holds more than before: with a quarter of a step left it wants the next one. Or it holds less, since it had too much, and wants none
+     * before a request has grown it. The lock is held.
      *
-     * @param stepBytes what it would grow by: with a quarter of that left it had better do so
+     * @param stepBytes what it grows by; 0 if it holds less
      */
     public void growsBy(final long stepBytes) {
         wantsStep = false;
         // Who frees for good asks nobody, and had better hold little.
-        growAbove = immediate ? Long.MAX_VALUE : heldBytes() - stepBytes / LEFT_SHARE;
+        growAbove = immediate || stepBytes == 0 ? Long.MAX_VALUE : heldBytes() - stepBytes / LEFT_SHARE;
     }
 
-    /** Whether it wants a step, and will go on to do so: what was in limbo may have come back since. Asked once, until it holds more. */
+    /** Whether it has come to want a step, and still does: what was in limbo may have come back. Asked once for each wish. */
     public boolean wantsStep(final long stepBytes) {
-        final boolean wanted = wantsStep;
-        wantsStep = false;
-        return wanted && usedBytes() + limboBytes() > heldBytes() - stepBytes / LEFT_SHARE;
+        if (!wantsStep) {
+            return false;
+        }
+        lockAnyway();
+        try {
+            wantsStep = false;
+            return usedBytes + limboBytes() > heldBytes() - stepBytes / LEFT_SHARE;
+        } finally {
+            taken = false;
+        }
     }
 
     @Override

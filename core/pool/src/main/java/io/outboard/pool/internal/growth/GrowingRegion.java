@@ -114,7 +114,7 @@ final class GrowingRegion {
             growth.arenas.totals.held(moreBytes);
             segment.back(committedBytes, end);
             if (moreBytes != 0) {
-                segment.owner.growsBy(growth.slackStepBytes(segment.owner));
+                segment.owner.growsBy(moreBytes < 0 ? 0 : growth.slackStepBytes(segment.owner));
             }
         } finally {
             segment.owner.taken = false;

@@ -232,8 +232,9 @@ public final class Growth {
      * stream is captured. If the source fails, who needs memory learns why.
      *
      * @param mostHeldBytes no more is to be held, in bytes
+     * @param leftBytes so much is for others on the device
      */
-    public void growAhead(final long mostHeldBytes) {
+    public void growAhead(final long mostHeldBytes, final long leftBytes) {
         for (final Arena arena : arenas.all()) {
             regionLock.lock();
             try {
@@ -243,7 +244,7 @@ public final class Growth {
                         && !ended
                         && arenas.totals.heldBytes() + stepBytes <= mostHeldBytes
                         && !isCapturing.getAsBoolean()
-                        && stepBytes <= unusedBytes() / SCARCE_SHARE) {
+                        && stepBytes <= (unusedBytes() - leftBytes) / SCARCE_SHARE) {
                     final GrowingRegion region = regionOf(arena);
                     if (region != null) {
                         region.grow(stepBytes, limitBytes);
