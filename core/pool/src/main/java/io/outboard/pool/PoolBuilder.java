@@ -209,7 +209,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed, by default a quarter of the slack, or more if
+     * Most that may be in limbo before the device is asked though memory isn't needed, by default a third of the slack, or more if
      * that is less than half of what is held unused.
      *
      * @param bytes {@code 0 < bytes <= 2^62}

@@ -46,9 +46,10 @@ public final class Arenas {
 
     /**
      * With such a part of an arena's slack in limbo the device is asked ahead of need. One thread then holds half as much as with all of it in
-     * limbo, and is as fast; with an eighth, so many frees ask that it shows in their 99.9th percentile (H100, 2026-11-27).
+     * limbo, and is as fast; with a quarter it holds no less, and with an eighth so many frees ask that it shows in their 99.9th percentile
+     * (H100, 2026-11-27).
      */
-    private static final long ASKED_SHARE = 4;
+    private static final long ASKED_SHARE = 3;
 
     public final Progress progress = new Progress();
 
