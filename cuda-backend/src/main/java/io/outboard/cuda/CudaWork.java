@@ -94,6 +94,11 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
     }
 
     @Override
+    public void awaitAll() {
+        work.awaitAll();
+    }
+
+    @Override
     public void release(final long mark) {
         work.release(mark);
     }

@@ -246,23 +246,11 @@ final class DeviceMarks {
 
     // The end
 
-    /** Waits for all work that was submitted by now, unless a stream is being captured. For the end: other marks may be forgotten. */
+    /** Waits for all work that was submitted by now, unless a stream is being captured. For the end: the pool's marks are forgotten. */
     void await() {
-        long mark = work.mark();
-        while (mark == DeviceWork.NO_MARK_LEFT && !work.isCapturing()) {
-            // Nobody needs the pool's own any more; those of other pools come back when they have asked.
-            forgetAll();
-            LockSupport.parkNanos(this, PAUSE_NS);
-            mark = work.mark();
-        }
-        if (mark >= 0) {
-            made.increment();
-            try {
-                work.await(mark);
-            } finally {
-                work.release(mark);
-            }
-        }
+        forgetAll();
+        made.increment();
+        work.awaitAll();
     }
 
     /** Nothing is marked from now on, and all marks are forgotten: by who waits for one, too, which takes no longer than {@link #await}. */

@@ -1,5 +1,7 @@
 package io.outboard.pool;
 
+import java.util.concurrent.locks.LockSupport;
+
 /**
  * What a pool asks its device: whether work submitted earlier has finished. The pool makes <em>marks</em>, points in the device's
  * work, and asks about them. Blocks that wait in limbo depend on this and on nothing else of the device, so a simulated device
@@ -74,6 +76,25 @@ public interface DeviceWork {
      * @param mark what {@link #mark} answered
      */
     void await(long mark);
+
+    /**
+     * Waits until all work has finished that was submitted before the call, unless a stream is being captured: then it returns before. For the
+     * end of a pool, so it had better need no mark that others may keep: as it is here, it waits for one.
+     */
+    default void awaitAll() {
+        long mark = mark();
+        while (mark == NO_MARK_LEFT && !isCapturing()) {
+            LockSupport.parkNanos(this, 50_000);
+            mark = mark();
+        }
+        if (mark >= 0) {
+            try {
+                await(mark);
+            } finally {
+                release(mark);
+            }
+        }
+    }
 
     /**
      * Forgets a mark.

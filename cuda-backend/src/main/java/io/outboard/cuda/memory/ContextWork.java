@@ -248,7 +248,8 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** Waits for all work so far, unless a stream is captured. */
+    /** {@inheritDoc} It has a mark of its own. */
+    @Override
     public void awaitAll() {
         long mark = markAll(ALL_WORK | BARRIER);
         while (mark == NO_MARK_LEFT && !isCapturing()) {

@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.DeviceWork;
+import io.outboard.pool.Pool;
+import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,6 +18,7 @@ import java.util.function.BooleanSupplier;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** With marks of contexts; {@link SynchronizerTest} is without. On a real device: {@code CudaWorkGpuTest}. */
 class ContextWorkTest {
@@ -116,6 +120,23 @@ class ContextWorkTest {
         work.release(first);
 
         assertEquals(first, work.mark());
+    }
+
+    /** Pools that rest keep the marks that they had when they were used last: the end of another one waited for them, for ever. */
+    @Test
+    @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldLetAPoolEndThoughOthersHaveAllMarks() {
+        final Pool pool = Pool.over(new VirtualMemorySource(1L << 30))
+                .reuse(ReusePolicy.STRICT, work)
+                .build();
+        pool.free(pool.allocate(1024));
+        long mark;
+        do {
+            mark = work.mark();
+        } while (mark >= 0);
+        assertEquals(DeviceWork.NO_MARK_LEFT, mark);
+
+        pool.close();
     }
 
     @Test
