@@ -8,7 +8,7 @@ import io.outboard.pool.internal.growth.Growth;
  *
  * <ol>
  *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device. As long as it holds no more than its slack
- *       in all, it may take memory ahead of need, see {@link PoolBuilder#growAhead}.
+ *       in all, in use or not, it may take memory ahead of need, see {@link PoolBuilder#growAhead}.
  *   <li>Above that it asks first. What the device has finished comes back, and nothing is taken as long as that serves.
  *   <li>What still doesn't fit in the thread's arena makes the pool grow, so that threads have room of their own: as far as the next
  *       allows, but no further than to the peak in use plus 32 times the slack. Then other arenas serve it first.
@@ -93,8 +93,8 @@ final class HeldBytes {
     }
 
     /**
-     * What it may hold for no request yet, in bytes. No more: blocks share the pieces of steps, so those move less often than a block's own, and
-     * with all memory in such a large block was refused that what is free had room for (H200, 2026-11-27).
+     * What it may hold ahead of any request, in bytes: its slack, and no more. Blocks share the pieces of steps, and a piece moves only when all
+     * of it is free. When all memory was taken by such steps, a large block was refused though enough was free (H200, 2026-11-27).
      */
     long ahead() {
         return slackBytes();

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little, and takes some ahead of
- * need, see {@link Growth#growAhead}. For these it has a thread, since a pool that isn't used calls nothing; that ends when the pool is
- * closed, or some time after it is forgotten. What others need goes back when the source says so, by a thread of the source.
+ * need, see {@link Growth#growAhead}. It has one thread for this: a pool that isn't used calls nothing, and who needs memory isn't to wait
+ * for it. That ends when the pool is closed, or some time after it is forgotten. What others need goes back when the source says so, by a
+ * thread of the source.
  *
  * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain, since free memory lies
  * between blocks in use.
@@ -67,7 +68,7 @@ final class IdleMemory implements MemoryUser {
         growAhead = builder.growAhead && builder.growInPlace && builder.policy != ReusePolicy.IMMEDIATE;
     }
 
-    /** No thread, unless it is told to. */
+    /** Starts the thread if memory is to be kept for a time only, left to others, or taken ahead of need. */
     void start() {
         source.addUser(this);
         if (keptNanos < Long.MAX_VALUE || leftBytes > 0 || growAhead) {

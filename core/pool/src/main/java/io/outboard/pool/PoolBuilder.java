@@ -169,9 +169,11 @@ public final class PoolBuilder {
     }
 
     /**
-     * Whether the pool takes its next step of memory ahead of need, when a quarter of the last one is left: a request that finds no room waits
-     * a millisecond for the driver. So it does as long as it holds no more than its slack, where blocks wait for the device and regions grow
-     * in place, and not where limit and device have little. Costs the same thread.
+     * Whether a thread of the pool takes the next step of memory ahead of need, so that fewer requests wait for the driver, which takes about a
+     * millisecond. It does so when an arena has less free than a quarter of that step, neither in use nor in limbo, as long as all that the
+     * pool then holds is no more than its slack, and the step no more than an eighth of what limit and device still allow. No effect
+     * under {@link ReusePolicy#IMMEDIATE}, with a slack of 0, or where regions don't grow in place. Costs one daemon thread, which
+     * {@link #keep} and {@link #leave} use, too.
      *
      * @param newGrowAhead false, as without this call: the thread that needs memory takes it
      * @return this builder
@@ -195,8 +197,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * What the pool may hold beyond what is in use, over all its threads, before it asks the device whether freed blocks can
-     * be used again: less slack is less memory, and more questions, of a microsecond each. Above it the pool asks first, and
+     * What the pool may hold beyond what is in use, over all its threads, before a request asks the device whether freed blocks can
+     * be used again: less slack is less memory, and more questions, of a microsecond each. (Frees ask before, see {@link
+     * #limboLimitBytes}.) Above it the pool asks first, and
      * grows while the device is busy, see {@link Pool}. By default it is a 128th of what limit and device allow, at least 64
      * MiB and at most 2 GiB, but never more than an eighth of what they allow.
      *
@@ -209,8 +212,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed, by default a third of the slack, or more if
-     * that is less than half of what is held unused.
+     * Most that may be in limbo before the device is asked though memory isn't needed; it is divided among arenas. By default the larger of
+     * a quarter of the slack and half of what is held unused, but no more than the slack.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder

@@ -62,7 +62,7 @@ class PoolReuseTest {
                 () -> pool.statistics().toString());
         assertTrue(
                 device.synchronizations() < operations / 100,
-                () -> device.synchronizations() + " questions, each for 170 MiB that were freed");
+                () -> device.synchronizations() + " questions, each for 128 MiB that were freed");
     }
 
     // TRACKED

@@ -93,7 +93,7 @@ final class PoolMaker {
                     .reuse(options.reuse(), work)
                     .firstRegionBytes(Math.max(1, firstBytes))
                     .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
-                    // What is leased ahead of need, others would have to give.
+                    // Not over a lender: what is leased ahead of need, others lack. And no thread for nothing.
                     .growAhead(options.service() == null && source.growsInPlace());
             if (!options.keep().isZero()) {
                 builder.keep(options.keep(), 0);

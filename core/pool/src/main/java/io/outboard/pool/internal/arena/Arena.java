@@ -120,10 +120,10 @@ public final class Arena extends Limbo {
     /** Something has come back here for the oldest request that waits: nobody is placed before it. */
     private boolean reserved;
 
-    /** With more in use and in limbo it had better grow. */
+    /** When more is in use and in limbo, in bytes, it wants to grow. */
     private long growAbove = Long.MAX_VALUE;
 
-    /** It had better grow before a request finds no room. Written under the lock. */
+    /** It wants to grow before a request finds no room. Written under the lock. */
     private volatile boolean wantsStep;
 
     // Counters: written under the lock, read without. Each number is whole and recent, and nothing else is
@@ -689,15 +689,15 @@ public final class Arena extends Limbo {
      * It holds more than before: with a quarter of a step left it wants the next one. Or it holds less, since it had too much, and wants none
      * before a request has grown it. The lock is held.
      *
-     * @param stepBytes what it grows by; 0 if it holds less
+     * @param stepBytes what it would grow by next; 0 if it holds less than before
      */
     public void growsBy(final long stepBytes) {
         wantsStep = false;
-        // Who frees for good asks nobody, and had better hold little.
+        // Where blocks are free at once, nothing waits in limbo: such a pool needs little room.
         growAbove = immediate || stepBytes == 0 ? Long.MAX_VALUE : heldBytes() - stepBytes / LEFT_SHARE;
     }
 
-    /** Whether it has come to want a step, and still does: what was in limbo may have come back. Asked once for each wish. */
+    /** Whether it has come to want a step, and still does: what was in limbo may have come back. One that isn't granted isn't tried again before a request has grown it. */
     public boolean wantsStep(final long stepBytes) {
         if (!wantsStep) {
             return false;

@@ -1,8 +1,9 @@
 package io.outboard.pool.internal.arena;
 
 /**
- * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. Where there are too many
- * one goes, such that the rest is spread over all that were made: then memory comes back little by little, however far behind the device is. External lock required: that of who asks the device, but for {@link #isEmpty}.
+ * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. When there is one too many,
+ * the one whose neighbours are closest goes. So the others stay spread over all that were made, and memory comes back little by little,
+ * however far behind the device is. External lock required: that of who asks the device, but for {@link #isEmpty}.
  */
 public final class Marks {
 

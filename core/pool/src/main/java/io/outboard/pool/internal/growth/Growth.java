@@ -44,7 +44,7 @@ public final class Growth {
     /** No step has more, unless the request needs it: a caller waits for it, and others for the region lock. */
     private static final long MOST_STEP = 256L << 20;
 
-    /** Nothing is taken ahead of need that is a larger part of what limit and device allow. */
+    /** No step is taken ahead of need that is a larger part of what limit and device still allow, without what is left to others. */
     private static final long SCARCE_SHARE = 8;
 
     /** So many requests are served by others in the time in which memory moves from arena to arena. */
