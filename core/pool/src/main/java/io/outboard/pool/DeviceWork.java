@@ -78,8 +78,9 @@ public interface DeviceWork {
     void await(long mark);
 
     /**
-     * Waits until all work has finished that was submitted before the call, unless a stream is being captured: then it returns before. For the
-     * end of a pool, so it had better need no mark that others may keep: as it is here, it waits for one.
+     * Waits until all work has finished that was submitted before the call, unless a stream is being captured: then it returns before. A pool
+     * calls this at its end. As it is here, it waits until there is a mark to be had, which other pools may keep: where marks are few, it had
+     * better have one of its own.
      */
     default void awaitAll() {
         long mark = mark();

@@ -45,7 +45,7 @@ public final class Arena extends Limbo {
     /** Blocks released between two attempts to place a request. */
     private static final int RELEASED_BETWEEN = 16;
 
-    /** With such a part of a step left it grows ahead of need. */
+    /** With less left than such a part of the next step it wants to grow. */
     private static final long LEFT_SHARE = 4;
 
     /** What {@link #freeRemotely} answers. */
@@ -686,8 +686,8 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * It holds more than before: with a quarter of a step left it wants the next one. Or it holds less, since it had too much, and wants none
-     * before a request has grown it. The lock is held.
+     * It holds more than before: when it has less left than a quarter of the next step, it wants that. Or it holds less, since it had too much,
+     * and wants none before a request has grown it. The lock is held.
      *
      * @param stepBytes what it would grow by next; 0 if it holds less than before
      */
@@ -697,7 +697,10 @@ public final class Arena extends Limbo {
         growAbove = immediate || stepBytes == 0 ? Long.MAX_VALUE : heldBytes() - stepBytes / LEFT_SHARE;
     }
 
-    /** Whether it has come to want a step, and still does: what was in limbo may have come back. One that isn't granted isn't tried again before a request has grown it. */
+    /**
+     * Whether it has come to want a step, and still does: what was in limbo may have come back. It isn't asked again before a request has grown
+     * it, whether it gets the step or not.
+     */
     public boolean wantsStep(final long stepBytes) {
         if (!wantsStep) {
             return false;

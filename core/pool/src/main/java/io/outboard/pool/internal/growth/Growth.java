@@ -228,7 +228,7 @@ public final class Growth {
     }
 
     /**
-     * Takes the next step of arenas that have little left, so that no request waits for the source: nothing of what is scarce, or while a
+     * Takes the next step of arenas that have little left, so that fewer requests wait for the source: nothing of what is scarce, or while a
      * stream is captured. If the source fails, who needs memory learns why.
      *
      * @param mostHeldBytes no more is to be held, in bytes
