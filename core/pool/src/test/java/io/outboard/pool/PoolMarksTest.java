@@ -198,7 +198,7 @@ class PoolMarksTest {
             done.set(125 * eighth);
             far.ask(1000);
             final long finished = arenas.progress.finished();
-            assertTrue(finished <= 125 * eighth && finished > 125 * (eighth - 1), () -> finished + " of " + done);
+            assertTrue(finished <= 125L * eighth && finished > 125L * (eighth - 1), () -> finished + " of " + done);
         }
     }
 
