@@ -96,8 +96,10 @@ final class IdleMemory implements MemoryUser {
         long lookedNanos = idleNanos;
         while (true) {
             final long before = System.nanoTime();
-            LockSupport.parkNanos(
-                    this, Math.min(keptNanos - (before - idleNanos), pauseNanos - (before - lookedNanos)));
+            if (!(growAhead && arenas.growerWoken)) {
+                LockSupport.parkNanos(
+                        this, Math.min(keptNanos - (before - idleNanos), pauseNanos - (before - lookedNanos)));
+            }
             final Pool watched = pool.get();
             if (Thread.interrupted() || watched == null || watched.isClosed() || !threads.enter()) {
                 // The pool is closed or forgotten, or its device has ended.
@@ -127,6 +129,7 @@ final class IdleMemory implements MemoryUser {
 
     /** Takes memory for arenas that have little left, see {@link HeldBytes#ahead}. */
     void growAhead() {
+        arenas.growerWoken = false;
         growth.growAhead(held.ahead(), leftBytes);
     }
 

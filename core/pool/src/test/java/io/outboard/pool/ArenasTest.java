@@ -349,17 +349,23 @@ class ArenasTest {
         return pool.statistics().mappings();
     }
 
-    /** What another arena had free went back to the device for it, which then refused to give it again: so was the request refused. */
-    @ParameterizedTest
-    @ValueSource(longs = {600 * MIB, 1000 * MIB})
-    void shouldServeARequestThoughMemoryThatMovesIsLost(final long sizeBytes) throws Exception {
-        final FailingMemorySource source = new FailingMemorySource(1280 * MIB).growingInPlace();
+    /** Holds 1280 MiB, all of them free. */
+    private static Pool withAllInOneOfTwoArenas(final FailingMemorySource source) throws Exception {
         final Pool pool = Pool.over(source)
                 .reuse(ReusePolicy.STRICT, new IdleDevice())
                 .spread(2)
                 .slackBytes(0)
                 .build();
         ArenaThreads.call(0, () -> allocateAndFree(pool, 20, 64 * MIB));
+        return pool;
+    }
+
+    /** What another arena had free went back to the device for it, which then refused to give it again: so was the request refused. */
+    @ParameterizedTest
+    @ValueSource(longs = {600 * MIB, 1000 * MIB})
+    void shouldServeARequestThoughMemoryThatMovesIsLost(final long sizeBytes) throws Exception {
+        final FailingMemorySource source = new FailingMemorySource(1280 * MIB).growingInPlace();
+        final Pool pool = withAllInOneOfTwoArenas(source);
         source.refuse(() -> DeviceOutOfMemoryException.ofDevice(1, 0, 1, "simulated"));
 
         final long block = ArenaThreads.call(1, () -> pool.allocate(sizeBytes));
@@ -374,12 +380,7 @@ class ArenasTest {
     @Test
     void shouldServeARequestThoughMemoryThatMovesFails() throws Exception {
         final FailingMemorySource source = new FailingMemorySource(1280 * MIB).growingInPlace();
-        final Pool pool = Pool.over(source)
-                .reuse(ReusePolicy.STRICT, new IdleDevice())
-                .spread(2)
-                .slackBytes(0)
-                .build();
-        ArenaThreads.call(0, () -> allocateAndFree(pool, 20, 64 * MIB));
+        final Pool pool = withAllInOneOfTwoArenas(source);
         source.refuse(() -> new IllegalStateException("simulated"));
 
         final long block = ArenaThreads.call(1, () -> pool.allocate(64 * MIB));

@@ -23,6 +23,7 @@ public final class FailingMemorySource implements MemorySource {
     private long calls;
     private long takes;
     private long questions;
+    private Runnable whenAsked = () -> {};
     private @Nullable Thread lastCaller;
     private long piecesMoved;
     private int regionsOut;
@@ -136,6 +137,15 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
+     * Does something each time that it is asked what it has.
+     *
+     * @param newWhenAsked what
+     */
+    public synchronized void whenAsked(final Runnable newWhenAsked) {
+        whenAsked = newWhenAsked;
+    }
+
+    /**
      * How often it was asked what it has.
      *
      * @return calls of {@link #availableBytes}
@@ -211,6 +221,7 @@ public final class FailingMemorySource implements MemorySource {
     @Override
     public synchronized long availableBytes() {
         questions++;
+        whenAsked.run();
         return source.availableBytes();
     }
 

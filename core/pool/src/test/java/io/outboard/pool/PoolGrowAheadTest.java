@@ -8,10 +8,11 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A pool takes its next step of memory ahead of need, so that no request waits for the source. */
+/** A pool takes its next step of memory ahead of need, so that fewer requests wait for the source. */
 class PoolGrowAheadTest {
 
     private static final long MIB = 1L << 20;
@@ -50,6 +51,38 @@ class PoolGrowAheadTest {
                 Thread.sleep(1);
             }
             assertTrue(source.lastCaller() != Thread.currentThread());
+        }
+    }
+
+    /** It sleeps in other places, too, such as at a lock: to be woken there was all that came of a wish. */
+    @Test
+    @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldGrowAnArenaThatWantsItWhileAnotherIsGrown() throws Exception {
+        final Semaphore asked = new Semaphore(0);
+        final Semaphore answers = new Semaphore(0);
+        try (Pool growing = builder().spread(2).growAhead(true).build()) {
+            for (int arena = 0; arena < 2; arena++) {
+                ArenaThreads.call(arena, () -> growing.allocate(MIB));
+            }
+            final long heldBytes = growing.statistics().heldBytes();
+            source.whenAsked(() -> {
+                asked.release();
+                answers.acquireUninterruptibly();
+            });
+            // The second one's: the first is looked at before.
+            for (int arena = 1; arena >= 0; arena--) {
+                ArenaThreads.call(arena, () -> {
+                    for (int i = 0; i < 24; i++) {
+                        growing.allocate(MIB);
+                    }
+                    return 0;
+                });
+                asked.acquire(arena);
+            }
+            answers.release(10);
+            while (growing.statistics().heldBytes() < heldBytes + 64 * MIB) {
+                Thread.sleep(1);
+            }
         }
     }
 

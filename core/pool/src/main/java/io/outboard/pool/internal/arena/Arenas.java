@@ -83,6 +83,9 @@ public final class Arenas {
     /** Takes memory for arenas ahead of need when it is woken; null if nobody does. */
     public volatile @Nullable Thread grower;
 
+    /** It was woken, perhaps where it sleeps for something else, such as a lock: it is to look at all arenas before it sleeps again. */
+    public volatile boolean growerWoken;
+
     private volatile boolean closed;
 
     /** Requests wait: what comes back is for the oldest of them. Written by who keeps their queue. */
@@ -274,6 +277,7 @@ public final class Arenas {
 
     /** An arena wants to grow. */
     void wakeGrower() {
+        growerWoken = true;
         LockSupport.unpark(grower);
     }
 
