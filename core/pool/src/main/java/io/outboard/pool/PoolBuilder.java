@@ -212,8 +212,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed; it is divided among arenas. By default the larger of
-     * a quarter of the slack and half of what is held unused, but no more than the slack.
+     * Most that may be in limbo before the device is asked though memory isn't needed; it is divided among arenas. By default it is
+     * four times what is in use, but at least a quarter of the slack, and half of what is held unused; and never more than the slack.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder

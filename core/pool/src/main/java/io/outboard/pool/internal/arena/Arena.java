@@ -677,6 +677,7 @@ public final class Arena extends Limbo {
     }
 
     /** Of all its segments: exact for who has the lock or the region lock, recent for others. */
+    @Override
     public long heldBytes() {
         long held = 0;
         for (final Segment segment : segments) {
@@ -712,11 +713,6 @@ public final class Arena extends Limbo {
         } finally {
             taken = false;
         }
-    }
-
-    @Override
-    long spareBytes() {
-        return heldBytes() - usedBytes;
     }
 
     /** Counts a request that another arena served while this one had less than its share; how many there were before, or somewhat less. */
@@ -819,6 +815,7 @@ public final class Arena extends Limbo {
         FREES.setOpaque(this, allocations);
     }
 
+    @Override
     long usedBytes() {
         return (long) USED.getOpaque(this);
     }

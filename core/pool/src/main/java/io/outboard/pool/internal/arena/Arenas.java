@@ -45,7 +45,7 @@ public final class Arenas {
     private static final long LEAST_CLOSED_BYTES = 4L << 20;
 
     /**
-     * With such a part of an arena's slack in limbo the device is asked ahead of need. One thread with small blocks then holds 256 MiB where it
+     * With no more than such a part of an arena's slack in limbo no free asks the device. One thread with small blocks then holds 256 MiB where it
      * held 566 with all of it in limbo, and one free in 1,260 asks, where it was one in 4,630. With an eighth it is one in 680, which is a
      * free's 99.9th percentile on any machine. Operations per second are the same (H100, in turn, 2026-11-27).
      */
@@ -261,6 +261,7 @@ public final class Arenas {
             // Without slack each free asks: what is in limbo is missing at once, and what is placed beside it leaves
             // gaps.
             arena.askedAbove = Math.min(limit, share / ASKED_SHARE);
+            arena.mostUnasked = Math.min(limit, share - share / CLOSED_SHARE);
             arena.slackBytes = Math.min(limit, slackBytes);
         }
     }
