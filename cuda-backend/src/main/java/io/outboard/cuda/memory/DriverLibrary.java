@@ -1,7 +1,6 @@
 package io.outboard.cuda.memory;
 
 import java.util.Optional;
-import jcuda.driver.CUresult;
 
 /**
  * Finds those calls of the driver that JCuda can't make. This class is for JDK 17 to 21, which have no way to make them, either; on a newer
@@ -21,15 +20,7 @@ public final class DriverLibrary {
         return Optional.empty();
     }
 
-    static boolean recordsContexts() {
-        return false;
-    }
-
-    static int recordContext(final long event, final long context) {
-        return CUresult.CUDA_ERROR_NOT_SUPPORTED;
-    }
-
-    static int captureStatus(final int[] status, final long stream) {
-        return CUresult.CUDA_ERROR_NOT_SUPPORTED;
+    static JCudaCalls calls() {
+        return new JCudaCalls();
     }
 }

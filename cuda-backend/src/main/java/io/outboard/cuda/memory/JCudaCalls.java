@@ -20,7 +20,7 @@ import jcuda.runtime.cudaError;
  * may turn it at any moment, so each call here copes with both: a code that is returned, and a
  * {@link CudaException} that carries only the code's name. What a pool calls often makes no garbage, compiled or not.
  */
-public final class JCudaCalls implements CudaCalls {
+public class JCudaCalls implements CudaCalls {
 
     /** Above it CUDA keeps one code, for API failures of releases before 4.1; below it names are found by search. */
     private static final int CODE_LIMIT = 10_000;
@@ -223,12 +223,12 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public boolean recordsContexts() {
-        return DriverLibrary.recordsContexts();
+        return false;
     }
 
     @Override
     public int recordContext(final long event, final long context) {
-        return DriverLibrary.recordContext(event, context);
+        return CUresult.CUDA_ERROR_NOT_SUPPORTED;
     }
 
     @Override
@@ -238,9 +238,6 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int captureStatus(final int[] status, final long stream) {
-        if (recordsContexts()) { // The library is loaded, then.
-            return DriverLibrary.captureStatus(status, stream);
-        }
         final CallScratch scratch = CallScratch.of(stream, 0);
         final int code = ask(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
         status[0] = scratch.status[0];

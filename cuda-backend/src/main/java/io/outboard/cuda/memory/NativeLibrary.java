@@ -22,7 +22,7 @@ public final class NativeLibrary {
     /** Loads, unless it is loaded; {@link CudaUnavailableException} if JCuda or its native library is missing or doesn't load. */
     public static CudaCalls load() {
         try {
-            return new JCudaCalls();
+            return DriverLibrary.calls();
         } catch (final LinkageError e) {
             throw unavailable(e);
         }
@@ -33,7 +33,7 @@ public final class NativeLibrary {
         final CudaCalls calls = load();
         deviceCount(calls);
         try {
-            calls.currentContext(new long[1]);
+            calls.primaryContext(new long[1], 0);
             return calls;
         } catch (final LinkageError e) {
             throw unavailable(e);

@@ -14,11 +14,9 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.NoSuchElementException;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Those calls of the driver that JCuda can't make, or not fast enough, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is
- * laid out so, in bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
+ * Those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
  *
  * <pre>{@code
  *   CUmemAllocationProp, 32 bytes                              CUmemAccessDesc, 12 bytes
@@ -49,7 +47,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     private static final int READ_AND_WRITE = 3;
 
     /** In constants, so that calls are compiled; apart, so that a driver that lacks one is found out by loading them. */
-    private static final class Functions {
+    static final class Functions {
 
         @SuppressWarnings("restricted")
         static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
@@ -69,16 +67,11 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         static final MethodHandle EXPORT =
                 function("cuMemExportToShareableHandle", ADDRESS, JAVA_LONG, JAVA_INT, JAVA_LONG);
         static final MethodHandle IMPORT = function("cuMemImportFromShareableHandle", ADDRESS, ADDRESS, JAVA_INT);
-        static final MethodHandle CAPTURE_STATUS = function("cuStreamIsCapturing", JAVA_LONG, ADDRESS);
         static final MethodHandle CLOSE = downcall(Linker.nativeLinker().defaultLookup(), "close", JAVA_INT);
-
-        /** Of driver 12.5 and newer, else null. */
-        static final @Nullable MethodHandle RECORD =
-                LIBRARY.find("cuCtxRecordEvent").isEmpty() ? null : function("cuCtxRecordEvent", JAVA_LONG, JAVA_LONG);
 
         private Functions() {}
 
-        private static MethodHandle function(final String name, final MemoryLayout... parameters) {
+        static MethodHandle function(final String name, final MemoryLayout... parameters) {
             return downcall(LIBRARY, name, parameters);
         }
 
@@ -101,9 +94,6 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     }
 
     private static final boolean LOADED = load();
-
-    /** Where an answer goes that a pool asks for often. The class's monitor guards it. */
-    private static final MemorySegment STATUS = Arena.global().allocate(JAVA_INT);
 
     private final int handleTypes;
 
@@ -137,29 +127,9 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         return LOADED ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
     }
 
-    static boolean recordsContexts() {
-        return LOADED && Functions.RECORD != null;
-    }
-
-    /** Without garbage: a pool asks often. */
-    @SuppressWarnings("NullAway") // Who calls it knows that contexts can be recorded.
-    static int recordContext(final long event, final long context) {
-        try {
-            return (int) Functions.RECORD.invokeExact(context, event);
-        } catch (final Throwable e) {
-            throw unexpected(e);
-        }
-    }
-
-    /** Without garbage, and not by JCuda, which takes 0.2 microseconds where the driver takes 0.04 (H100, 2026-11-27). */
-    static synchronized int captureStatus(final int[] status, final long stream) {
-        try {
-            final int code = (int) Functions.CAPTURE_STATUS.invokeExact(stream, STATUS);
-            status[0] = STATUS.get(JAVA_INT, 0);
-            return code;
-        } catch (final Throwable e) {
-            throw unexpected(e);
-        }
+    /** The fastest there are: JCuda's, where the driver is older than 12.5. */
+    static JCudaCalls calls() {
+        return LOADED && Functions.LIBRARY.find("cuCtxRecordEvent").isPresent() ? new ForeignCalls() : new JCudaCalls();
     }
 
     @Override
@@ -287,7 +257,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         }
     }
 
-    private static RuntimeException unexpected(final Throwable thrown) {
+    static RuntimeException unexpected(final Throwable thrown) {
         if (thrown instanceof final Error e) {
             throw e;
         }

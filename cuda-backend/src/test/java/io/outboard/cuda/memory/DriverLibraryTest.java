@@ -31,6 +31,5 @@ class DriverLibraryTest {
 
         assertEquals(false, DriverLibrary.virtualMemory().isPresent());
         assertEquals(false, DriverLibrary.sharedMemory().isPresent());
-        assertEquals(false, DriverLibrary.recordsContexts());
     }
 }
