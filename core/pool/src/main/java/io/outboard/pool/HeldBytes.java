@@ -76,6 +76,7 @@ final class HeldBytes {
                             mostBytes / LIMIT_SHARE)
                     : Math.min(configuredSlackBytes, MOST_SLACK);
             arenas.slackBytes(wantedBytes);
+            arenas.mostBytes(mostBytes);
             isKnown = true;
         }
     }

@@ -212,8 +212,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed; it is divided among arenas. By default it is
-     * four times what is in use, but at least a quarter of the slack, and half of what is held unused; and never more than the slack.
+     * Most that may be in limbo before the device is asked though memory isn't needed; it is divided among arenas. By default it is,
+     * in each arena, the largest of: a quarter of its share of the slack; four times what is in use, up to three quarters of that share and to
+     * half of what the arena has unused or may still take; and half of what it holds unused, up to the whole slack.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder

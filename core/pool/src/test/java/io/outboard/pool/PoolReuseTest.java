@@ -10,6 +10,9 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -65,34 +68,88 @@ class PoolReuseTest {
                 () -> device.synchronizations() + " questions, each for 128 MiB that were freed");
     }
 
-    /** With a quarter of the slack in limbo it asked once in 26 frees. */
-    @Test
-    void shouldLetMoreWaitTheMoreIsInUse() {
-        final Pool pool = Pool.over(new FailingMemorySource(64L << 30).growingInPlace())
-                .slackBytes(636 * MIB)
-                .reuse(ReusePolicy.STRICT, device)
-                .build();
-        final long[] live = new long[21];
-        for (int i = 0; i < live.length; i++) {
-            live[i] = pool.allocate((6 + i * 5 % 13) * MIB);
-        }
-        final long before = device.synchronizations();
-        final int replaced = 10_000;
-        long byRequests = 0;
-        for (int i = 0; i < replaced; i++) {
-            final int which = i * 5 % live.length;
-            pool.free(live[which]);
-            final long yet = device.synchronizations();
-            live[which] = pool.allocate((6 + i * 7 % 13) * MIB);
-            byRequests += device.synchronizations() - yet;
+    /** A device that is so many pieces of work behind. */
+    private static final class LateDevice extends IdleDevice {
+        private final long behind;
+        private long submitted;
+        private long awaited;
+        private int marks;
+        private int awaits;
+
+        LateDevice(final long behind) {
+            this.behind = behind;
         }
 
-        assertEquals(0, byRequests, "questions of requests: a free asks before");
-        final long asked = device.synchronizations() - before;
-        assertTrue(asked <= 2 * replaced / 100, () -> asked + " questions in " + 2 * replaced + " operations");
+        @Override
+        public long mark() {
+            marks++;
+            return submitted;
+        }
+
+        @Override
+        public boolean isFinished(final long mark) {
+            return mark <= Math.max(awaited, submitted - behind);
+        }
+
+        @Override
+        public void await(final long mark) {
+            awaits += isFinished(mark) ? 0 : 1;
+            awaited = Math.max(awaited, mark);
+        }
+
+        /** Blocks of 6 to 18 MiB take each other's place, and each is used once; how often a request asked. */
+        int allocateAndFree(final Pool pool, final long usedBytes, final int operations) {
+            final Random random = new Random(7);
+            final List<DeviceBuffer> live = new ArrayList<>();
+            long left = usedBytes;
+            int asked = 0;
+            for (int i = 0; i < operations / 2; i++) {
+                final long sizeBytes = MIB * (6 + random.nextInt(13));
+                while (left < sizeBytes) {
+                    final DeviceBuffer freed = live.remove(random.nextInt(live.size()));
+                    left += freed.sizeBytes();
+                    freed.close();
+                }
+                final int before = marks;
+                live.add(pool.buffer(sizeBytes));
+                left -= sizeBytes;
+                asked += marks - before;
+                submitted++;
+            }
+            return asked;
+        }
+    }
+
+    /** With a quarter of the slack in limbo it asked once in 31 operations. */
+    @Test
+    void shouldLetMoreWaitTheMoreIsInUse() {
+        final LateDevice late = new LateDevice(0);
+        final Pool pool = Pool.over(new FailingMemorySource(64L << 30).growingInPlace())
+                .slackBytes(636 * MIB)
+                .reuse(ReusePolicy.STRICT, late)
+                .build();
+
+        final int operations = 20_000;
+        assertEquals(0, late.allocateAndFree(pool, 250 * MIB, operations), "questions of requests: a free asks before");
+        assertTrue(late.marks <= operations / 80, () -> late.marks + " questions in " + operations + " operations");
         assertTrue(
                 pool.statistics().heldBytes() <= pool.statistics().peakUsedBytes() + 636 * MIB,
                 () -> pool.statistics().toString());
+    }
+
+    /** With more in limbo than half of what isn't in use, the rest was used up before a mark had finished. */
+    @Test
+    void shouldNotWaitWhereLittleIsLeft() {
+        final LateDevice late = new LateDevice(10);
+        final Pool pool = Pool.over(new FailingMemorySource(64L << 30).growingInPlace())
+                .slackBytes(636 * MIB)
+                .limitBytes(1024 * MIB)
+                .reuse(ReusePolicy.STRICT, late)
+                .build();
+
+        late.allocateAndFree(pool, 500 * MIB, 20_000);
+
+        assertTrue(late.awaits <= 20, () -> late.awaits + " waits for the device");
     }
 
     // TRACKED

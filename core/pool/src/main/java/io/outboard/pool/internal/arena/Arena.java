@@ -816,6 +816,11 @@ public final class Arena extends Limbo {
     }
 
     @Override
+    long roomBytes() {
+        return arenas.roomBytes();
+    }
+
+    @Override
     long usedBytes() {
         return (long) USED.getOpaque(this);
     }

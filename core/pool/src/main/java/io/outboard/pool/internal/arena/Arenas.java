@@ -69,6 +69,8 @@ public final class Arenas {
     private final int mostArenas;
     private final int arenasAtFirst;
 
+    private volatile long mostBytes = Long.MAX_VALUE / 2;
+
     /** Replaced under the monitor, never changed. */
     private volatile Arena[] all = {};
 
@@ -261,9 +263,19 @@ public final class Arenas {
             // Without slack each free asks: what is in limbo is missing at once, and what is placed beside it leaves
             // gaps.
             arena.askedAbove = Math.min(limit, share / ASKED_SHARE);
-            arena.mostUnasked = Math.min(limit, share - share / CLOSED_SHARE);
+            arena.mostByUse = Math.min(limit, share - share / ASKED_SHARE);
             arena.slackBytes = Math.min(limit, slackBytes);
         }
+    }
+
+    /** An arena's share of what limit and device still allow, so far as that is known, in bytes. */
+    long roomBytes() {
+        return Math.max(0, mostBytes - totals.heldBytes()) / all.length;
+    }
+
+    /** What limit and device allow the pool to hold, in bytes. */
+    public void mostBytes(final long bytes) {
+        mostBytes = bytes;
     }
 
     /** What the pool may hold beyond what is in use. */
