@@ -16,7 +16,8 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * Those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
+ * Those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in
+ * bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
  *
  * <pre>{@code
  *   CUmemAllocationProp, 32 bytes                              CUmemAccessDesc, 12 bytes
