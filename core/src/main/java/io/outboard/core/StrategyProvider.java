@@ -40,6 +40,16 @@ public interface StrategyProvider {
     }
 
     /**
+     * Whether the first blocks of a region lie at its lowest addresses, however large it is: so a pool may reserve many addresses, and put
+     * memory behind the first of them.
+     *
+     * @return true unless overridden
+     */
+    default boolean placesLow() {
+        return true;
+    }
+
+    /**
      * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy
      * that can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
      *

@@ -95,6 +95,12 @@ public final class TlsfStrategies implements StrategyModule {
             this.classes = classes;
         }
 
+        /** A block comes from the smallest root that suffices, and roots are smaller towards the end; Fibonacci parts are, too. */
+        @Override
+        public boolean placesLow() {
+            return false;
+        }
+
         @Override
         public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
             final long leastBytes = super.regionBytesFor(sizeBytes, alignmentBytes, options);

@@ -124,8 +124,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that the pool may hold; of a region that grows in place, what is committed counts. By default there is no limit
-     * but the device's.
+     * Most that the pool may hold; of a region that grows in place, what is committed counts. A single block as large as the limit may end
+     * less than a granule beyond it. By default there is no limit but the device's.
      *
      * @param bytes {@code 0 < bytes <= 2^62}, which is no limit
      * @return this builder
@@ -137,7 +137,8 @@ public final class PoolBuilder {
 
     /**
      * Whether to hold one region that grows and shrinks in place, where the memory source offers that: addresses for the
-     * whole device, and memory behind what blocks need. Off, or where the source doesn't, growth is by whole regions. Turn it
+     * whole device, and memory behind what blocks need. Off, where the source doesn't, or where the strategy doesn't begin at low
+     * addresses ({@link io.outboard.core.StrategyProvider#placesLow}: buddies), growth is by whole regions. Turn it
      * off if blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses for such memory.
      *
      * @param newGrowInPlace true to do so, the default

@@ -120,7 +120,7 @@ public final class Growth {
         this.freeIsIdle = freeIsIdle;
         this.arenas = arenas;
         this.events = events;
-        isExhausted = !inPlace;
+        isExhausted = !inPlace || !provider.placesLow();
     }
 
     /** What the pool can hold at most, in bytes: the limit, or what the device had when that was first asked. */
@@ -270,17 +270,30 @@ public final class Growth {
                 return Strategy.NO_SPACE;
             }
             long address = compact(arena, sizeBytes, alignmentBytes);
+            final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
             // If it lacks no memory, it doesn't help to give any back.
-            if (address < 0
-                    && leastBytesFor(sizeBytes, alignmentBytes) > unusedBytes()
-                    && giveBack(0, 0, null, arena)) {
+            if (address < 0 && leastBytes > unusedBytes() && giveBack(0, 0, null, arena)) {
                 address = grow(arena, sizeBytes, alignmentBytes, limitBytes, 0);
                 address = address < 0 ? compact(arena, sizeBytes, alignmentBytes) : address;
+            }
+            if (address < 0 && !mayLieInPlace(arena, leastBytes)) {
+                if (leastBytes > unusedBytes()
+                        && sizeBytes <= unusedBytes() + arenas.totals.heldBytes() - arenas.totals.usedBytes()) {
+                    giveBack(0, 0, null, null);
+                }
+                address = takeAndPlace(arena, sizeBytes, alignmentBytes, limitBytes);
             }
             return address;
         } finally {
             regionLock.unlock();
         }
+    }
+
+    /** A whole region may have more addresses than one in place, and the part of the limit that isn't a whole unit. */
+    private boolean mayLieInPlace(final Arena arena, final long leastBytes) {
+        return leastBytes <= (limitBytes & -UNIT_BYTES)
+                && Arrays.stream(arena.segments())
+                        .anyMatch(each -> each.growable != null && each.taken.sizeBytes() >= leastBytes);
     }
 
     /** How much is free that could move to where a request needs it; negative if memory doesn't, or that can't be told now. */
@@ -482,7 +495,11 @@ public final class Growth {
 
     private long takeAndPlace(
             final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
-        final Segment taken = take(arena, leastBytesFor(sizeBytes, alignmentBytes), mostHeldBytes);
+        // The last granule of a request that is as large as the limit may reach beyond that.
+        final long wholeBytes =
+                arenas.totals.heldBytes() > 0 ? 0 : sizeBytes + (-sizeBytes & (options.granuleBytes() - 1));
+        final Segment taken =
+                take(arena, leastBytesFor(sizeBytes, alignmentBytes), Math.max(mostHeldBytes, wholeBytes));
         if (taken == null) {
             return Strategy.NO_SPACE;
         }

@@ -1,0 +1,92 @@
+package io.outboard.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.MemorySource;
+import io.outboard.core.Strategies;
+import io.outboard.core.StrategyProvider;
+import io.outboard.core.VirtualMemorySource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** With nothing in use a pool serves whatever fits limit and device, whatever it has served before. */
+class PoolEmptyTest {
+
+    private static final long MIB = 1L << 20;
+    private static final long GIB = 1L << 30;
+    private static final long[] LIMITS = {3 * MIB, 10_000_000, GIB, PoolBuilder.NO_LIMIT};
+    private static final long[] DEVICES = {MIB, 6 * MIB, GIB, 80 * GIB};
+    private static final ReusePolicy[] POLICIES = {ReusePolicy.IMMEDIATE, ReusePolicy.STRICT};
+    private static final int OPERATIONS = 30;
+
+    static Stream<String> strategies() {
+        return Strategies.all().stream().map(StrategyProvider::name);
+    }
+
+    @ParameterizedTest
+    @MethodSource("strategies")
+    void shouldServeWhateverFits(final String strategy) {
+        final SplittableRandom random = new SplittableRandom(47);
+        for (final long deviceBytes : DEVICES) {
+            for (final long limitBytes : LIMITS) {
+                for (final ReusePolicy policy : POLICIES) {
+                    for (final boolean inPlace : new boolean[] {true, false}) {
+                        final MemorySource source = new VirtualMemorySource(deviceBytes);
+                        try (source) {
+                            final PoolBuilder builder = Pool.over(source)
+                                    .strategy(strategy)
+                                    .limitBytes(limitBytes)
+                                    .growInPlace(inPlace)
+                                    .reuse(policy, new IdleDevice());
+                            serveWhateverFits(builder, Math.min(deviceBytes, limitBytes), random.split());
+                        } catch (final DeviceOutOfMemoryException e) {
+                            throw new AssertionError(
+                                    "device " + deviceBytes + ", " + policy + (inPlace ? ", in place" : "") + ": " + e,
+                                    e);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void serveWhateverFits(
+            final PoolBuilder builder, final long mostBytes, final SplittableRandom random) {
+        final StrategyProvider provider = Strategies.named(builder.strategy);
+        try (Pool pool = builder.build()) {
+            for (int round = 0; round < 2; round++) {
+                useAtRandom(pool, mostBytes, random);
+                assertEquals(0, pool.statistics().usedBytes());
+                long sizeBytes = mostBytes;
+                while (provider.regionBytesFor(sizeBytes, 1, builder.strategyOptions)
+                        > Math.max(mostBytes, sizeBytes + 255)) {
+                    sizeBytes /= 2;
+                }
+                final long address = pool.allocate(sizeBytes);
+                assertTrue(pool.sizeOf(address) >= sizeBytes);
+                pool.free(address);
+            }
+        }
+    }
+
+    private static void useAtRandom(final Pool pool, final long mostBytes, final SplittableRandom random) {
+        final List<Long> live = new ArrayList<>();
+        for (int i = 0; i < OPERATIONS; i++) {
+            if (!live.isEmpty() && random.nextInt(3) == 0) {
+                pool.free(live.remove(random.nextInt(live.size())));
+            }
+            try {
+                live.add(pool.allocate(1 + random.nextLong(Math.max(1, mostBytes >> (2 + random.nextInt(8))))));
+            } catch (final DeviceOutOfMemoryException ignored) {
+                // It may be full by then.
+            }
+        }
+        live.forEach(pool::free);
+    }
+}
