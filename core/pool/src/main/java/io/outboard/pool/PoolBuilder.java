@@ -124,8 +124,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that the pool may hold; of a region that grows in place, what is committed counts. A single block as large as the limit may end
-     * less than a granule beyond it. By default there is no limit but the device's.
+     * Most that the pool may hold; of a region that grows in place, what is committed counts. A single block as large as the limit is
+     * served, though that may take two granules more. By default there is no limit but the device's.
      *
      * @param bytes {@code 0 < bytes <= 2^62}, which is no limit
      * @return this builder

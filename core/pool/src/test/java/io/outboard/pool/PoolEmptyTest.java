@@ -1,11 +1,13 @@
 package io.outboard.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Strategies;
+import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
@@ -13,7 +15,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** With nothing in use a pool serves whatever fits limit and device, whatever it has served before. */
 class PoolEmptyTest {
@@ -51,6 +55,53 @@ class PoolEmptyTest {
                                     e);
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /** Limits in MiB and more bytes, and requests with their alignments, which are refused since a small block is in use. */
+    @ParameterizedTest
+    @CsvSource({
+        "1024, 0, 629145600, 536870912",
+        "1024, 0, 1072693248, 2097152",
+        "1025, 0, 1074790144, 1",
+        "1024, 1000, 1073742500, 1"
+    })
+    void shouldGiveNothingBackForARequestThatIsRefused(
+            final long limitMiB, final long moreBytes, final long sizeBytes, final long alignmentBytes) {
+        for (final String strategy : new String[] {"tlsf", "hal-best-fit"}) {
+            try (MemorySource source = new VirtualMemorySource(80 * GIB);
+                    Pool pool = Pool.over(source)
+                            .strategy(strategy)
+                            .limitBytes(limitMiB * MIB + moreBytes)
+                            .build()) {
+                final long small = pool.allocate(1);
+                pool.free(pool.allocate(800 * MIB));
+                final long heldBytes = pool.statistics().heldBytes();
+
+                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(sizeBytes, alignmentBytes));
+
+                assertEquals(heldBytes, pool.statistics().heldBytes());
+                pool.free(small);
+            }
+        }
+    }
+
+    /** Where a granule is large, too. */
+    @ParameterizedTest
+    @ValueSource(longs = {256, 512, 4096, 65_536})
+    void shouldServeARequestAsLargeAsTheLimit(final long granuleBytes) {
+        for (final long limitBytes : new long[] {10_000_000, GIB, GIB + MIB}) {
+            for (final boolean inPlace : new boolean[] {true, false}) {
+                try (MemorySource source = new VirtualMemorySource(80 * GIB);
+                        Pool pool = Pool.over(source)
+                                .strategy("tlsf", new StrategyOptions(granuleBytes, 4096))
+                                .limitBytes(limitBytes)
+                                .growInPlace(inPlace)
+                                .build()) {
+                    pool.free(pool.allocate(limitBytes));
+                    assertTrue(pool.statistics().heldBytes() <= limitBytes + 2 * granuleBytes);
                 }
             }
         }

@@ -33,7 +33,7 @@ public final class NativeLibrary {
         final CudaCalls calls = load();
         deviceCount(calls);
         try {
-            calls.primaryContext(new long[1], 0);
+            calls.currentContext(new long[1]);
             return calls;
         } catch (final LinkageError e) {
             throw unavailable(e);

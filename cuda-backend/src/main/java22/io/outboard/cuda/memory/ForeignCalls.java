@@ -10,7 +10,8 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * The calls that a pool makes often, by {@code java.lang.foreign}, and the others by JCuda: JCuda takes 0.1 to 0.2 microseconds for what the
- * driver says in 0.04 (H100, driver 580, 2026-11-27). For JDK 22 and newer, and drivers for CUDA 12.5 and newer. Without garbage.
+ * driver says in 0.04 (H100, driver 580, 2026-11-27). For JDK 22 and newer, and drivers for CUDA 12.5 and newer. Without
+ * garbage, but for a segment of 8 bytes for each thread, virtual ones, too.
  */
 final class ForeignCalls extends JCudaCalls {
 
@@ -25,6 +26,9 @@ final class ForeignCalls extends JCudaCalls {
     /** Where the driver puts an answer, of 8 bytes or 4. */
     private static final ThreadLocal<MemorySegment> ANSWER =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(JAVA_LONG));
+
+    /** JCuda's class of the driver. Threads that don't see it yet load it again, which does nothing. */
+    private boolean isDriverLoaded;
 
     /** It captures nothing. */
     private interface Question {
@@ -44,8 +48,14 @@ final class ForeignCalls extends JCudaCalls {
         }
     }
 
+    /** JCuda makes the first, so that a native library of it that is broken is found when a device is opened. */
     @Override
     public int currentContext(final long[] context) {
+        if (!isDriverLoaded) {
+            final int code = super.currentContext(context);
+            isDriverLoaded = true;
+            return code;
+        }
         return ask((no, nor, answer) -> (int) CURRENT_CONTEXT.invokeExact(answer), 0, 0, context);
     }
 

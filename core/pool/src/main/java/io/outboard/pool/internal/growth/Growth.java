@@ -271,16 +271,16 @@ public final class Growth {
             }
             long address = compact(arena, sizeBytes, alignmentBytes);
             final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
-            // If it lacks no memory, it doesn't help to give any back.
-            if (address < 0 && leastBytes > unusedBytes() && giveBack(0, 0, null, arena)) {
+            // If it lacks no memory, or too much, it doesn't help to give any back.
+            if (address < 0
+                    && leastBytes > unusedBytes()
+                    && leastBytes <= unusedBytes() + arenas.totals.heldBytes() - arenas.totals.usedBytes()
+                    && giveBack(0, 0, null, arena)) {
                 address = grow(arena, sizeBytes, alignmentBytes, limitBytes, 0);
                 address = address < 0 ? compact(arena, sizeBytes, alignmentBytes) : address;
             }
-            if (address < 0 && !mayLieInPlace(arena, leastBytes)) {
-                if (leastBytes > unusedBytes()
-                        && sizeBytes <= unusedBytes() + arenas.totals.heldBytes() - arenas.totals.usedBytes()) {
-                    giveBack(0, 0, null, null);
-                }
+            if (address < 0 && isTooMuchInPlace(arena, leastBytes) && arenas.totals.usedBytes() == 0) {
+                giveBack(0, 0, null, null);
                 address = takeAndPlace(arena, sizeBytes, alignmentBytes, limitBytes);
             }
             return address;
@@ -289,11 +289,18 @@ public final class Growth {
         }
     }
 
-    /** A whole region may have more addresses than one in place, and the part of the limit that isn't a whole unit. */
-    private boolean mayLieInPlace(final Arena arena, final long leastBytes) {
-        return leastBytes <= (limitBytes & -UNIT_BYTES)
-                && Arrays.stream(arena.segments())
-                        .anyMatch(each -> each.growable != null && each.taken.sizeBytes() >= leastBytes);
+    /**
+     * Whether only a whole region of its own could serve a request, though a pool with memory in place hasn't got one: that may have more
+     * addresses, and what the limit allows beyond the last whole unit.
+     */
+    private boolean isTooMuchInPlace(final Arena arena, final long leastBytes) {
+        final long addressBytes = Arrays.stream(arena.segments())
+                .filter(segment -> segment.growable != null)
+                .mapToLong(segment -> segment.taken.sizeBytes())
+                .max()
+                .orElse(Long.MAX_VALUE);
+        return leastBytes > Math.min(addressBytes, limitBytes & -UNIT_BYTES)
+                && leastBytes <= mostBytes() + 2 * options.granuleBytes();
     }
 
     /** How much is free that could move to where a request needs it; negative if memory doesn't, or that can't be told now. */
@@ -495,11 +502,13 @@ public final class Growth {
 
     private long takeAndPlace(
             final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
-        // The last granule of a request that is as large as the limit may reach beyond that.
-        final long wholeBytes =
-                arenas.totals.heldBytes() > 0 ? 0 : sizeBytes + (-sizeBytes & (options.granuleBytes() - 1));
-        final Segment taken =
-                take(arena, leastBytesFor(sizeBytes, alignmentBytes), Math.max(mostHeldBytes, wholeBytes));
+        final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
+        final long granuleBytes = options.granuleBytes();
+        // A request that is as large as the limit is served, though whole granules are more.
+        final boolean isWhole = arenas.totals.heldBytes() == 0
+                && sizeBytes > limitBytes - granuleBytes
+                && leastBytes - sizeBytes < 2 * granuleBytes;
+        final Segment taken = take(arena, leastBytes, isWhole ? Math.max(mostHeldBytes, leastBytes) : mostHeldBytes);
         if (taken == null) {
             return Strategy.NO_SPACE;
         }
