@@ -290,8 +290,8 @@ public final class Growth {
     }
 
     /**
-     * Whether only a whole region of its own could serve a request, though a pool with memory in place hasn't got one: that may have more
-     * addresses, and what the limit allows beyond the last whole unit.
+     * Whether a request fits no region in place, but perhaps a whole one. A whole region may have more addresses, and it may have what the limit
+     * allows beyond the last whole unit.
      */
     private boolean isTooMuchInPlace(final Arena arena, final long leastBytes) {
         final long addressBytes = Arrays.stream(arena.segments())
