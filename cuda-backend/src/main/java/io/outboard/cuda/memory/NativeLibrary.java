@@ -17,15 +17,26 @@ public final class NativeLibrary {
 
     private static final int REASON_LIMIT = 300;
 
+    /** Two threads that load at once may each set it; either is as good. */
+    private static volatile @Nullable CudaCalls loaded;
+
     private NativeLibrary() {}
 
-    /** Loads, unless it is loaded; {@link CudaUnavailableException} if JCuda or its native library is missing or doesn't load. */
+    /**
+     * Loads, unless it is loaded, which then takes nanoseconds; {@link CudaUnavailableException} if JCuda or its native library is missing or
+     * doesn't load.
+     */
     public static CudaCalls load() {
-        try {
-            return DriverLibrary.calls();
-        } catch (final LinkageError e) {
-            throw unavailable(e);
+        CudaCalls calls = loaded;
+        if (calls == null) {
+            try {
+                calls = DriverLibrary.calls();
+            } catch (final LinkageError e) {
+                throw unavailable(e);
+            }
+            loaded = calls;
         }
+        return calls;
     }
 
     /** As {@link #load}, with the driver's part, which needs a device: without one its class would stay broken. */
