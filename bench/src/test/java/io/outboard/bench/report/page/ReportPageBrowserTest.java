@@ -201,7 +201,7 @@ class ReportPageBrowserTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "h100-pool",
+                "h100-arenas",
                 "h200-paper",
                 "strategies",
                 "h200-kernels",
