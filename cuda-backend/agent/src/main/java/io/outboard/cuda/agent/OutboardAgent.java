@@ -4,9 +4,7 @@ import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardRuntime;
 import io.outboard.cuda.foreign.ForeignDriver;
 import java.lang.instrument.Instrumentation;
-import java.lang.instrument.UnmodifiableClassException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -66,16 +64,28 @@ public final class OutboardAgent {
      */
     public static void premain(final @Nullable String arguments, final Instrumentation instrumentation) {
         try {
-            final AgentOptions options = AgentOptions.parse(arguments);
-            options.apply();
+            final AgentOptions options = optionsOf(arguments);
             final RedirectingTransformer transformer = new RedirectingTransformer(redirections(), OutboardAgent::print);
-            install(transformer, instrumentation);
+            instrumentation.addTransformer(transformer, true);
+            new LoadedClasses(transformer, instrumentation).redirect().forEach(OutboardAgent::print);
             if (options.report()) {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> report(transformer), "outboard-report"));
             }
+        } catch (final Throwable e) {
+            // The virtual machine would end.
+            print("the agent can't start, so the program runs without it, or with a part: " + e);
+        }
+    }
+
+    private static AgentOptions optionsOf(final @Nullable String arguments) {
+        try {
+            final AgentOptions options = AgentOptions.parse(arguments);
+            options.apply();
+            return options;
         } catch (final IllegalArgumentException e) {
             print(String.valueOf(e.getMessage()));
             System.exit(EXIT_WRONG_ARGUMENT);
+            throw e;
         }
     }
 
@@ -88,22 +98,6 @@ public final class OutboardAgent {
             redirections.add(Redirection.between(TORNADO_VM, ForeignDriver.class));
         }
         return List.copyOf(redirections);
-    }
-
-    /** For all classes from now on, and those that other agents made the machine load before. */
-    private static void install(final RedirectingTransformer transformer, final Instrumentation instrumentation) {
-        instrumentation.addTransformer(transformer, true);
-        final Class<?>[] loaded = Arrays.stream(instrumentation.getAllLoadedClasses())
-                .filter(type -> type.getClassLoader() != null && instrumentation.isModifiableClass(type))
-                .filter(type -> !RedirectingTransformer.isLeftAlone(type.getName()))
-                .toArray(Class<?>[]::new);
-        try {
-            if (loaded.length > 0) {
-                instrumentation.retransformClasses(loaded);
-            }
-        } catch (final UnmodifiableClassException | LinkageError e) {
-            print("classes loaded before the agent can't be changed, so their calls aren't redirected: " + e);
-        }
     }
 
     private static void report(final RedirectingTransformer transformer) {

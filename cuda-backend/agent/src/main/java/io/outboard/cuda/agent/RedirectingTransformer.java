@@ -51,6 +51,21 @@ final class RedirectingTransformer implements ClassFileTransformer {
         return Map.copyOf(callsByClass);
     }
 
+    /** A class wasn't changed after all. */
+    void forget(final String className) {
+        callsByClass.remove(className);
+    }
+
+    /** Whether any class of a loader may be changed. */
+    boolean concerns(final ClassLoader loader) {
+        for (final Redirection redirection : redirections) {
+            if (redirection.holdsIn(loader)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public byte @Nullable [] transform(
             final @Nullable ClassLoader loader,
@@ -68,9 +83,11 @@ final class RedirectingTransformer implements ClassFileTransformer {
         }
         try {
             return redirect(loader, named, bytes);
-        } catch (final RuntimeException e) {
-            // The virtual machine would swallow it. The version of the class file may be too new.
-            warnings.accept(internalName + " can't be read, so its calls of CUDA aren't redirected: " + e);
+        } catch (final RuntimeException | Error e) {
+            // The virtual machine would swallow it. The version of the class file may be too new, or its constants too
+            // many.
+            warnings.accept(internalName
+                    + " can't be read, or not be written anew, so its calls of CUDA aren't redirected: " + e);
             return null;
         }
     }
@@ -106,8 +123,9 @@ final class RedirectingTransformer implements ClassFileTransformer {
         if (redirector.calls() == 0) {
             return null;
         }
+        final byte[] changed = writer.toByteArray();
         callsByClass.put(className, redirector.calls());
-        return writer.toByteArray();
+        return changed;
     }
 
     /** Asked before anyone looks for the source by its name, since this may be the class that is being loaded. */

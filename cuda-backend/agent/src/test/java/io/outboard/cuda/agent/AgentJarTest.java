@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import examples.fake.AllocatingProgram;
 import examples.fake.EarlyAgent;
+import examples.fake.FieldAgent;
 import examples.fake.Launcher;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
@@ -14,6 +15,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
@@ -27,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.objectweb.asm.ClassWriter;
 
 /** The agent's jar, in Java virtual machines of their own, over a fake of JCuda. */
 @Tag("agent-jar")
@@ -138,19 +142,76 @@ class AgentJarTest {
 
     @Test
     void shouldRedirectAClassThatWasLoadedBefore() throws Exception {
-        final Path early = folder.resolve("early.jar");
+        final Outcome outcome =
+                jvm().option(other(EarlyAgent.class, PROGRAM)).agent("").run(PROGRAM);
+
+        assertEquals(new Outcome(0, WITH, List.of()), outcome);
+    }
+
+    /** Also the classes of that agent itself, which were loaded before it could. */
+    @Test
+    void shouldStartAfterAnAgentThatAddsFieldsToAllClasses() throws Exception {
+        final Outcome outcome = jvm(ClassWriter.class)
+                .option(other(FieldAgent.class, ""))
+                .agent("")
+                .run(PROGRAM);
+
+        assertEquals(new Outcome(0, WITH, outcome.err()), outcome);
+        assertEquals(1, outcome.err().size(), () -> String.join("\n", outcome.err()));
+        assertTrue(
+                outcome.err().get(0).startsWith("outboard-agent: classes="),
+                () -> outcome.err().get(0));
+    }
+
+    @Test
+    void shouldChangeLoadedClassesBesideOneThatCannotBe() throws Exception {
+        final Outcome outcome = jvm(ClassWriter.class)
+                .option(other(EarlyAgent.class, PROGRAM))
+                .option(other(FieldAgent.class, FieldAgent.class.getName()))
+                .agent("report")
+                .run(PROGRAM);
+
+        assertEquals(WITH, outcome.out());
+        assertTrue(
+                outcome.err().get(0).contains("classes=1 ")
+                        && outcome.err().get(0).contains(FieldAgent.class.getName()),
+                () -> outcome.err().get(0));
+        assertEquals(
+                "outboard-agent: redirected 9 calls of CUDA in 1 class",
+                outcome.err().get(1));
+    }
+
+    /** What is reported is what was done. */
+    @Test
+    void shouldSayWhichLoadedClassCannotBeChanged() throws Exception {
+        final Outcome outcome = jvm(ClassWriter.class)
+                .option(other(EarlyAgent.class, PROGRAM))
+                .option(other(FieldAgent.class, PROGRAM))
+                .agent("report")
+                .run(PROGRAM);
+
+        assertEquals(WITHOUT, outcome.out());
+        assertTrue(
+                outcome.err().get(0).contains("classes=1 ")
+                        && outcome.err().get(0).contains(PROGRAM + ": "),
+                () -> outcome.err().get(0));
+        assertEquals(
+                "outboard-agent: redirected 0 calls of CUDA in 0 classes",
+                outcome.err().get(1));
+    }
+
+    /** The option for an agent of the class path. */
+    private String other(final Class<?> agent, final String argument) throws IOException {
+        final Path file = folder.resolve(agent.getSimpleName() + ".jar");
         final Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        manifest.getMainAttributes().putValue("Premain-Class", EarlyAgent.class.getName());
-        try (OutputStream stream = Files.newOutputStream(early);
+        manifest.getMainAttributes().putValue("Premain-Class", agent.getName());
+        manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
+        try (OutputStream stream = Files.newOutputStream(file);
                 JarOutputStream jar = new JarOutputStream(stream, manifest)) {
             jar.finish();
         }
-
-        final Outcome outcome =
-                jvm().option("-javaagent:" + early + "=" + PROGRAM).agent("").run(PROGRAM);
-
-        assertEquals(new Outcome(0, WITH, List.of()), outcome);
+        return "-javaagent:" + file + "=" + argument;
     }
 
     @ParameterizedTest
@@ -190,8 +251,11 @@ class AgentJarTest {
         }
     }
 
-    private Jvm jvm() {
-        return new Jvm(folder).classPath(classPath());
+    /** With other libraries that have these classes. */
+    private Jvm jvm(final Class<?>... libraries) {
+        final List<Path> paths = new ArrayList<>(classPath());
+        Arrays.stream(libraries).map(Jvm::homeOf).forEach(paths::add);
+        return new Jvm(folder).classPath(paths);
     }
 
     /** What a program has of its own: no Outboard. */

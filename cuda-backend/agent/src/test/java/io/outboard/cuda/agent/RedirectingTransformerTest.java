@@ -29,6 +29,7 @@ import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.ConstantDynamic;
 import org.objectweb.asm.Handle;
@@ -42,6 +43,9 @@ class RedirectingTransformerTest {
             "call", 1, "reference", 1, "lambda", 1, "otherDescriptor", 2, "otherReturnType", 3, "notInFacade", 4);
     private static final Map<String, Integer> REDIRECTED = Map.of(
             "call", 100, "reference", 100, "lambda", 100, "otherDescriptor", 2, "otherReturnType", 3, "notInFacade", 4);
+
+    /** The count in a class file has 16 bits, and one more than there are constants; see the specification, section 4.1. */
+    private static final int MOST_CONSTANTS = 65_535;
 
     private final List<String> warnings = new ArrayList<>();
     private final RedirectingTransformer transformer = new RedirectingTransformer(
@@ -273,6 +277,22 @@ class RedirectingTransformerTest {
         assertNull(transform(parent(), bytes));
         assertEquals(1, warnings.size());
         assertTrue(warnings.get(0).startsWith("Some can't be read"), warnings.get(0));
+    }
+
+    /** No room is left for the facade's name. */
+    @Test
+    void shouldNotCountAClassWhoseConstantsAreTooMany() throws Exception {
+        final ClassReader reader = new ClassReader(bytesOf(Caller.class));
+        final ClassWriter writer = new ClassWriter(reader, 0);
+        reader.accept(writer, 0);
+        for (int i = reader.getItemCount(); i < MOST_CONSTANTS; i++) {
+            writer.newConst(-i);
+        }
+
+        assertNull(transform(parent(), writer.toByteArray()));
+        assertEquals(Map.of(), transformer.callsByClass());
+        assertEquals(1, warnings.size());
+        assertTrue(warnings.get(0).startsWith("Some can't be read, or not be written"), warnings.get(0));
     }
 
     private byte @Nullable [] transform(final @Nullable ClassLoader loader, final byte[] bytes) {
