@@ -291,7 +291,7 @@ final class AllocationSlowPath {
             arenas.closeAll();
             return arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, false);
         }
-        PoolEvents.@Nullable SynchronisedEvent event = null;
+        PoolEvents.@Nullable WaitEvent event = null;
         boolean interrupted = false;
         long firstNumber = -1;
         try {
@@ -327,7 +327,7 @@ final class AllocationSlowPath {
                 if (finished) {
                     Thread.yield();
                 } else {
-                    event = event == null ? events.beginSynchronised() : event;
+                    event = event == null ? events.beginWaiting() : event;
                     if (!marks.awaitOldest()) {
                         LockSupport.parkNanos(this, PAUSE_NS);
                         interrupted |= Thread.interrupted();
@@ -336,7 +336,7 @@ final class AllocationSlowPath {
             }
         } finally {
             if (event != null) {
-                event.commit();
+                event.done();
             }
             if (interrupted) {
                 Thread.currentThread().interrupt();

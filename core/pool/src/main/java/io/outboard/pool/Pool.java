@@ -17,6 +17,7 @@ import io.outboard.pool.internal.arena.StreamLimbo;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.guard.Failures;
+import io.outboard.pool.internal.guard.JdkModules;
 import io.outboard.pool.internal.guard.OwnThreads;
 import java.io.Closeable;
 import java.io.IOException;
@@ -110,7 +111,7 @@ public final class Pool implements AutoCloseable {
                 events);
         marks = new DeviceMarks(work, arenas.progress, arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
-        diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker, events);
+        diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
@@ -498,12 +499,12 @@ public final class Pool implements AutoCloseable {
     }
 
     private void awaitWork() {
-        final PoolEvents.@Nullable SynchronisedEvent event = events.beginSynchronised();
+        final PoolEvents.@Nullable WaitEvent event = events.beginWaiting();
         try {
             marks.await();
         } finally {
             if (event != null) {
-                event.commit();
+                event.done();
             }
         }
     }
@@ -631,7 +632,7 @@ public final class Pool implements AutoCloseable {
 
     /** The pool is made: it may be observed, and memory that isn't needed goes back from now on. */
     void start(final @Nullable Path dumpFolder) {
-        if (name != null) {
+        if (name != null && JdkModules.HAS_MANAGEMENT) {
             PoolManagement.register(this, name, dumpFolder);
         }
         try {
@@ -648,7 +649,7 @@ public final class Pool implements AutoCloseable {
     private void hide() {
         diagnosis.hide();
         final String registered = name;
-        if (registered != null && hidden.compareAndSet(false, true)) {
+        if (registered != null && JdkModules.HAS_MANAGEMENT && hidden.compareAndSet(false, true)) {
             PoolManagement.unregister(registered);
         }
     }

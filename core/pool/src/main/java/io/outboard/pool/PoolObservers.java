@@ -40,15 +40,10 @@ final class PoolObservers {
 
     /** Has a block taken, and tells. */
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
-        final PoolEvents.AllocationEvent event =
-                PoolEvents.wantsAllocations() ? events.begin(new PoolEvents.AllocationEvent()) : null;
+        final PoolEvents.AllocationEvent event = events.beginAllocation();
         final long address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
         if (event != null) {
-            event.address = address;
-            event.requestedBytes = sizeBytes;
-            event.alignmentBytes = alignmentBytes;
-            event.stream = stream;
-            event.commit();
+            event.done(address, sizeBytes, alignmentBytes, stream);
         }
         final Recorder to = recorder;
         if (to != null) {
@@ -61,15 +56,11 @@ final class PoolObservers {
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
         final long nanos = System.nanoTime();
-        final PoolEvents.FreeEvent event = PoolEvents.wantsFrees() ? events.begin(new PoolEvents.FreeEvent()) : null;
-        if (event != null) {
-            event.address = address;
-            event.sizeBytes = pool.sizeOf(address);
-            event.stream = stream;
-        }
+        final PoolEvents.FreeEvent event = events.beginFree();
+        final long sizeBytes = event == null ? 0 : pool.sizeOf(address);
         final Arena wanting = pool.freeUnwatched(address, stream);
         if (event != null) {
-            event.commit();
+            event.done(address, sizeBytes, stream);
         }
         if (to != null) {
             to.add(nanos, Recorder.FREED, address, 0, 1, stream);

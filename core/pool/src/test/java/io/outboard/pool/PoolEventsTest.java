@@ -379,7 +379,7 @@ class PoolEventsTest {
 
         final List<RecordedEvent> events = samples(() -> {});
 
-        assertFalse(closed.diagnosis.isShown());
+        assertFalse(StateEvents.isShown(closed.diagnosis));
         assertTrue(
                 events.stream().noneMatch(event -> event.getString("pool").matches("recorded|ended")),
                 events::toString);
@@ -401,7 +401,7 @@ class PoolEventsTest {
 
     private WeakReference<Diagnosis> losePool() {
         final Pool pool = Pool.over(source).build();
-        assertTrue(pool.diagnosis.isShown());
+        assertTrue(StateEvents.isShown(pool.diagnosis));
         return new WeakReference<>(pool.diagnosis);
     }
 }

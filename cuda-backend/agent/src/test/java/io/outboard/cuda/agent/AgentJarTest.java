@@ -23,6 +23,7 @@ import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import jcuda.Pointer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -225,6 +226,31 @@ class AgentJarTest {
         assertEquals(List.of(), outcome.out());
         assertEquals(1, outcome.err().size(), () -> String.join("\n", outcome.err()));
         assertTrue(outcome.err().get(0).startsWith("outboard-agent: " + message));
+    }
+
+    /** The modules of the JDK that docs/drop-in.md names; JCuda needs the last. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "jdk.jfr", "java.management"})
+    void shouldRunWithFewModules(final String more) throws Exception {
+        final String modules = "java.base,java.instrument,java.logging" + (more.isEmpty() ? "" : "," + more);
+        final Path recorded = folder.resolve("x.rec");
+
+        final Outcome outcome = jvm().option("--limit-modules")
+                .option(modules)
+                .agent("record=" + recorded)
+                .run(PROGRAM);
+
+        assertEquals(WITH, outcome.out());
+        assertEquals(0, outcome.exitCode());
+        assertTrue(Files.size(recorded) > 0);
+        final String missing = String.join(
+                " and no ",
+                Stream.of("jdk.jfr", "java.management")
+                        .filter(name -> !name.equals(more))
+                        .toList());
+        assertEquals(
+                List.of("WARNING: this Java runtime has no " + missing + ", so pools can't be seen there; they work"),
+                outcome.err().stream().filter(line -> line.contains("runtime")).toList());
     }
 
     /** The files of services of several modules have to be one. */

@@ -160,7 +160,7 @@ final class Compaction {
     }
 
     private boolean serve(final long sizeBytes, final BooleanSupplier chooses, final BooleanSupplier puts) {
-        final PoolEvents.MemoryMovedEvent event = region.growth.events.begin(new PoolEvents.MemoryMovedEvent());
+        final PoolEvents.MoveEvent event = region.growth.events.beginMoving();
         final long heldBytes = segment.heldBytes;
         try {
             return run(chooses, puts);
@@ -174,7 +174,7 @@ final class Compaction {
             }
             region.growth.arenas.totals.moved(movedBytes);
             if (movedBytes > 0 || segment.heldBytes != heldBytes) {
-                event.commit(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
+                event.done(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
             }
         }
     }
@@ -310,10 +310,7 @@ final class Compaction {
                 i++;
             }
             if (begin < end) {
-                region.growth
-                        .events
-                        .begin(new PoolEvents.RegionGivenBackEvent())
-                        .commit(begin, end - begin);
+                region.growth.events.beginGivingBack().done(begin, end - begin);
             } else {
                 i++;
             }

@@ -257,7 +257,7 @@ final class GrowingRegion {
 
     /** Grows so that blocks may end there, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
-        final PoolEvents.RegionTakenEvent event = growth.events.begin(new PoolEvents.RegionTakenEvent());
+        final PoolEvents.RegionEvent event = growth.events.beginTaking();
         final long endBefore = memoryEnd();
         try {
             return end <= endBefore || commitMore(end - endBefore, mostHeldBytes, leastBytes, wantedBytes);
@@ -265,7 +265,7 @@ final class GrowingRegion {
             changed();
             final long endAfter = memoryEnd();
             if (endAfter > endBefore) {
-                event.commit(endBefore, endAfter - endBefore);
+                event.done(endBefore, endAfter - endBefore);
             }
         }
     }

@@ -539,11 +539,11 @@ public final class Growth {
         final long mostBytes = Math.min(mostHeldBytes - arenas.totals.heldBytes(), mostAddressBytes());
         long sizeBytes = Math.min((Math.max(leastBytes, goodBytes(arena)) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
         while (sizeBytes >= leastBytes) {
-            final PoolEvents.RegionTakenEvent event = events.begin(new PoolEvents.RegionTakenEvent());
+            final PoolEvents.RegionEvent event = events.beginTaking();
             try {
                 final Region taken = source.take(sizeBytes);
                 final Segment segment = segment(arena, taken, null);
-                event.commit(taken.address(), sizeBytes);
+                event.done(taken.address(), sizeBytes);
                 return segment;
             } catch (final DeviceOutOfMemoryException e) {
                 refusal = e;
@@ -636,10 +636,10 @@ public final class Growth {
 
     /** Gives a region back, whatever is in use there. */
     private void giveToSource(final Segment region) {
-        final PoolEvents.RegionGivenBackEvent event = events.begin(new PoolEvents.RegionGivenBackEvent());
+        final PoolEvents.RegionEvent event = events.beginGivingBack();
         giveToSource(region.taken, region.growable);
         if (region.heldBytes > 0) {
-            event.commit(region.taken.address(), region.heldBytes);
+            event.done(region.taken.address(), region.heldBytes);
         }
     }
 
