@@ -102,6 +102,8 @@ final class ContextPool {
             return pool.allocate(sizeBytes);
         } catch (final RuntimeException e) {
             return notServed(e);
+        } catch (final OutOfMemoryError e) {
+            return notServed(e);
         }
     }
 
@@ -113,7 +115,15 @@ final class ContextPool {
             return isCaptured(stream, context()) ? NOT_SERVED : pool.allocateAsync(sizeBytes, stream);
         } catch (final RuntimeException e) {
             return notServed(e);
+        } catch (final OutOfMemoryError e) {
+            return notServed(e);
         }
+    }
+
+    private long notServed(final OutOfMemoryError e) {
+        ContextPools.tellOnce(e);
+        // What is leased mustn't be taken beside the lender's back.
+        return source.isLeased() ? REFUSED : NOT_SERVED;
     }
 
     private long notServed(final RuntimeException e) {

@@ -40,6 +40,8 @@ public final class ContextPools {
     static final int NO_DEVICE = -1;
 
     private final @Nullable String family;
+    private static volatile boolean hasToldOfHeap;
+
     private final Supplier<CudaCalls> loader;
     private final PoolMaker maker;
     private final Supplier<? extends PoolOptions> defaults;
@@ -165,6 +167,22 @@ public final class ContextPools {
             return pool;
         } catch (final CudaUnavailableException | CudaFailureException e) {
             return null;
+        } catch (final OutOfMemoryError e) {
+            tellOnce(e);
+            return null;
+        }
+    }
+
+    /** The Java heap has no room for a pool's tables: programs that need little of it are served by the driver. */
+    static void tellOnce(final OutOfMemoryError e) {
+        if (!hasToldOfHeap) {
+            hasToldOfHeap = true;
+            try {
+                LOGGER.log(
+                        System.Logger.Level.WARNING, "the Java heap has no room for a pool, the driver serves: " + e);
+            } catch (final OutOfMemoryError ignored) {
+                // Nor for that line.
+            }
         }
     }
 

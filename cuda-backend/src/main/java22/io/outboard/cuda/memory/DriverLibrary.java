@@ -108,10 +108,18 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
             return Functions.INITIALIZE != null;
         } catch (final ExceptionInInitializerError e) {
             final Throwable cause = e.getCause();
-            if (cause instanceof IllegalArgumentException
-                    || cause instanceof NoSuchElementException
-                    || cause instanceof IllegalCallerException) {
-                // No library; no function; --illegal-native-access=deny.
+            if (cause instanceof IllegalCallerException) {
+                final Module module = DriverLibrary.class.getModule();
+                System.getLogger("io.outboard.cuda")
+                        .log(
+                                System.Logger.Level.WARNING,
+                                "native access is forbidden, so memory doesn't grow in place, and the device is asked by"
+                                        + " waiting for it; to allow it: --enable-native-access="
+                                        + (module.isNamed() ? module.getName() : "ALL-UNNAMED"));
+                return false;
+            }
+            if (cause instanceof IllegalArgumentException || cause instanceof NoSuchElementException) {
+                // No library; no function.
                 return false;
             }
             throw e;

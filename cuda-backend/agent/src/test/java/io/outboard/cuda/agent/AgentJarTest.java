@@ -28,6 +28,8 @@ import jcuda.Pointer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -251,6 +253,34 @@ class AgentJarTest {
         assertEquals(
                 List.of("WARNING: this Java runtime has no " + missing + ", so pools can't be seen there; they work"),
                 outcome.err().stream().filter(line -> line.contains("runtime")).toList());
+    }
+
+    /** What has no room for a pool's tables has room for the program, which is served by the driver then. */
+    @ParameterizedTest
+    @ValueSource(strings = {"6m", "8m", "10m", "12m", "14m"})
+    void shouldRunWithASmallHeap(final String most) throws Exception {
+        final Outcome outcome = jvm().option("-Xmx" + most).agent("").run(PROGRAM);
+
+        assertEquals(0, outcome.exitCode(), () -> String.join("\n", outcome.err()));
+        assertEquals("codes: 0", outcome.out().get(0));
+    }
+
+    /** Growth in place is made of native calls. */
+    @EnabledForJreRange(min = JRE.JAVA_24)
+    @Test
+    void shouldSayThatNativeAccessIsForbidden() throws Exception {
+        final Outcome outcome = jvm().withoutNativeAccess()
+                .option("--illegal-native-access=deny")
+                .agent("")
+                .run(PROGRAM);
+
+        assertEquals(WITH, outcome.out());
+        assertEquals(
+                1,
+                outcome.err().stream()
+                        .filter(line -> line.contains("--enable-native-access=ALL-UNNAMED"))
+                        .count(),
+                () -> String.join("\n", outcome.err()));
     }
 
     /** The files of services of several modules have to be one. */

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Assumptions;
 final class Jvm {
 
     private static final int MOST_SECONDS = 120;
+    private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
 
     /** How it ended. */
     record Outcome(int exitCode, List<String> out, List<String> err) {}
@@ -26,7 +27,7 @@ final class Jvm {
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-ea",
             "-Xmx512m",
-            "--enable-native-access=ALL-UNNAMED",
+            NATIVE_ACCESS,
             "-Djava.library.path=" + System.getProperty("java.library.path", "")));
     private final Path folder;
 
@@ -41,6 +42,11 @@ final class Jvm {
 
     Jvm option(final String option) {
         options.add(option);
+        return this;
+    }
+
+    Jvm withoutNativeAccess() {
+        options.remove(NATIVE_ACCESS);
         return this;
     }
 
