@@ -48,7 +48,8 @@ import org.jspecify.annotations.Nullable;
  *     {@code pid-} and the process's number; property {@code outboard.serviceName}, not set by default
  * @param record file that each pool's allocations and frees are written to, as {@link io.outboard.pool.Pool#record} says, in a folder that
  *     exists, null for none; property {@code outboard.record}, not set by default. It is that of the first pool of device 0; the file of
- *     another one has that one's name added, such as {@code program.rec.facade-device1}, and after a reset of the device a number
+ *     another one has that one's name added, such as {@code program.rec.facade-device1}, and after a reset of the device, or where another process
+ *     records to it, a number. {@code %p} stands for the process's number, {@code %t} for the time, {@code %%} for one of them
  */
 public record OutboardOptions(
         String strategy,

@@ -572,8 +572,9 @@ public final class Pool implements AutoCloseable {
      * it. What fails isn't in it, and nothing else is left out; where the disk is slow, the program waits for it. Some 50 to 150 ns and 32 bytes of the file for each of them; 0.25
      * to 2 MiB of host memory. Blocks that are in use already aren't in it.
      *
-     * @param path the file; replaced if it exists
+     * @param path the file; what it holds is replaced
      * @return what ends the recording. To close it throws an {@link IOException} if not all could be written, which doesn't hinder the pool
+     * @throws java.nio.file.AccessDeniedException if another recording writes the file, of this process or another; nothing changes
      * @throws IOException if the file can't be written, or the machine ends
      * @throws IllegalArgumentException if the path isn't one of the default file system
      * @throws IllegalStateException if the pool is closed, or being recorded already

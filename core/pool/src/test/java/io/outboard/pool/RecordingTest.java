@@ -18,6 +18,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,6 +58,25 @@ class RecordingTest {
 
     @TempDir
     private Path folder;
+
+    /** Of this process or another: the lock is the operating system's. */
+    @Test
+    void shouldLeaveAFileAloneThatAnotherRecordingWrites() throws IOException {
+        try (Pool first = pool();
+                Pool second = pool()) {
+            final Closeable recording = first.record(file());
+            first.free(first.allocate(MIB));
+
+            assertThrows(AccessDeniedException.class, () -> second.record(file()));
+
+            first.free(first.allocate(MIB));
+            recording.close();
+            assertEquals(4, rows(file()).size());
+
+            second.record(file()).close();
+            assertEquals(0, rows(file()).size());
+        }
+    }
 
     private Path file() {
         return folder.resolve("program.rec");

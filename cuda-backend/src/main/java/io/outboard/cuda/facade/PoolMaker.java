@@ -8,11 +8,15 @@ import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What the facade's pools are made of: where their memory comes from, and how large they are. Safe for any number of threads. */
@@ -128,20 +132,50 @@ final class PoolMaker {
         return description.get().build();
     }
 
-    /** Until the pool is closed, its context ends, or the process does. A program goes on that can't be recorded. */
+    /**
+     * Until the pool is closed, its context ends, or the process does. A program goes on that can't be recorded. After a reset of the device
+     * there is another pool of the name, and another process may write to the file: then the name has a number.
+     */
     private static void record(final Pool pool, final String name, final Path recording) {
-        final Path first = name.endsWith(FIRST_DEVICE)
-                ? recording
-                : recording.resolveSibling(recording.getFileName() + "." + name);
+        final Path named = ofProcess(recording);
+        final Path first = name.endsWith(FIRST_DEVICE) ? named : named.resolveSibling(named.getFileName() + "." + name);
         Path file = first;
-        // After a reset of the device there is another pool of the name.
-        for (int number = 2; !RECORDINGS.add(file.toAbsolutePath().normalize()); number++) {
-            file = first.resolveSibling(first.getFileName() + "." + number);
-        }
         try {
-            pool.record(file);
+            for (int number = 2; !isRecordedTo(file, pool); number++) {
+                file = first.resolveSibling(first.getFileName() + "." + number);
+            }
         } catch (final IOException | IllegalStateException e) {
             LOGGER.log(System.Logger.Level.WARNING, "pool " + name + " isn't recorded: " + e);
+            return;
         }
+        if (file != recording) {
+            LOGGER.log(System.Logger.Level.INFO, "pool " + name + " is recorded to " + file);
+        }
+    }
+
+    /** False if the file is another pool's, or another process's. */
+    private static boolean isRecordedTo(final Path file, final Pool pool) throws IOException {
+        try {
+            if (RECORDINGS.add(file.toAbsolutePath().normalize())) {
+                pool.record(file);
+                return true;
+            }
+        } catch (final AccessDeniedException e) {
+            // The next name may be free.
+        }
+        return false;
+    }
+
+    /** With the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two of them, as in names of JFR's files. */
+    private static Path ofProcess(final Path recording) {
+        final String time = DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now());
+        final String name = Pattern.compile("%([pt%])")
+                .matcher(recording.toString())
+                .replaceAll(found -> switch (found.group(1)) {
+                    case "p" -> Long.toString(ProcessHandle.current().pid());
+                    case "t" -> time;
+                    default -> "%";
+                });
+        return name.equals(recording.toString()) ? recording : Path.of(name);
     }
 }

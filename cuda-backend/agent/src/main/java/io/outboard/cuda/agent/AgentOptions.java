@@ -2,6 +2,7 @@ package io.outboard.cuda.agent;
 
 import io.outboard.core.Strategies;
 import io.outboard.cuda.OutboardOptions;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,12 +36,12 @@ record AgentOptions(Map<String, String> values, boolean report) {
     /**
      * Splits the text. Values are checked by {@link #apply}.
      *
-     * @throws IllegalArgumentException if an option is unknown, comes twice, or lacks its value
+     * @throws IllegalArgumentException if an option is unknown, comes twice, lacks its value, or a quotation mark its other
      */
     static AgentOptions parse(final @Nullable String text) {
         final Map<String, String> values = new LinkedHashMap<>();
         boolean report = false;
-        for (final String option : text == null || text.isEmpty() ? new String[0] : text.split(",", -1)) {
+        for (final String option : text == null || text.isEmpty() ? List.<String>of() : split(text)) {
             final int sign = option.indexOf('=');
             final String name = sign < 0 ? option : option.substring(0, sign);
             if (option.equals(REPORT)) {
@@ -57,6 +58,33 @@ record AgentOptions(Map<String, String> values, boolean report) {
             }
         }
         return new AgentOptions(Map.copyOf(values), report);
+    }
+
+    /** At commas outside of quotation marks, which are left out; two of them within are one. */
+    private static List<String> split(final String text) {
+        final List<String> options = new ArrayList<>();
+        final StringBuilder option = new StringBuilder();
+        boolean quoted = false;
+        for (int i = 0; i < text.length(); i++) {
+            final char next = text.charAt(i);
+            if (next == ',' && !quoted) {
+                options.add(option.toString());
+                option.setLength(0);
+            } else if (next != '"') {
+                option.append(next);
+            } else if (quoted && text.startsWith("\"\"", i)) {
+                option.append(next);
+                i++;
+            } else {
+                quoted = !quoted;
+            }
+        }
+        options.add(option.toString());
+        if (quoted) {
+            throw new IllegalArgumentException("option=" + options.get(options.size() - 1)
+                    + " must end with the quotation mark that it begins with");
+        }
+        return options;
     }
 
     /**

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *   report              print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *
- * <p>The options set the system properties {@code outboard.*} of {@link io.outboard.cuda.OutboardOptions}. A wrong one ends the
+ * <p>A value with commas stands in quotation marks, such as {@code record="a,b.rec"}. The options set the system properties {@code outboard.*} of {@link io.outboard.cuda.OutboardOptions}. A wrong one ends the
  * Java virtual machine before the program starts, with one line on standard error and exit code 2.
  *
  * <p>Algorithm: as each class is loaded, the owner of every static call, and of every method handle among its constants

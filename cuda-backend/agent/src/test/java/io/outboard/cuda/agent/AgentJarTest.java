@@ -11,8 +11,10 @@ import examples.fake.Launcher;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import io.outboard.cuda.agent.Jvm.Outcome;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,6 +46,9 @@ class AgentJarTest {
 
     /** One region, and what reflection allocates. */
     private static final List<String> WITH = List.of("codes: 0", "driver: 2 allocations, 1 frees");
+
+    /** 204 records and the header, of 32 bytes. */
+    private static final long RECORDED_BYTES = 205 * 32;
 
     @TempDir
     static Path fake;
@@ -281,6 +286,43 @@ class AgentJarTest {
                         .filter(line -> line.contains("--enable-native-access=ALL-UNNAMED"))
                         .count(),
                 () -> String.join("\n", outcome.err()));
+    }
+
+    @Test
+    void shouldRecordToAFileOfItsOwnWhileAnotherProcessWrites() throws Exception {
+        final Path file = folder.resolve("x.rec");
+        final Outcome outcome;
+        try (FileOutputStream other = new FileOutputStream(file.toFile());
+                FileLock lock = other.getChannel().lock()) {
+            other.write(1);
+            outcome = jvm().agent("record=" + file).run(PROGRAM);
+            assertTrue(lock.isValid());
+        }
+
+        assertEquals(WITH, outcome.out());
+        assertEquals(1, Files.size(file));
+        assertEquals(RECORDED_BYTES, Files.size(folder.resolve("x.rec.2")));
+        assertEquals(
+                1,
+                outcome.err().stream().filter(line -> line.contains("x.rec.2")).count(),
+                () -> String.join("\n", outcome.err()));
+    }
+
+    @Test
+    void shouldPutProcessAndTimeIntoTheNameOfARecording() throws Exception {
+        final Outcome outcome =
+                jvm().agent("record=" + folder.resolve("%%a-%p-%t.rec")).run(PROGRAM);
+
+        assertEquals(WITH, outcome.out());
+        try (Stream<Path> files = Files.list(folder)) {
+            final List<Path> recorded = files.filter(
+                            path -> path.getFileName().toString().endsWith(".rec"))
+                    .toList();
+            assertEquals(1, recorded.size());
+            final String name = recorded.get(0).getFileName().toString();
+            assertTrue(name.matches("%a-\\d+-\\d{4}_\\d\\d_\\d\\d_\\d\\d_\\d\\d_\\d\\d\\.rec"), name);
+            assertEquals(RECORDED_BYTES, Files.size(recorded.get(0)));
+        }
     }
 
     /** The files of services of several modules have to be one. */

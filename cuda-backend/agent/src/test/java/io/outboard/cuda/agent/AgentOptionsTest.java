@@ -28,6 +28,25 @@ class AgentOptionsTest {
         assertTrue(options.report());
     }
 
+    /** Paths may have commas. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '\'',
+            value = {
+                "record=\"a,b.rec\",report | a,b.rec",
+                "report,\"record=a,b.rec\" | a,b.rec",
+                "record=a\",\"b.rec,report | a,b.rec",
+                "record=\"a\"\"b,c\",report | a\"b,c",
+                "record=\"\",report | ''",
+            })
+    void shouldReadQuotedValues(final String text, final String value) {
+        final AgentOptions options = AgentOptions.parse(text);
+
+        assertEquals(Map.of("record", value), options.values());
+        assertTrue(options.report());
+    }
+
     @Test
     void shouldDoWithoutOptions() {
         assertEquals(new AgentOptions(Map.of(), false), AgentOptions.parse(null));
@@ -56,6 +75,7 @@ class AgentOptionsTest {
                 "service=lender | service=lender must be an absolute path of at most 107 bytes",
                 "record=/nowhere/at/all | record=/nowhere/at/all must be a file, in a folder that exists",
                 "serviceName=a b | serviceName=a b must consist of letters, digits, . _ and -, at most 32",
+                "record=\"a,b | option=record=a,b must end with the quotation mark that it begins with",
                 "report=yes | report=yes must have no value",
                 "share=0.5,share=0.6 | option=share must be given once",
                 "share=2 | share=2 must be a number > 0 and <= 1",

@@ -7,6 +7,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
@@ -93,7 +97,8 @@ public final class Recorder implements Closeable {
         Arrays.setAll(stripes, i -> new Stripe());
         flusher.setDaemon(true);
         try {
-            out = new FileOutputStream(file.toFile());
+            // As it is until it is known to be nobody's.
+            out = new FileOutputStream(file.toFile(), true);
         } catch (final UnsupportedOperationException e) {
             throw new IllegalArgumentException("path=" + file + " must be of the default file system", e);
         }
@@ -102,6 +107,7 @@ public final class Recorder implements Closeable {
     /**
      * Begins a file, over whatever it held. It ends with {@link #close}, or when the Java virtual machine does.
      *
+     * @throws AccessDeniedException if another recording writes it, of this process or another; nothing changes
      * @throws IOException if it can't be written, or the machine ends
      * @throws IllegalArgumentException if the path isn't one of the default file system
      */
@@ -109,6 +115,7 @@ public final class Recorder implements Closeable {
         final Recorder recorder = new Recorder(file);
         boolean done = false;
         try {
+            recorder.empty();
             final ByteBuffer header = ByteBuffer.allocate(RECORD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             header.putLong(MAGIC).putInt(VERSION).putInt(RECORD_BYTES).putLong(granuleBytes);
             recorder.out.write(header.array());
@@ -123,6 +130,26 @@ public final class Recorder implements Closeable {
                 recorder.ending = true;
                 recorder.out.close();
             }
+        }
+    }
+
+    /** Takes the file from then on, until it is closed, and leaves nothing in it. */
+    private void empty() throws IOException {
+        final FileChannel channel = out.getChannel();
+        FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (final OverlappingFileLockException e) {
+            lock = null;
+        } catch (final IOException e) {
+            // Not every file system has locks, nor every pipe.
+            return;
+        }
+        if (lock == null) {
+            throw new AccessDeniedException(file.toString(), null, "another recording writes it");
+        }
+        if (channel.size() > 0) {
+            channel.truncate(0);
         }
     }
 
