@@ -9,7 +9,9 @@ import io.outboard.core.VirtualMemorySource;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Exchanger;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -93,6 +95,36 @@ class PoolAccountingTest {
         pool.free(kept);
         assertEquals(0, pool.trimTo(0));
         pool.close();
+    }
+
+    /** What eight threads had in use at one time was found in part, since it was looked for now and then. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 8})
+    void shouldKnowThePeakOfSeveralThreads(final int arenas) throws Exception {
+        for (int round = 0; round < 20; round++) {
+            try (Pool pool = Pool.over(new VirtualMemorySource(1L << 36))
+                    .reuse(ReusePolicy.STRICT, new IdleDevice())
+                    .spread(arenas)
+                    .build()) {
+                final CyclicBarrier allThere = new CyclicBarrier(8);
+                final List<FutureTask<Void>> tasks = new ArrayList<>();
+                for (int i = 0; i < 8; i++) {
+                    final FutureTask<Void> task = new FutureTask<>(() -> {
+                        final long block = pool.allocate(55 * MIB);
+                        allThere.await();
+                        pool.free(block);
+                        return null;
+                    });
+                    tasks.add(task);
+                    new Thread(task).start();
+                }
+                for (final FutureTask<Void> task : tasks) {
+                    task.get();
+                }
+
+                assertEquals(8 * 55 * MIB, pool.statistics().peakUsedBytes());
+            }
+        }
     }
 
     /** What one has allocated the other frees. */

@@ -15,7 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What happens when memory, or room in the tables, runs out. */
@@ -59,6 +61,21 @@ class PoolOutOfMemoryTest {
         assertEquals(block, pool.allocate(MIB));
 
         assertEquals(List.of("first 1048576 4194304", "second"), asked);
+    }
+
+    /** It said that there was more, again and again. */
+    @ParameterizedTest
+    @EnumSource(names = "TRACKED", mode = EnumSource.Mode.EXCLUDE)
+    @Timeout(20)
+    void shouldEndWhereAHandlerClosesThePool(final ReusePolicy policy) {
+        final Pool pool = ofMiB(4, policy);
+        pool.allocate(4 * MIB);
+        pool.addOutOfMemoryHandler((bytes, statistics) -> {
+            pool.close();
+            return true;
+        });
+
+        assertThrows(IllegalStateException.class, () -> pool.allocate(MIB));
     }
 
     @Test

@@ -474,6 +474,11 @@ public final class Arena extends Limbo {
         USED.setOpaque(this, used);
         if (used > peakUsedBytes) {
             PEAK.setOpaque(this, used);
+            if (hasNeighbours) {
+                // Of threads that reach it together, one adds up what all have: its own was written before.
+                VarHandle.fullFence();
+                arenas.totals.peakUsedBytes();
+            }
         }
     }
 

@@ -51,7 +51,7 @@ public final class ArenaTotals {
         return Math.max(0, sum(arena -> -arena.frees() + arena.allocations()));
     }
 
-    /** With one arena exact, since that counts it; with several the most that was found whenever this was called. */
+    /** With one arena exact, since that counts it; with several the most that was found whenever this was called: see {@link Arena}. */
     public long peakUsedBytes() {
         return peakUsedBytes(0);
     }
@@ -59,7 +59,7 @@ public final class ArenaTotals {
     /** What {@link #peakUsedBytes()} would be with so many more bytes in use now. */
     public long peakUsedBytes(final long moreBytes) {
         final long usedBytes = usedBytes();
-        // What one arena had at its own peak was in use then, whatever the others had.
+        // What the first had before there were others, and added up.
         final long peakBytes = Math.max(usedBytes, arenas.arena(0).peakUsedBytes());
         if (peakBytes > peakUsedBytes.get()) {
             peakUsedBytes.accumulateAndGet(peakBytes, Math::max);
