@@ -4,6 +4,7 @@ import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.OutputOptions;
 import io.outboard.bench.common.TextTable;
 import io.outboard.bench.common.WrongUseException;
+import io.outboard.bench.report.AtomicFile;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
@@ -155,7 +156,7 @@ public final class PlanCommand implements Callable<Integer> {
                     blocks.startOperation(block),
                     blocks.endOperation(block)));
         }
-        Plan.write(blocks.granuleBytes(), result.regionBytes(), planned, file);
+        AtomicFile.write(file, to -> Plan.write(blocks.granuleBytes(), result.regionBytes(), planned, to));
     }
 
     private static JsonLine json(final Result result) {
