@@ -76,6 +76,10 @@ public final class Main {
         commandLine.setUsageHelpWidth(Math.min(TextTable.terminalColumns(), WIDEST_HELP));
         Environment.rememberCommand(arguments);
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+        commandLine
+                .getSubcommands()
+                .values()
+                .forEach(command -> command.getCommandSpec().versionProvider(new Environment.Version()));
         commandLine.setParameterExceptionHandler((exception, given) -> {
             final CommandLine command = exception.getCommandLine();
             printError(

@@ -64,11 +64,14 @@ final class PictureCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         StrategyNames.check(strategy);
-        if (Files.isDirectory(out)) {
-            throw new WrongUseException("--out=" + out + " must be a file, not a folder");
-        }
+        OptionValue.checkFile("--out", out);
         final long regionBytes = region.equals(SMALLEST) ? 0 : OptionValue.bytes("--region", region);
         if (isDump()) {
+            for (final String option : new String[] {"--strategy", "--region"}) {
+                if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+                    throw new WrongUseException(option + " must not go with a dump, whose blocks lie where they lie");
+                }
+            }
             PicturePage.writeDump(String.valueOf(file.getFileName()), Files.readString(file), out);
         } else {
             final Owners owners = new Owners();

@@ -1,9 +1,11 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -47,8 +49,14 @@ final class ReplayCommand implements Callable<Integer> {
         if (placements != null && options.strategies().size() != 1) {
             throw new WrongUseException("--placements=" + placements + " must go with one strategy");
         }
-        if (placements != null && Files.isDirectory(placements)) {
-            throw new WrongUseException("--placements=" + placements + " must be a file, not a folder");
+        if (placements != null) {
+            OptionValue.checkFile("--placements", placements);
+        }
+        for (final Path file : files) {
+            if (Files.notExists(file)) {
+                // Before others are measured for minutes.
+                throw new NoSuchFileException(file.toString());
+            }
         }
         int code = 0;
         for (final Path file : files) {

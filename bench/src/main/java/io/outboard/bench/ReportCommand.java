@@ -1,5 +1,6 @@
 package io.outboard.bench;
 
+import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.report.page.ReportPage;
 import java.nio.file.Path;
@@ -32,6 +33,9 @@ final class ReportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (svg != null) {
+            OptionValue.checkFile("--svg", svg);
+        }
         final Path page;
         try {
             page = ReportPage.write(directory);

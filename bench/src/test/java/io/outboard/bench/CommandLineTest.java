@@ -338,8 +338,19 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"--version", "malloc-large --version", "serve --version"})
+    void shouldSayWhichVersionItIs(final String arguments) {
+        final Outcome outcome = Outcome.of(arguments.split(" "));
+
+        assertTrue(outcome.out().matches("outboard \\d+\\.\\d+\\.\\d+\\S*, commit \\S+\\R"), outcome.out());
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "malloc-large --profile foo, --profile=foo",
+        "serve --device memory --limit 1GiB --socket /tmp/none/none --quota x, outboard: --quota=x must be NAME=",
+        "serve --device memory --limit 1GiB --socket /tmp/none/none --quota =1:2, outboard: --quota==1:2 must be NAME=",
+        "replay /none.csv, /none.csv",
         "malloc-large --seeds 0, --seeds=0",
         "malloc-large --seeds 65 --region smallest, --seeds=65",
         "malloc-large --seeds 2, --seeds=2 must be 1 unless --region=smallest",

@@ -53,6 +53,17 @@ class PictureCommandTest {
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(Files.readString(page).contains("data-kind=\"dump\""));
+        for (final String option : new String[] {"--strategy", "--region"}) {
+            final Outcome refused = Outcome.of(
+                    "picture",
+                    dump.toString(),
+                    "--out",
+                    page.toString(),
+                    option,
+                    option.equals("--region") ? "1GiB" : "tlsf");
+            assertEquals(2, refused.exitCode(), refused.err());
+            assertTrue(refused.err().contains(option + " must not go with a dump"), refused.err());
+        }
     }
 
     @Test
@@ -61,7 +72,8 @@ class PictureCommandTest {
                 List.of("--strategy", "tslf"),
                 List.of("--region", "much"),
                 List.of("--region", "100"),
-                List.of("--out", folder.toString()))) {
+                List.of("--out", folder.toString()),
+                List.of("--out", folder.resolve("none/page.html").toString()))) {
             final Outcome outcome = Outcome.of("picture", trace().toString(), wrong.get(0), wrong.get(1));
 
             assertEquals(2, outcome.exitCode(), outcome.err());

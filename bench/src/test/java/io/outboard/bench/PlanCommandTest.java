@@ -9,6 +9,7 @@ import io.outboard.bench.trace.Trace;
 import io.outboard.bench.trace.TraceReader;
 import io.outboard.bench.trace.TraceWriter;
 import io.outboard.tlsf.Plan;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -130,7 +131,7 @@ class PlanCommandTest {
     @ParameterizedTest
     @CsvSource({
         "planned, --strategy=planned must be one of",
-        "planned:LOG, line 1: it must be",
+        "planned:LOG, 'outboard: --strategy=planned:LOG, line 1: it must be'",
         "planned:/none, must name a plan that can be read"
     })
     void shouldRefuseAStrategyWithoutAPlan(final String strategy, final String message) {
@@ -139,7 +140,32 @@ class PlanCommandTest {
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
-        assertTrue(outcome.err().contains(message), outcome.err());
+        assertTrue(outcome.err().contains(filled(message)), outcome.err());
+    }
+
+    /** An editor may have put one there. */
+    @Test
+    void shouldReadAPlanBehindAByteOrderMark() throws IOException {
+        final Path file = folder.resolve("bom.plan");
+        assertEquals(
+                0,
+                Outcome.of("plan", trace.toString(), "--seconds", "0", "--out", file.toString())
+                        .exitCode());
+        Files.writeString(file, "\uFEFF" + Files.readString(file));
+
+        final Outcome outcome =
+                Outcome.of("replay", trace.toString(), "--device", "none", "--strategy", "planned:" + file);
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+    }
+
+    @Test
+    void shouldMeasureNothingIfAFileIsMissing() {
+        final Outcome outcome = Outcome.of("replay", trace.toString(), "/none.csv", "--device", "none");
+
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.err().contains("/none.csv"), outcome.err());
+        assertEquals("", outcome.out());
     }
 
     private static String[] with(final String[] command, final String last) {

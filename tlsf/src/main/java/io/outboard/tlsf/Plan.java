@@ -54,6 +54,7 @@ public final class Plan {
     static final int NO_BLOCK = -1;
 
     private static final String MAGIC = "outboard plan 1";
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
     private static final String COLUMNS = "sizeBytes,offsetBytes,start,end";
     private static final int HEADER_LINES = 5;
     private static final long MOST_GRANULES = Integer.MAX_VALUE;
@@ -199,6 +200,10 @@ public final class Plan {
     }
 
     private static Plan parse(final List<String> lines) {
+        if (!lines.isEmpty() && lines.get(0).startsWith(BYTE_ORDER_MARK)) {
+            // Of an editor's.
+            lines.set(0, lines.get(0).substring(BYTE_ORDER_MARK.length()));
+        }
         if (lines.isEmpty() || !lines.get(0).equals(MAGIC)) {
             throw new IllegalArgumentException("line 1: it must be \"" + MAGIC + "\", and is \""
                     + (lines.isEmpty()

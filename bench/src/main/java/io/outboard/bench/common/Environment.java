@@ -35,7 +35,9 @@ public final class Environment {
 
         @Override
         public String[] getVersion() {
-            return new String[] {"outboard, commit " + commit()};
+            return new String[] {
+                "outboard " + build().getProperty("git.build.version", "unknown") + ", commit " + commit()
+            };
         }
     }
 
@@ -111,6 +113,12 @@ public final class Environment {
      * @return its short name, with a mark if the sources differed from it; or {@code unknown}
      */
     public static String commit() {
+        final Properties build = build();
+        return build.getProperty("git.commit.id.abbrev", "unknown")
+                + (Boolean.parseBoolean(build.getProperty("git.dirty")) ? "-dirty" : "");
+    }
+
+    private static Properties build() {
         final Properties properties = new Properties();
         try (InputStream in = Environment.class.getResourceAsStream("/io/outboard/bench/commit.properties")) {
             if (in != null) {
@@ -119,8 +127,7 @@ public final class Environment {
         } catch (final IOException e) {
             throw new UncheckedIOException(e);
         }
-        final boolean dirty = Boolean.parseBoolean(properties.getProperty("git.dirty"));
-        return properties.getProperty("git.commit.id.abbrev", "unknown") + (dirty ? "-dirty" : "");
+        return properties;
     }
 
     /**

@@ -2,6 +2,8 @@ package io.outboard.bench.common;
 
 import io.outboard.core.ByteSize;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -32,6 +34,23 @@ public final class OptionValue {
             throw new WrongUseException(option + "=" + text + " must be a size such as 64MiB, and not 0");
         }
         return bytes;
+    }
+
+    /**
+     * Checks where a file is to be written.
+     *
+     * @param option as errors name it
+     * @param file what the user typed; a device or a pipe will do
+     * @throws WrongUseException if it is a folder, or in none that exists
+     */
+    public static void checkFile(final String option, final Path file) {
+        if (Files.isDirectory(file)) {
+            throw new WrongUseException(option + "=" + file + " must be a file, not a folder");
+        }
+        final Path folder = file.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw new WrongUseException(option + "=" + file + " must be in a folder that exists");
+        }
     }
 
     /** Reads {@code 100000000}, {@code 1e8} and {@code 2.5e6}, from 1 to 10^15. */

@@ -52,7 +52,11 @@ public final class StrategyNames implements Iterable<String> {
             try {
                 Strategies.named(name);
             } catch (final IllegalArgumentException e) {
-                throw new WrongUseException("--" + e.getMessage());
+                final String message = String.valueOf(e.getMessage());
+                throw new WrongUseException((message.startsWith("strategy=")
+                                ? "--"
+                                : "--strategy=" + name.substring(0, name.indexOf(':') + 1))
+                        + message);
             }
         } else if (!all.contains(name)) {
             throw new WrongUseException("--strategy=" + name + " must be one of: " + String.join(", ", all)

@@ -12,7 +12,6 @@ import io.outboard.core.ByteSize;
 import io.outboard.tlsf.Plan;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -130,8 +129,8 @@ public final class PlanCommand implements Callable<Integer> {
         if (out != null && files.size() != 1) {
             throw new WrongUseException("--out=" + out + " must go with one FILE, not with " + files.size());
         }
-        if (out != null && Files.isDirectory(out)) {
-            throw new WrongUseException("--out=" + out + " must be a file, not a folder");
+        if (out != null) {
+            OptionValue.checkFile("--out", out);
         }
         return granuleBytes;
     }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -59,7 +60,7 @@ public final class ServeCommand implements Callable<Integer> {
             description =
                     "What clients of that name may have together, such as batch=8GiB:40GiB: nobody else is lent what is"
                             + " guaranteed to them. Can be given several times. Others have nothing guaranteed.")
-    private Map<String, String> quotas = new LinkedHashMap<>();
+    private List<String> quotas = List.of();
 
     @Option(
             names = "--spares",
@@ -82,10 +83,11 @@ public final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        final Map<String, Quota> parsed = parsedQuotas();
         final LendingDevice lent = LentDevice.open(device, limit);
         final Lender lender;
         try {
-            lender = builder(lent).start(socket);
+            lender = builder(lent, parsed).start(socket);
         } catch (final IOException | RuntimeException e) {
             lent.close();
             throw e instanceof IllegalArgumentException wrong ? new WrongUseException(wrong) : e;
@@ -96,12 +98,31 @@ public final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    private LenderBuilder builder(final LendingDevice lent) {
+    private LenderBuilder builder(final LendingDevice lent, final Map<String, Quota> parsed) {
         final boolean json = format == OutputOptions.Format.JSON;
         final LenderBuilder builder = Lender.of(lent)
                 .spares(spares)
                 .events(new LenderLog(spec.commandLine().getOut(), json, InstantSource.system()));
-        quotas.forEach((name, quota) -> builder.quota(name, Quota.parse("--quota=" + name, quota)));
+        parsed.forEach(builder::quota);
         return builder;
+    }
+
+    /** Before a device is opened. */
+    private Map<String, Quota> parsedQuotas() {
+        final Map<String, Quota> parsed = new LinkedHashMap<>();
+        for (final String quota : quotas) {
+            final int sign = quota.indexOf('=');
+            if (sign < 1) {
+                throw new WrongUseException(
+                        "--quota=" + quota + " must be NAME=GUARANTEED:MOST, such as batch=8GiB:40GiB");
+            }
+            final String name = quota.substring(0, sign);
+            try {
+                parsed.put(name, Quota.parse("--quota=" + name, quota.substring(sign + 1)));
+            } catch (final IllegalArgumentException e) {
+                throw new WrongUseException(e);
+            }
+        }
+        return parsed;
     }
 }

@@ -30,6 +30,12 @@ public record Quota(long guaranteedBytes, long mostBytes) {
         }
     }
 
+    /** {@return it in short, such as {@code 1GiB:4GiB}; without the most if there is none} */
+    @Override
+    public String toString() {
+        return ByteSize.text(guaranteedBytes) + ":" + (mostBytes == Long.MAX_VALUE ? "" : ByteSize.text(mostBytes));
+    }
+
     /**
      * Reads a quota as a command line has it.
      *
