@@ -3,6 +3,7 @@ package examples.fake;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
+import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Opcodes;
@@ -17,17 +18,15 @@ public final class FieldAgent implements ClassFileTransformer {
     }
 
     public static void premain(final String prefix, final Instrumentation instrumentation) {
-        // What an agent needs is loaded before the next agent starts.
-        ClassWriter.class.getName();
         instrumentation.addTransformer(new FieldAgent(prefix.replace('.', '/')), true);
     }
 
     @Override
-    public byte[] transform(
-            final ClassLoader loader,
+    public byte @Nullable [] transform(
+            final @Nullable ClassLoader loader,
             final String internalName,
-            final Class<?> redefined,
-            final ProtectionDomain domain,
+            final @Nullable Class<?> redefined,
+            final @Nullable ProtectionDomain domain,
             final byte[] bytes) {
         if (loader == null || !internalName.startsWith(prefix)) {
             return null;

@@ -87,7 +87,7 @@ final class StateEvents {
 
     /** What the events of a pool's state share. */
     @Category("Outboard")
-    private abstract static class State extends Event {
+    abstract static class State extends Event {
 
         @Label("Pool")
         @Description("Name of the pool, empty if it has none")
@@ -123,7 +123,7 @@ final class StateEvents {
     @Name("io.outboard.OutOfMemory")
     @Label("Device Out of Memory")
     @Description("A pool found no memory for a request, and could neither recycle nor grow")
-    private static final class OutOfMemory extends State {
+    static final class OutOfMemory extends State {
 
         @Label("Requested")
         @DataAmount
@@ -144,7 +144,7 @@ final class StateEvents {
     @Description("How a pool is")
     @Period("1 s")
     @StackTrace(false)
-    private static final class Statistics extends State {
+    static final class Statistics extends State {
 
         @Label("Policy")
         @Description("When a freed block may be handed out again")

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.Set;
@@ -168,7 +169,8 @@ final class PoolMaker {
 
     /** With the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two of them, as in names of JFR's files. */
     private static Path ofProcess(final Path recording) {
-        final String time = DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now());
+        final String time =
+                DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now(ZoneId.systemDefault()));
         final String name = Pattern.compile("%([pt%])")
                 .matcher(recording.toString())
                 .replaceAll(found -> switch (found.group(1)) {

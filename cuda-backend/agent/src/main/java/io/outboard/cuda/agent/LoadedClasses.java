@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Changes the classes that other agents made the virtual machine load before. Each goes through the other agents' transformers again, which may
@@ -27,7 +26,7 @@ final class LoadedClasses {
 
     /** Changes those whose loader sees what is redirected. What to tell of those that were left out: one line, or none. */
     List<String> redirect() {
-        final Map<ClassLoader, Boolean> concerned = new IdentityHashMap<>();
+        final IdentityHashMap<ClassLoader, Boolean> concerned = new IdentityHashMap<>();
         final Class<?>[] loaded = Arrays.stream(instrumentation.getAllLoadedClasses())
                 .filter(type -> type.getClassLoader() != null && instrumentation.isModifiableClass(type))
                 .filter(type -> !RedirectingTransformer.isLeftAlone(type.getName()))

@@ -62,7 +62,7 @@ final class RecordedEvents {
 
     /** What the events share. */
     @Category("Outboard")
-    private abstract static class OfPool extends Event {
+    abstract static class OfPool extends Event {
 
         @Label("Pool")
         @Description("Name of the pool, empty if it has none")
@@ -73,7 +73,7 @@ final class RecordedEvents {
     @Label("Device Memory Allocation")
     @Description("A pool handed a block out")
     @Enabled(false)
-    private static final class Allocation extends OfPool implements PoolEvents.AllocationEvent {
+    static final class Allocation extends OfPool implements PoolEvents.AllocationEvent {
 
         @Label("Address")
         @MemoryAddress
@@ -107,7 +107,7 @@ final class RecordedEvents {
     @Label("Device Memory Free")
     @Description("A block was given back to its pool")
     @Enabled(false)
-    private static final class Free extends OfPool implements PoolEvents.FreeEvent {
+    static final class Free extends OfPool implements PoolEvents.FreeEvent {
 
         @Label("Address")
         @MemoryAddress
@@ -131,7 +131,7 @@ final class RecordedEvents {
     }
 
     /** A region, or a part of one that grows in place. */
-    private abstract static class OfRegion extends OfPool implements PoolEvents.RegionEvent {
+    abstract static class OfRegion extends OfPool implements PoolEvents.RegionEvent {
 
         @Label("Address")
         @MemoryAddress
@@ -156,17 +156,17 @@ final class RecordedEvents {
     @Name("io.outboard.RegionTaken")
     @Label("Region Taken")
     @Description("A pool took a region of device memory from its source")
-    private static final class RegionTaken extends OfRegion {}
+    static final class RegionTaken extends OfRegion {}
 
     @Name("io.outboard.RegionGivenBack")
     @Label("Region Given Back")
     @Description("A pool gave a region of device memory back to its source")
-    private static final class RegionGivenBack extends OfRegion {}
+    static final class RegionGivenBack extends OfRegion {}
 
     @Name("io.outboard.MemoryMoved")
     @Label("Memory Moved")
     @Description("A pool put memory where a request needed it that no free block had room for")
-    private static final class MemoryMoved extends OfPool implements PoolEvents.MoveEvent {
+    static final class MemoryMoved extends OfPool implements PoolEvents.MoveEvent {
 
         @Label("Requested")
         @DataAmount
@@ -194,7 +194,7 @@ final class RecordedEvents {
     @Name("io.outboard.Synchronised")
     @Label("Device Synchronised")
     @Description("A pool waited for the device, to give limbo back or to close")
-    private static final class Synchronised extends OfPool implements PoolEvents.WaitEvent {
+    static final class Synchronised extends OfPool implements PoolEvents.WaitEvent {
 
         @Override
         public void done() {
