@@ -133,10 +133,10 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * As {@link #link}, but with the allocator's checked build, to look for wrong frees. Every build refuses a second free and
-     * counts it, {@link DeviceHeapStatistics#misuses}, unless other threads' calls come between: then it may harm the heap. The
-     * checked build refuses that, too, but not a free of what was handed out again since, which nobody can tell from a right
-     * one. {@link DeviceAllocator#C_MALLOC} and {@link DeviceAllocator#CM_MALLOC} may miss, besides, a second free during
+     * As {@link #link}, but with the allocator's checked build, to look for wrong frees. It refuses a second free and
+     * counts it, {@link DeviceHeapStatistics#misuses}, but not a free of what was handed out again since, which nobody can tell
+     * from a right one. The usual builds of the CMalloc family do so unless other threads' calls come between: then it may harm
+     * the heap. That of {@link DeviceAllocator#BIT_MALLOC} may hand memory out twice after any second free. {@link DeviceAllocator#C_MALLOC} and {@link DeviceAllocator#CM_MALLOC} may miss, besides, a second free during
      * which the block is joined to another and that one divided at the same place. What it costs: a second atomic operation
      * in each of their frees; in those of the others, one that is tried again when a neighbour changes.
      *

@@ -94,7 +94,8 @@ public final class KernelLink implements AutoCloseable {
         missing.removeIf(name -> !name.startsWith("outboard"));
         if (!missing.isEmpty()) {
             throw new IllegalArgumentException("userPtx calls " + missing
-                    + " but must call no functions of Outboard's but outboardMalloc and outboardFree");
+                    + " but must call no functions of Outboard's but outboardMalloc,"
+                    + " outboardAlignedMalloc and outboardFree");
         }
     }
 
