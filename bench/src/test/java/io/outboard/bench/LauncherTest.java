@@ -204,6 +204,23 @@ class LauncherTest {
         assertEquals(2, builds());
     }
 
+    /** Growth in place and leases would be missing. */
+    @Test
+    void shouldBuildAgainForAJdkThatHasMore() throws Exception {
+        final Path release = folder.resolve("jdk/release");
+        Files.writeString(release, "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"17.0.12\"\n");
+        run();
+
+        Files.writeString(release, "JAVA_VERSION=\"25\"\nOS_NAME=\"Linux\"\n");
+        assertEquals("ran strategies", run().out().strip());
+        assertEquals(2, builds());
+
+        run();
+        Files.writeString(release, "JAVA_VERSION=\"21.0.1\"\n");
+        run();
+        assertEquals(2, builds(), "what the newer one has built will do");
+    }
+
     /** Git says nothing of a checkout that is somebody else's. */
     @Test
     void shouldNotBuildAgainWhereGitSaysNothing() throws Exception {
