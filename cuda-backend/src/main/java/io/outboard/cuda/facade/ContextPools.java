@@ -218,15 +218,16 @@ public final class ContextPools {
                     added.cover(pool.context());
                 }
             }
-        } catch (final CudaFailureException e) {
+            final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
+            all[all.length - 1] = added;
+            // Release; pairs with the acquire in those who look for an address, a device or a context.
+            pools = all;
+            return added;
+        } catch (final CudaFailureException | OutOfMemoryError e) {
+            // Else each allocation from now on would leave one behind.
             added.discard();
             throw e;
         }
-        final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
-        all[all.length - 1] = added;
-        // Release; pairs with the acquire in those who look for an address, a device or a context.
-        pools = all;
-        return added;
     }
 
     /** Or {@link #NO_DEVICE}. */

@@ -145,7 +145,7 @@ final class PoolMaker {
             for (int number = 2; !isRecordedTo(file, pool); number++) {
                 file = first.resolveSibling(first.getFileName() + "." + number);
             }
-        } catch (final IOException | IllegalStateException e) {
+        } catch (final IOException | IllegalStateException | OutOfMemoryError e) {
             LOGGER.log(System.Logger.Level.WARNING, "pool " + name + " isn't recorded: " + e);
             return;
         }
