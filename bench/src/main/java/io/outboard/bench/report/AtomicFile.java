@@ -50,11 +50,11 @@ public final class AtomicFile {
      */
     public static void write(final Path file, final Content content) throws IOException {
         try {
-            final Path target = behindLinks(file);
-            if (Files.exists(target) && !Files.isRegularFile(target)) {
-                content.writeTo(target);
+            // The kernel follows a link to a pipe that has no name.
+            if (Files.exists(file) && !Files.isRegularFile(file)) {
+                content.writeTo(file);
             } else {
-                replace(target, content);
+                replace(behindLinks(file), content);
             }
         } catch (final IOException e) {
             final FileSystemException failure = new FileSystemException(file.toString(), null, reasonOf(e));

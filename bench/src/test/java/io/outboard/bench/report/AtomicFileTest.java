@@ -6,11 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -106,6 +112,43 @@ class AtomicFileTest {
 
         assertEquals("text", read.get());
         assertFalse(Files.isRegularFile(pipe));
+    }
+
+    /** What a shell's pipe and {@code /dev/stdout} are: a link that names no file. */
+    @EnabledOnOs(OS.LINUX)
+    @Test
+    @Timeout(60)
+    void shouldWriteToAPipeWithoutAName() throws IOException {
+        final Set<Path> before = pipes();
+        final Pipe pipe = Pipe.open();
+        try (Pipe.SourceChannel source = pipe.source();
+                Pipe.SinkChannel sink = pipe.sink()) {
+            final Set<Path> opened = pipes();
+            opened.removeAll(before);
+            assertTrue(sink.isOpen());
+
+            AtomicFile.write(opened.iterator().next(), "text");
+
+            final ByteBuffer read = ByteBuffer.allocate(10);
+            assertEquals(4, source.read(read));
+            assertEquals("text", new String(read.array(), 0, 4, StandardCharsets.UTF_8));
+        }
+    }
+
+    private static Set<Path> pipes() throws IOException {
+        final Set<Path> pipes = new TreeSet<>();
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            for (final Path each : all.toList()) {
+                try {
+                    if (Files.readSymbolicLink(each).toString().startsWith("pipe:")) {
+                        pipes.add(each);
+                    }
+                } catch (final NoSuchFileException e) {
+                    // That by which the folder was read.
+                }
+            }
+        }
+        return pipes;
     }
 
     @Test

@@ -31,6 +31,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a pool writes down of what it is asked. */
@@ -76,6 +78,46 @@ class RecordingTest {
             second.record(file()).close();
             assertEquals(0, rows(file()).size());
         }
+    }
+
+    /** The second one must not open the file: to close it again would take the first one's lock away. */
+    @EnabledOnOs(OS.LINUX)
+    @Test
+    void shouldKeepItsLockWhileAnotherIsRefused() throws IOException {
+        try (Pool first = pool();
+                Pool second = pool();
+                Closeable recording = first.record(file())) {
+            assertNotNull(recording);
+            assertTrue(isLocked(file()));
+
+            assertThrows(AccessDeniedException.class, () -> second.record(file()));
+            assertThrows(
+                    AccessDeniedException.class,
+                    () -> second.record(
+                            folder.resolve("../").resolve(folder.getFileName()).resolve("program.rec")));
+
+            assertTrue(isLocked(file()));
+        }
+        assertFalse(isLocked(file()));
+    }
+
+    /** The kernel lists locks by the numbers of files. */
+    private static boolean isLocked(final Path file) throws IOException {
+        final String inode = ":" + Files.getAttribute(file, "unix:ino") + " ";
+        return Files.readAllLines(Path.of("/proc/locks")).stream().anyMatch(line -> line.contains(inode));
+    }
+
+    @Test
+    void shouldBeginInAThreadThatIsInterrupted() throws IOException {
+        Files.writeString(file(), "what was there");
+        try (Pool pool = pool()) {
+            Thread.currentThread().interrupt();
+            final Closeable recording = pool.record(file());
+            assertTrue(Thread.interrupted());
+            pool.free(pool.allocate(1));
+            recording.close();
+        }
+        assertEquals(2, rows(file()).size());
     }
 
     private Path file() {

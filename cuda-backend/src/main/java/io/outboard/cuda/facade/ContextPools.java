@@ -118,6 +118,8 @@ public final class ContextPools {
             }
         } catch (final RuntimeException | LinkageError e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a pool can't be made yet", e);
+        } catch (final OutOfMemoryError e) {
+            tellOnce(e);
         }
     }
 
@@ -169,17 +171,26 @@ public final class ContextPools {
             return null;
         } catch (final OutOfMemoryError e) {
             tellOnce(e);
+            if (isLeasing()) {
+                // The driver would take memory beside the lender's back.
+                throw e;
+            }
             return null;
         }
     }
 
-    /** The Java heap has no room for a pool's tables: programs that need little of it are served by the driver. */
+    private synchronized boolean isLeasing() {
+        return (options == null ? defaults.get() : options).service() != null;
+    }
+
+    /** The host has no memory for what a pool needs. A program that needs little of it can do without. */
     static void tellOnce(final OutOfMemoryError e) {
         if (!hasToldOfHeap) {
             hasToldOfHeap = true;
             try {
                 LOGGER.log(
-                        System.Logger.Level.WARNING, "the Java heap has no room for a pool, the driver serves: " + e);
+                        System.Logger.Level.WARNING,
+                        "this Java virtual machine has no memory for a pool's needs: " + e);
             } catch (final OutOfMemoryError ignored) {
                 // Nor for that line.
             }

@@ -52,13 +52,18 @@ final class PoolMaker {
     ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
+        Pool pool = null;
         ContextPool made = null;
         try {
             work = new ContextWork(context);
-            made = new ContextPool(context, source, work, pool(name, source, work, options), options);
+            pool = pool(name, source, work, options);
+            made = new ContextPool(context, source, work, pool, options);
             return made;
         } finally {
             if (made == null) {
+                if (pool != null) {
+                    pool.close();
+                }
                 source.close();
                 if (work != null) {
                     work.close();
@@ -138,33 +143,43 @@ final class PoolMaker {
      * there is another pool of the name, and another process may write to the file: then the name has a number.
      */
     private static void record(final Pool pool, final String name, final Path recording) {
-        final Path named = ofProcess(recording);
-        final Path first = name.endsWith(FIRST_DEVICE) ? named : named.resolveSibling(named.getFileName() + "." + name);
-        Path file = first;
         try {
+            final Path named = ofProcess(recording);
+            final Path first =
+                    name.endsWith(FIRST_DEVICE) ? named : named.resolveSibling(named.getFileName() + "." + name);
+            Path file = first;
             for (int number = 2; !isRecordedTo(file, pool); number++) {
+                if (number > MOST_OF_A_NAME) {
+                    throw new AccessDeniedException(file.toString(), null, "nor is any name before it free");
+                }
                 file = first.resolveSibling(first.getFileName() + "." + number);
+            }
+            if (file != recording) {
+                LOGGER.log(System.Logger.Level.INFO, "pool " + name + " is recorded to " + file);
             }
         } catch (final IOException | IllegalStateException | OutOfMemoryError e) {
             LOGGER.log(System.Logger.Level.WARNING, "pool " + name + " isn't recorded: " + e);
-            return;
-        }
-        if (file != recording) {
-            LOGGER.log(System.Logger.Level.INFO, "pool " + name + " is recorded to " + file);
         }
     }
 
     /** False if the file is another pool's, or another process's. */
     private static boolean isRecordedTo(final Path file, final Pool pool) throws IOException {
+        final Path begun = file.toAbsolutePath().normalize();
+        if (!RECORDINGS.add(begun)) {
+            return false;
+        }
+        boolean done = false;
         try {
-            if (RECORDINGS.add(file.toAbsolutePath().normalize())) {
-                pool.record(file);
-                return true;
-            }
+            pool.record(file);
+            done = true;
         } catch (final AccessDeniedException e) {
             // The next name may be free.
+        } finally {
+            if (!done) {
+                RECORDINGS.remove(begun);
+            }
         }
-        return false;
+        return done;
     }
 
     /** With the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two of them, as in names of JFR's files. */

@@ -12,6 +12,7 @@ import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.pool.ReusePolicy;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import jcuda.CudaException;
@@ -310,6 +311,24 @@ class RuntimeFacadeTest {
             assertEquals(0, facade.cudaFree(pointer));
             assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(0));
         });
+    }
+
+    /** The driver would take memory beside the lender's back. */
+    @Test
+    void shouldNotGoToTheDriverWithoutRoomInTheHeapForAPoolOverALender() {
+        final FakeCuda cuda = new FakeCuda(1);
+        final RuntimeFacade leasing = new FakeRuntime(cuda)
+                .runtime(new ContextPools(
+                        null,
+                        () -> cuda,
+                        Optional::empty,
+                        (socket, name, device) -> {
+                            throw new OutOfMemoryError("for a test");
+                        },
+                        () -> OutboardOptions.ofProperties().withService(Path.of("/none/gpu0"), null)));
+
+        assertThrows(OutOfMemoryError.class, () -> leasing.cudaMalloc(new Pointer(), 1000));
+        assertEquals(0, cuda.usedBytes(0));
     }
 
     @Test

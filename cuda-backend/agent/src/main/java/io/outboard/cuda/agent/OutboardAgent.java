@@ -67,10 +67,10 @@ public final class OutboardAgent {
             final AgentOptions options = optionsOf(arguments);
             final RedirectingTransformer transformer = new RedirectingTransformer(redirections(), OutboardAgent::print);
             instrumentation.addTransformer(transformer, true);
-            new LoadedClasses(transformer, instrumentation).redirect().forEach(OutboardAgent::print);
             if (options.report()) {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> report(transformer), "outboard-report"));
             }
+            new LoadedClasses(transformer, instrumentation).redirect().forEach(OutboardAgent::print);
         } catch (final Throwable e) {
             // The virtual machine would end.
             print("the agent can't start, so the program runs without it, or with a part: " + e);

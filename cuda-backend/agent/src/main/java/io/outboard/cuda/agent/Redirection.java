@@ -63,7 +63,8 @@ record Redirection(String source, String target, @Nullable ClassLoader home, Set
     private boolean isShared(final String name, final ClassLoader loader) {
         try {
             return Class.forName(name, false, loader) == Class.forName(name, false, home);
-        } catch (final ClassNotFoundException | LinkageError e) {
+        } catch (final ClassNotFoundException | LinkageError | RuntimeException e) {
+            // The last: a loader of an application that was stopped, say.
             return false;
         }
     }

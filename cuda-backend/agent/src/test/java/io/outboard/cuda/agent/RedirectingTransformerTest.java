@@ -279,6 +279,20 @@ class RedirectingTransformerTest {
         assertTrue(warnings.get(0).startsWith("Some can't be read"), warnings.get(0));
     }
 
+    /** As one of an application that was stopped does. */
+    @Test
+    void shouldLeaveALoaderAloneThatFails() throws Exception {
+        final ClassLoader stopped = new ClassLoader(null) {
+            @Override
+            protected Class<?> loadClass(final String name, final boolean resolve) {
+                throw new IllegalStateException("stopped");
+            }
+        };
+
+        assertFalse(transformer.concerns(stopped));
+        assertNull(transform(stopped, bytesOf(Caller.class)));
+    }
+
     /** No room is left for the facade's name. */
     @Test
     void shouldNotCountAClassWhoseConstantsAreTooMany() throws Exception {

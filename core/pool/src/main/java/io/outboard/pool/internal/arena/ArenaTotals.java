@@ -10,6 +10,9 @@ import java.util.function.ToLongFunction;
  */
 public final class ArenaTotals {
 
+    /** Linked ahead: what is in use is added up while a block is on its way out, which mustn't be lost. */
+    private static final ToLongFunction<Arena> USED_BYTES = Arena::usedBytes;
+
     private final Arenas arenas;
     private final AtomicLong heldBytes = new AtomicLong();
     private final AtomicLong mappings = new AtomicLong();
@@ -31,7 +34,7 @@ public final class ArenaTotals {
     }
 
     public long usedBytes() {
-        return sum(Arena::usedBytes);
+        return sum(USED_BYTES);
     }
 
     public long limboBytes() {

@@ -67,6 +67,15 @@ final class RecordedEvents {
         @Label("Pool")
         @Description("Name of the pool, empty if it has none")
         String pool = "";
+
+        /** It has happened: if the host has no memory for the event, nobody hears of it, and the caller goes on. */
+        final void commitIfItCan() {
+            try {
+                commit();
+            } catch (final OutOfMemoryError ignored) {
+                // Said above.
+            }
+        }
     }
 
     @Name("io.outboard.Allocation")
@@ -99,7 +108,7 @@ final class RecordedEvents {
             requestedBytes = itsBytes;
             alignmentBytes = itsAlignmentBytes;
             stream = itsStream;
-            commit();
+            commitIfItCan();
         }
     }
 
@@ -126,7 +135,7 @@ final class RecordedEvents {
             address = itsAddress;
             sizeBytes = itsBytes;
             stream = itsStream;
-            commit();
+            commitIfItCan();
         }
     }
 
@@ -145,11 +154,7 @@ final class RecordedEvents {
         public void done(final long itsAddress, final long itsBytes) {
             address = itsAddress;
             sizeBytes = itsBytes;
-            try {
-                commit();
-            } catch (final OutOfMemoryError ignored) {
-                // It has happened, and nobody hears of it.
-            }
+            commitIfItCan();
         }
     }
 
@@ -187,7 +192,7 @@ final class RecordedEvents {
             requestedBytes = requested;
             movedBytes = moved;
             addedBytes = added;
-            commit();
+            commitIfItCan();
         }
     }
 
@@ -198,7 +203,7 @@ final class RecordedEvents {
 
         @Override
         public void done() {
-            commit();
+            commitIfItCan();
         }
     }
 }

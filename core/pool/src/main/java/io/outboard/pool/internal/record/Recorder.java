@@ -8,11 +8,13 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -72,10 +74,14 @@ public final class Recorder implements Closeable {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
+    /** Files that this process writes, by their real paths: to open and close one again would take its lock away (POSIX). */
+    private static final Set<Path> WRITTEN = ConcurrentHashMap.newKeySet();
+
     private final Path file;
+    private final Path realFile;
     private final Stripe[] stripes;
 
-    /** Not a channel, which a thread that is interrupted closes. */
+    /** Written to by itself, not by its channel, which a thread that is interrupted closes. */
     private final FileOutputStream out;
 
     /** Written under the monitor of the file. */
@@ -96,12 +102,37 @@ public final class Recorder implements Closeable {
         stripes = new Stripe[Integer.highestOneBit(Math.max(FEWEST_STRIPES, Math.min(MOST_STRIPES, wanted)))];
         Arrays.setAll(stripes, i -> new Stripe());
         flusher.setDaemon(true);
+        realFile = realPathOf(file);
+        if (!WRITTEN.add(realFile)) {
+            throw refusal(file);
+        }
+        boolean opened = false;
         try {
             // As it is until it is known to be nobody's.
             out = new FileOutputStream(file.toFile(), true);
+            opened = true;
         } catch (final UnsupportedOperationException e) {
             throw new IllegalArgumentException("path=" + file + " must be of the default file system", e);
+        } finally {
+            if (!opened) {
+                WRITTEN.remove(realFile);
+            }
         }
+    }
+
+    /** Of a file that needn't exist. */
+    private static Path realPathOf(final Path file) throws IOException {
+        if (Files.exists(file)) {
+            return file.toRealPath();
+        }
+        final Path absolute = file.toAbsolutePath();
+        final Path folder = absolute.getParent();
+        // Without a folder it can't be opened, which says why.
+        return folder != null && Files.exists(folder) ? folder.toRealPath().resolve(absolute.getFileName()) : absolute;
+    }
+
+    private static IOException refusal(final Path file) {
+        return new AccessDeniedException(file.toString(), null, "another recording writes it");
     }
 
     /**
@@ -128,28 +159,47 @@ public final class Recorder implements Closeable {
         } finally {
             if (!done) {
                 recorder.ending = true;
-                recorder.out.close();
+                recorder.closeFile();
             }
         }
     }
 
-    /** Takes the file from then on, until it is closed, and leaves nothing in it. */
+    /** Takes the file until it is closed, where it can be locked, and leaves nothing in it. */
     private void empty() throws IOException {
-        final FileChannel channel = out.getChannel();
-        FileLock lock;
+        // Which would close the channel, and the file with it.
+        final boolean interrupted = Thread.interrupted();
         try {
-            lock = channel.tryLock();
+            final FileChannel channel = out.getChannel();
+            if (!canBeTaken(channel)) {
+                throw refusal(file);
+            }
+            if (channel.size() > 0) {
+                channel.truncate(0);
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static boolean canBeTaken(final FileChannel channel) {
+        try {
+            return channel.tryLock() != null;
         } catch (final OverlappingFileLockException e) {
-            lock = null;
+            // The program's own.
+            return false;
         } catch (final IOException e) {
             // Not every file system has locks, nor every pipe.
-            return;
+            return true;
         }
-        if (lock == null) {
-            throw new AccessDeniedException(file.toString(), null, "another recording writes it");
-        }
-        if (channel.size() > 0) {
-            channel.truncate(0);
+    }
+
+    private void closeFile() throws IOException {
+        try {
+            out.close();
+        } finally {
+            WRITTEN.remove(realFile);
         }
     }
 
@@ -240,7 +290,7 @@ public final class Recorder implements Closeable {
         } catch (final IllegalStateException ignored) {
             // The machine ends, and the hook runs already.
         }
-        out.close();
+        closeFile();
         final IOException why = failure;
         if (why != null || isLossy) {
             final String cause = why == null ? "no stack or host memory for all of it" : why.getMessage();
