@@ -19,7 +19,9 @@ __device__ __forceinline__ u64 threads() {
 extern "C" {
 
 __global__ void outboardHeapFormat(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags) {
-    format(heap, bytes, multiprocessors, maxFragmentation, flags);
+    if (!format(heap, bytes, multiprocessors, maxFragmentation, flags)) {
+        stop();
+    }
 }
 
 __global__ void outboardHeapClear(Heap* heap) {

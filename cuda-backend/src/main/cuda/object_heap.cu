@@ -18,7 +18,9 @@ __device__ __forceinline__ u64 threads() {
 extern "C" {
 
 __global__ void outboardObjectsFormat(Objects* objects, u64 bytes, u32 multiprocessors, const __grid_constant__ ObjectPlan plan) {
-    formatObjects(objects, bytes, multiprocessors, plan);
+    if (!formatObjects(objects, bytes, multiprocessors, plan)) {
+        stop();
+    }
 }
 
 __global__ void outboardObjectsClear(Objects* objects) {

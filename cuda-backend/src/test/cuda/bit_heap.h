@@ -1,4 +1,4 @@
-// BitMalloc's heap for programs on fibers.
+// Heaps for programs on fibers, mostly BitMalloc's.
 #pragma once
 
 #include <cstring>
@@ -11,11 +11,15 @@
 namespace outboard {
 
 // Makes a heap of so many bytes. Its tables were something else before.
-inline void makeBitHeap(Heap* heap, u64 bytes, u32 moreFlags, u32 multiprocessors) {
-    format(heap, bytes, multiprocessors, 256, FLAG_FREE_BITS | moreFlags);
+inline void makeHeapOf(Heap* heap, u64 bytes, u32 flags, u32 multiprocessors) {
+    require(format(heap, bytes, multiprocessors, 256, flags), "a heap has 4 KiB to 64 GiB");
     std::memset(static_cast<void*>(heap->counters), 0xA5, heap->area - reinterpret_cast<unsigned char*>(heap->counters));
     clearTables(heap, 0, 1);
     preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
+}
+
+inline void makeBitHeap(Heap* heap, u64 bytes, u32 moreFlags, u32 multiprocessors) {
+    makeHeapOf(heap, bytes, FLAG_FREE_BITS | moreFlags, multiprocessors);
 }
 
 // Of a GPU with one to three multiprocessors.

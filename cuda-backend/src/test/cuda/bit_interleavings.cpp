@@ -230,7 +230,7 @@ class Trial {
             wanted[lane] = anyUnits();
             bodies.push_back([&, lane] {
                 blocks[lane] = malloc(wanted[lane]);
-                met += Group(0).size() == WARP_LANES ? 1 : 0;
+                met += Group(heap).size() == WARP_LANES ? 1 : 0;
             });
         }
         together(bodies);
@@ -561,7 +561,7 @@ class Trial {
             const u32 count = units > 4096 ? 1 : 1 + chance.below(2);
             std::vector<Range> found;
             together(std::vector<std::function<void()>>(lanesOfWarp, [&] {
-                const Group group;
+                const Group group(heap);
                 detail::Search search(heap, group.lanes(), units);
                 search.lookTogether(units);
                 search.count = count;

@@ -293,12 +293,12 @@ class Meeting {
 class Warp {
     std::mutex lock;
     std::condition_variable closed;
-    std::map<int, std::shared_ptr<Meeting>> meetings;  // by line
+    std::map<std::pair<int, const void*>, std::shared_ptr<Meeting>> meetings;  // by line and what is shared
 
   public:
-    std::shared_ptr<Meeting> meet(int line) {
+    std::shared_ptr<Meeting> meet(int line, const void* shared) {
         std::unique_lock<std::mutex> guard(lock);
-        std::shared_ptr<Meeting>& meeting = meetings[line];
+        std::shared_ptr<Meeting>& meeting = meetings[{line, shared}];
         if (meeting == nullptr) {
             const auto mine = std::make_shared<Meeting>();
             meeting = mine;
@@ -344,9 +344,9 @@ class Group {
     }
 
   public:
-    Group(Line line = {__builtin_LINE()}) {
+    explicit Group(const void* shared, Line line = {__builtin_LINE()}) {
         if (self.warp != nullptr) {
-            owned = self.warp->meet(line.number);
+            owned = self.warp->meet(line.number, shared);
         } else {
             owned = std::make_shared<Meeting>();
             owned->join(self.lane);

@@ -611,7 +611,7 @@ struct Line {
 };
 
 class Group {
-    static inline std::map<std::array<u32, 3>, std::shared_ptr<Meeting>> gathering;  // by warp, line and branch
+    static inline std::map<std::array<u64, 4>, std::shared_ptr<Meeting>> gathering;  // by warp, line, branch and what is shared
     static inline std::vector<std::shared_ptr<Meeting>> latest;                        // by fiber
     std::shared_ptr<Meeting> meeting;
     u32 mine = fibers.number() % lanesOfWarp;
@@ -630,8 +630,9 @@ class Group {
     }
 
   public:
-    Group(Line line = {__builtin_LINE()}) {
-        const std::array<u32, 3> place = {fibers.number() / lanesOfWarp, static_cast<u32>(line.number), fibers.branch()};
+    explicit Group(const void* shared, Line line = {__builtin_LINE()}) {
+        const std::array<u64, 4> place = {
+                fibers.number() / lanesOfWarp, static_cast<u32>(line.number), fibers.branch(), reinterpret_cast<u64>(shared)};
         latest.resize(std::max<size_t>(latest.size(), fibers.number() + 1));
         if (lanesOfWarp == 1) {
             meeting = std::make_shared<Meeting>();

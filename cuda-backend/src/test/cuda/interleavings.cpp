@@ -309,7 +309,7 @@ class Trial {
         : memory(randomBytes() + ALIGNMENT, 0xA5),
           heap(alignedHeap(memory)),
           allocator{heap} {
-        format(heap, memory.size() - ALIGNMENT, MANY_STARTS<A> ? threads : 0, 256, START_BITS<A> ? FLAG_START_BITS : 0);
+        require(format(heap, memory.size() - ALIGNMENT, MANY_STARTS<A> ? threads : 0, 256, START_BITS<A> ? FLAG_START_BITS : 0), "a heap has 4 KiB to 64 GiB");
         clearTables(heap, 0, 1);
         preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
         freeSince.resize(heap->units);
@@ -490,7 +490,7 @@ void fill() {
             mmap(nullptr, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     require(memory != MAP_FAILED, "no address space");
     Heap* const heap = static_cast<Heap*>(memory);
-    format(heap, BYTES, MANY_STARTS<A> ? 16 : 0, 256, START_BITS<A> ? FLAG_START_BITS : 0);
+    require(format(heap, BYTES, MANY_STARTS<A> ? 16 : 0, 256, START_BITS<A> ? FLAG_START_BITS : 0), "a heap has 4 KiB to 64 GiB");
     preSplit(heap, SPLIT_BINARY_HEAP, 64 << 10, 0, 0, 1);
     uint64_t most = 0;
     const auto use = [&] {
@@ -516,7 +516,7 @@ void stalled() {
     constexpr uint64_t MOST_ACCESSES = 200000;
     std::vector<unsigned char> memory(sizeof(Heap) + sizeof(Counters) + ALIGNMENT);
     Heap* const heap = alignedHeap(memory);
-    format(heap, 4 << 20, 0, 256, FLAG_BUMP);
+    require(format(heap, 4 << 20, 0, 256, FLAG_BUMP), "a heap has 4 KiB to 64 GiB");
     heap->counters->bump = 0;
     std::vector<Block> blocks;
     fibers.stopsAt = 1 + chance.below(40);

@@ -68,7 +68,7 @@ void requireGuard(u64 bytes) {
 // A heap of so many blocks with no room for anything else; its size.
 u64 bytesOf(u32 blocks, u32 multiprocessors) {
     Objects* const objects = reinterpret_cast<Objects*>(memory());
-    formatObjects(objects, MOST_BYTES, multiprocessors, plan());
+    require(formatObjects(objects, MOST_BYTES, multiprocessors, plan()), "no room for tables");
     return detail::placeObjects(objects, blocks) - reinterpret_cast<u64>(memory());
 }
 
@@ -296,7 +296,7 @@ void sizes() {
         all.push_back(static_cast<u64>(right.end(blocks)) - 1);
     }
     for (const u64 bytes : all) {
-        formatObjects(objects, bytes, multiprocessors, any);
+        require(formatObjects(objects, bytes, multiprocessors, any), "no room for tables");
         require(objects->blocks == right.most(bytes) && objects->blocks <= MOST_BLOCKS, "another number of blocks than there is room for");
         const std::vector<const void*> tables = tablesOf(*objects);
         const auto expected = right.tables(objects->blocks);

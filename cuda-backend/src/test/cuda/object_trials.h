@@ -33,7 +33,7 @@ inline bool isPlan(const ObjectPlan& plan, char** numbers) {
 inline Objects* makeObjects(unsigned char* memory, u64 bytes, u32 multiprocessors, const ObjectPlan& plan) {
     std::memset(memory, 0xA5, bytes);
     Objects* const objects = reinterpret_cast<Objects*>(memory);
-    formatObjects(objects, bytes, multiprocessors, plan);
+    require(formatObjects(objects, bytes, multiprocessors, plan), "no room for tables");
     const Objects control = *objects;
     require(detail::placeObjects(objects, control.blocks + 1) > reinterpret_cast<u64>(memory) + bytes, "there is room for another block");
     *objects = control;

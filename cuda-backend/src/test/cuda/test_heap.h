@@ -99,7 +99,10 @@ class TestHeap {
         if (poison) {
             std::memset(static_cast<void*>(heap), 0xA5, bytes);
         }
-        format(heap, bytes, multiprocessors, maxFragmentation, flags);
+        if (!format(heap, bytes, multiprocessors, maxFragmentation, flags)) {
+            std::printf("no heap has %llu bytes\n", bytes);
+            std::exit(2);
+        }
         if (poison) {
             clearTables(heap, 0, 1);
         }

@@ -41,7 +41,7 @@ class Scratch {
 
     __device__ explicit Scratch(const Work& work)
         : memory(work.memory + static_cast<u64>(requests::thread() / requests::WARP_THREADS) * WARP_BYTES) {
-        const outboard::Group group;
+        const outboard::Group group(memory);
         if (group.rank() == 0) {
             used() = outboard::UNIT_BYTES;
         }
@@ -49,7 +49,7 @@ class Scratch {
     }
 
     __device__ void* malloc(u32 bytes) {
-        const outboard::Group group;
+        const outboard::Group group(memory);
         const u32 size = (bytes + outboard::UNIT_BYTES - 1) & ~(outboard::UNIT_BYTES - 1);
         const u32 before = group.sumOfLowerRanks(size);
         const u32 total = group.fromLast(before + size);

@@ -66,7 +66,7 @@ __device__ inline u32 threads() { return gridDim.x * blockDim.x; }
 
 // One more for each thread that calls; those of a warp that come together need one atomic. What was there before is returned.
 __device__ inline u32 takeOne(u32* counter) {
-    const outboard::Group group;
+    const outboard::Group group(counter);
     u32 first = 0;
     if (group.rank() == 0) {
         first = atomicAdd(counter, group.size());
@@ -76,7 +76,7 @@ __device__ inline u32 takeOne(u32* counter) {
 
 // Of each thread one more or none; by all threads of a warp that took the same way.
 __device__ inline u32 takeSome(u32* counter, bool wanted) {
-    const outboard::Group group;
+    const outboard::Group group(counter);
     const u32 before = group.sumOfLowerRanks(wanted);
     const u32 total = group.fromLast(before + wanted);
     u32 first = 0;

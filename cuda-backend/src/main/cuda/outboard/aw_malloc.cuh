@@ -19,6 +19,11 @@ struct AWMalloc {
 
     const Heap* heap;
 
+    // Threads with the same are served together.
+    OUTBOARD_DEVICE const void* shared() const {
+        return heap;
+    }
+
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         heap->requireLayout(LAYOUT_BUMP);
         const u32 unit = detail::takeTogether(*this, heap->unitsFor(bytes));

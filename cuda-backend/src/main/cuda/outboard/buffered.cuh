@@ -186,6 +186,11 @@ class Buffered {
 
     OUTBOARD_DEVICE Buffered(const Allocator& behind, Buffers<QUEUES, DEPTH>* theBuffers) : allocator(behind), buffers(theBuffers) {}
 
+    // Threads with the same are served together.
+    OUTBOARD_DEVICE const void* shared() const {
+        return buffers;
+    }
+
     // So many bytes, aligned to 16; nullptr for 0 bytes, or if there are none, not in buffers either.
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         if (bytes == 0 || bytes > ~static_cast<size_t>(0) - HEADER_BYTES) {

@@ -1,6 +1,5 @@
 // CFMMalloc: as CFMalloc, with start offsets for each multiprocessor and a pre-split heap for each of them. Vinkler and
-// Havran 2014, section 5.4; what differs is said in circular_malloc.cuh. The one to take, unless another is known to
-// suit.
+// Havran 2014, section 5.4; what differs is said in circular_malloc.cuh.
 #pragma once
 
 #include "circular_malloc.cuh"

@@ -48,6 +48,11 @@ struct CircularMalloc {
 
     const Heap* heap;
 
+    // Threads with the same are served together.
+    OUTBOARD_DEVICE const void* shared() const {
+        return heap;
+    }
+
     // Memory for a number of bytes, 16-byte aligned, or nullptr if no chunk is large enough (or bytes is 0).
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         requireLayout();

@@ -15,7 +15,7 @@ template <class Allocator>
 OUTBOARD_DEVICE u32 takeTogether(Allocator& allocator, u32 units) {
     // The sum of a warp's fits in 32 bits.
     constexpr u32 LIMIT_UNITS = 1u << 26;
-    const Group group;
+    const Group group(allocator.shared());
     const u32 joined = units <= LIMIT_UNITS ? units : 0;
     const u32 before = group.sumOfLowerRanks(joined);
     const u32 total = group.fromLast(before + joined);
@@ -41,7 +41,7 @@ struct Coalesced : Allocator {
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         this->requireLayout();
-        const Group group;
+        const Group group(this->heap);
         u32 units = this->heap->unitsFor(bytes);
         if (units > LIMIT_UNITS) {
             units = 0;
@@ -87,8 +87,12 @@ struct CountedParts {
 
     Allocator allocator;
 
+    OUTBOARD_DEVICE const void* shared() const {
+        return allocator.shared();
+    }
+
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
-        const Group group;
+        const Group group(shared());
         // A part: its distance from the block, padded to 16 bytes, then the caller's.
         const u32 size = bytes == 0 || bytes > LIMIT_BYTES ? 0 : static_cast<u32>((bytes + 15) & ~15ull) + HEADER_BYTES;
         const u32 before = group.sumOfLowerRanks(size);

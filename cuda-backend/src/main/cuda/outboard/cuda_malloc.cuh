@@ -11,6 +11,11 @@ struct CudaMalloc {
 
     const Heap* heap;  // not used
 
+    // All threads have the same heap, the driver's.
+    OUTBOARD_DEVICE const void* shared() const {
+        return nullptr;
+    }
+
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         return ::malloc(bytes);
     }

@@ -105,9 +105,17 @@ OUTBOARD_DEVICE void formatBits(Heap* heap, u64 bytes, u32 multiprocessors) {
 // A start offset for so many bytes of the heap at least.
 constexpr u64 BYTES_PER_START = 128 << 10;
 
-// Writes the control block of a heap of 64 KiB to 64 GiB, which the host checks. One thread. For allocators with start
-// offsets for each multiprocessor their number, else 0.
-OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags) {
+// With fewer bytes there may be no room beside the tables.
+constexpr u64 LEAST_HEAP_BYTES = 4 << 10;
+// The units of more can't be counted in 32 bits.
+constexpr u64 MOST_HEAP_BYTES = 64ull << 30;
+
+// Writes the control block of a heap of 4 KiB to 64 GiB. One thread. For allocators with start offsets for each
+// multiprocessor their number, else 0. False, and nothing is written, if a heap can't have so many bytes.
+[[nodiscard]] OUTBOARD_DEVICE bool format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxFragmentation, u32 flags) {
+    if (bytes < LEAST_HEAP_BYTES || bytes > MOST_HEAP_BYTES) {
+        return false;
+    }
     heap->bytes = bytes;
     const u32 starts = multiprocessors == 0 ? 1 : multiprocessors * STARTS_PER_MULTIPROCESSOR;
     const u64 mostStarts = bytes / BYTES_PER_START;
@@ -116,7 +124,7 @@ OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxF
     heap->flags = flags;
     if ((flags & FLAG_FREE_BITS) != 0) {
         formatBits(heap, bytes, multiprocessors);
-        return;
+        return true;
     }
     heap->layout = (flags & FLAG_BUMP) != 0 ? LAYOUT_BUMP : (flags & FLAG_START_BITS) != 0 ? LAYOUT_SEPARATE : LAYOUT_FUSED;
     const u64 end = reinterpret_cast<u64>(heap) + bytes;
@@ -125,7 +133,7 @@ OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxF
         heap->area = reinterpret_cast<unsigned char*>(heap->counters + 1);
         heap->words = 0;
         heap->units = static_cast<u32>((end - reinterpret_cast<u64>(heap->area)) >> UNIT_LOG2);
-        return;
+        return true;
     }
     const u64 wordBytes = WORD_UNITS * UNIT_BYTES;
     u64 words = bytes / wordBytes;
@@ -141,6 +149,7 @@ OUTBOARD_DEVICE void format(Heap* heap, u64 bytes, u32 multiprocessors, u32 maxF
     heap->words = static_cast<u32>(words);
     // The last unit is kept: a chunk that is never free starts there, so that the one before it has an end.
     heap->units = static_cast<u32>(words * WORD_UNITS - 1);
+    return true;
 }
 
 // Zeroes the tables. Thread `index` of `count`.

@@ -63,9 +63,12 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
 
 }  // namespace detail
 
-// Writes the control block at the begin of the memory, which has 64 KiB at least. By one thread. With no blocks if there is no
-// room for one: then there are tables all the same, and nobody gets an object.
-OUTBOARD_DEVICE void formatObjects(Objects* objects, u64 bytes, u32 multiprocessors, const ObjectPlan& plan) {
+// Writes the control block at the begin of the memory. By one thread. With no blocks if there is no room for one: then there are
+// tables all the same, and nobody gets an object. False if there is no room for tables: then it is no heap.
+[[nodiscard]] OUTBOARD_DEVICE bool formatObjects(Objects* objects, u64 bytes, u32 multiprocessors, const ObjectPlan& plan) {
+    if (bytes < sizeof(Objects)) {
+        return false;
+    }
     *objects = Objects{};
     objects->typeCount = plan.typeCount;
     objects->number = plan.number;
@@ -77,6 +80,9 @@ OUTBOARD_DEVICE void formatObjects(Objects* objects, u64 bytes, u32 multiprocess
         objects->type[i].few = plan.slots[i] < 16 ? 1 : plan.slots[i] / 8;
     }
     const u64 end = reinterpret_cast<u64>(objects) + bytes;
+    if (detail::placeObjects(objects, 0) > end) {
+        return false;
+    }
     const u64 most = bytes / plan.blockBytes;
     u32 blocks = 0;
     for (u32 more = MOST_BLOCKS / 2 + 1; more != 0; more /= 2) {
@@ -84,6 +90,7 @@ OUTBOARD_DEVICE void formatObjects(Objects* objects, u64 bytes, u32 multiprocess
     }
     detail::placeObjects(objects, blocks);
     objects->layout = LAYOUT_OBJECTS;
+    return true;
 }
 
 // Makes all blocks free. By all threads of a launch after that. Without a block, too: a word of each level is looked at.
@@ -114,7 +121,7 @@ OUTBOARD_DEVICE void listObjects(const Objects* objects, u32 type, u64 thread, u
     const u64 shares = (static_cast<u64>(objects->blocks) + SHARE - 1) / SHARE;
     for (u64 from = thread; from < shares; from += threads) {
         const u32 blocks = static_cast<u32>(mine.allocated[from / SHARES] >> (from % SHARES * SHARE)) & ((1u << SHARE) - 1);
-        const Group group;
+        const Group group(objects);
         const u32 count = countOf(static_cast<u64>(blocks));
         const u32 before = group.sumOfLowerRanks(count);
         const u32 total = group.fromLast(before + count);

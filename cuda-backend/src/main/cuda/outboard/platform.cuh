@@ -235,11 +235,12 @@ OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
     return __umulhi(fraction, limit);
 }
 
-// The threads of this warp that reached this line together. Each call names its members. Not a coalesced_group of
-// cooperative groups: in a function that isn't inlined, ptxas (CUDA 13.0) takes the result of a vote for one that all
-// threads of the warp share, though threads of other groups run there too. Its barriers and shuffles then let threads
-// through before their group is there: they hung, or got memory of others. With its own bit, which the vote has anyway,
-// each thread's mask is its own for ptxas, and right. So is what a vote tells: it is taken together with the mask.
+// The threads of this warp that reached this line together with the same pointer, to what serves them as one: those beside
+// them may come with another heap. Each call names its members. Not a coalesced_group of cooperative groups: in a function
+// that isn't inlined, ptxas (CUDA 13.0) takes the result of a vote for one that all threads of the warp share, though
+// threads of other groups run there too. Its barriers and shuffles then let threads through before their group is there:
+// they hung, or got memory of others. With its own bit, which is in the mask anyway, each thread's mask is its own for
+// ptxas, and right. So is what a vote tells: it is taken together with the mask.
 class Group {
     u32 mask;
 
@@ -250,7 +251,8 @@ class Group {
     }
 
   public:
-    OUTBOARD_DEVICE Group() : mask(__ballot_sync(__activemask(), 1) | ownBit()) {}
+    OUTBOARD_DEVICE explicit Group(const void* shared)
+        : mask(__match_any_sync(__activemask(), reinterpret_cast<u64>(shared)) | ownBit()) {}
 
     // The same threads, in a function that isn't inlined.
     OUTBOARD_DEVICE explicit Group(u32 lanes) : mask(lanes | ownBit()) {}

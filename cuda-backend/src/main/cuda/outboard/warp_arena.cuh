@@ -140,24 +140,23 @@ class WarpArena {
     // Takes the first chunk, of so many bytes: 64 or more; later ones grow to 64 KiB, or have as many if that is more.
     OUTBOARD_DEVICE explicit WarpArena(const Allocator& behind, size_t bytesOfChunk = DEFAULT_CHUNK_BYTES)
         : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr),
-          known{nullptr, chunkBytes}, owns(false) {
-        const Group group;
+          known{nullptr, 0}, owns(false) {
+        const Group group(allocator.shared());
         owns = group.rank() == 0;
         if (owns) {
             first = makeChunk(allocator, sizeof(Chunk), chunkBytes, chunkBytes);
         }
         first = detail::fromFirst(group, first);
-        known.chunk = first;
+        known = {first, detail::fromFirst(group, chunkBytes)};
         group.sync();
     }
 
     // So many bytes, aligned to 16; nullptr for 0 bytes, or if the allocator has nothing more. One add serves the threads
     // that come together and share the arena.
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
-        const Group group;
+        const Group group(first);
         const size_t size = (bytes + UNIT_BYTES - 1) & ~static_cast<size_t>(UNIT_BYTES - 1);
-        const bool joins = detail::fromFirst(group, first) == first && size <= LIMIT_BYTES && bytes <= LIMIT_BYTES;
-        const u32 joined = joins ? static_cast<u32>(size) : 0;
+        const u32 joined = size <= LIMIT_BYTES && bytes <= LIMIT_BYTES ? static_cast<u32>(size) : 0;
         const u32 before = group.sumOfLowerRanks(joined);
         const u32 total = group.fromLast(before + joined);
         unsigned char* memory = nullptr;

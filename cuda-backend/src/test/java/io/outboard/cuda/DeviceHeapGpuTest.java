@@ -86,7 +86,11 @@ class DeviceHeapGpuTest {
     }
 
     private DeviceHeapBuilder over(final Variant variant) {
-        return DeviceHeap.over(DevicePointers.address(memory), HEAP_BYTES)
+        return over(variant, 0, HEAP_BYTES);
+    }
+
+    private DeviceHeapBuilder over(final Variant variant, final long offset, final long bytes) {
+        return DeviceHeap.over(DevicePointers.address(memory) + offset, bytes)
                 .allocator(variant.allocator())
                 .checked(variant.checked());
     }
@@ -121,6 +125,23 @@ class DeviceHeapGpuTest {
                 assertAllFree(heap.statistics(), 0);
             } else if (variant.allocator() == DeviceAllocator.ATOMIC_MALLOC) {
                 assertTrue(heap.statistics().usedBytes() >= kernels.counts().servedBytes());
+            }
+        }
+    }
+
+    /** Once, whoever was served for a warp was served from the first lane's heap, and freed into it. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void shouldServeLanesOfAWarpFromHeapsOfTheirOwn(final Variant variant) {
+        try (DeviceHeap heap = over(variant, 0, HEAP_BYTES / 2).build();
+                DeviceHeap other = over(variant, HEAP_BYTES / 2, HEAP_BYTES / 2).build();
+                HeapKernels kernels = variant.kernels()) {
+            kernels.useBoth(heap, other, THREADS, LARGEST_BYTES, 4);
+
+            assertServedWell(kernels.counts(), 4L * THREADS);
+            if (variant.isList()) {
+                assertAllFree(heap.statistics(), 0);
+                assertAllFree(other.statistics(), 0);
             }
         }
     }

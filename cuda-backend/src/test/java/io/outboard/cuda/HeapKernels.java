@@ -56,6 +56,22 @@ final class HeapKernels implements AutoCloseable {
         run("partWays", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
     }
 
+    void useBoth(
+            final DeviceHeap heap,
+            final DeviceHeap other,
+            final int threads,
+            final int largestBytes,
+            final int rounds) {
+        run(
+                "useBoth",
+                threads,
+                word(heap.address()),
+                word(other.address()),
+                word(largestBytes),
+                word(rounds),
+                Pointer.to(counts));
+    }
+
     void holdAligned(final DeviceHeap heap, final int threads, final int largestBytes, final int rounds) {
         run("holdAligned", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
     }

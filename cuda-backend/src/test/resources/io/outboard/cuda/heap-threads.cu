@@ -107,6 +107,24 @@ extern "C" __global__ void partWays(void* heap, unsigned largestBytes, unsigned 
     }
 }
 
+// Each thread holds a block of either heap for a while, those of a warp together.
+extern "C" __global__ void useBoth(void* heap, void* other, unsigned largestBytes, unsigned rounds, Counts* counts) {
+    for (unsigned round = 0; round < rounds; ++round) {
+        const unsigned tag = thread() * rounds + round;
+        const unsigned bytes = 4 + mixed(tag) % (largestBytes - 3);
+        void* mine = mixed(~tag) % 2 == 0 ? heap : other;
+        void* block = allocate(mine, bytes, counts);
+        if (block != nullptr) {
+            fill(block, bytes, tag);
+        }
+        __syncwarp();
+        if (block != nullptr) {
+            check(block, bytes, tag, counts);
+            outboardFree(mine, block);
+        }
+    }
+}
+
 // Each thread holds a block of an alignment from 16 bytes to 64 KiB at a time.
 extern "C" __global__ void holdAligned(void* heap, unsigned largestBytes, unsigned rounds, Counts* counts) {
     for (unsigned round = 0; round < rounds; ++round) {
