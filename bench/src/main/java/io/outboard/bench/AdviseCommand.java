@@ -59,6 +59,12 @@ final class AdviseCommand implements Callable<Integer> {
             description = "The GPU whose driver is measured as well. Default: ${DEFAULT-VALUE}.")
     private String device = "auto";
 
+    @Option(
+            names = "--pool",
+            paramLabel = "NAME",
+            description = "Of a JFR recording of several pools, the one to read.")
+    private @Nullable String pool;
+
     @Mixin
     private OutputOptions output = new OutputOptions();
 
@@ -67,7 +73,7 @@ final class AdviseCommand implements Callable<Integer> {
         final Long memoryBytes = memory == null ? null : (Long) OptionValue.bytes("--memory", memory);
         final MeasureOptions options = options();
         options.check();
-        final Trace trace = TraceReader.read(file);
+        final Trace trace = TraceReader.read(file, null, pool);
         final PrintWriter out = spec.commandLine().getOut();
         final Comparison comparison =
                 new Comparison(trace, options, out, spec.commandLine().getErr());

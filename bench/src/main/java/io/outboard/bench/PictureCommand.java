@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -55,6 +56,12 @@ final class PictureCommand implements Callable<Integer> {
     private String region = SMALLEST;
 
     @Option(
+            names = "--pool",
+            paramLabel = "NAME",
+            description = "Of a JFR recording of several pools, the one to read.")
+    private @Nullable String pool;
+
+    @Option(
             names = "--out",
             paramLabel = "PAGE",
             defaultValue = "picture.html",
@@ -67,7 +74,7 @@ final class PictureCommand implements Callable<Integer> {
         OptionValue.checkFile("--out", out);
         final long regionBytes = region.equals(SMALLEST) ? 0 : OptionValue.bytes("--region", region);
         if (isDump()) {
-            for (final String option : new String[] {"--strategy", "--region"}) {
+            for (final String option : new String[] {"--strategy", "--region", "--pool"}) {
                 if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
                     throw new WrongUseException(option + " must not go with a dump, whose blocks lie where they lie");
                 }
@@ -75,7 +82,7 @@ final class PictureCommand implements Callable<Integer> {
             PicturePage.writeDump(String.valueOf(file.getFileName()), Files.readString(file), out);
         } else {
             final Owners owners = new Owners();
-            final Trace trace = TraceReader.read(file, owners);
+            final Trace trace = TraceReader.read(file, owners, pool);
             final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(Comparison.maxBlocks(trace));
             final StrategyBench.Smallest found = regionBytes > 0
                     ? new StrategyBench.Smallest(regionBytes, true)

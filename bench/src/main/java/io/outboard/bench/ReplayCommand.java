@@ -39,6 +39,12 @@ final class ReplayCommand implements Callable<Integer> {
                     + " Takes one strategy.")
     private @Nullable Path placements;
 
+    @Option(
+            names = "--pool",
+            paramLabel = "NAME",
+            description = "Of a JFR recording of several pools, the one to read.")
+    private @Nullable String pool;
+
     @Mixin
     private MeasureOptions options = new MeasureOptions();
 
@@ -60,7 +66,7 @@ final class ReplayCommand implements Callable<Integer> {
         }
         int code = 0;
         for (final Path file : files) {
-            code = Math.max(code, replay(TraceReader.read(file)));
+            code = Math.max(code, replay(TraceReader.read(file, null, pool)));
         }
         return code;
     }

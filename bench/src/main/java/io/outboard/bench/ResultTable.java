@@ -6,6 +6,7 @@ import io.outboard.bench.measure.DriverRatio;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.report.Percentile;
 import io.outboard.bench.report.Units;
+import io.outboard.bench.trace.FailedRequests;
 import io.outboard.bench.trace.Trace;
 import java.io.PrintWriter;
 import java.util.List;
@@ -54,6 +55,15 @@ final class ResultTable {
                     Locale.ROOT,
                     "%,d frees of blocks that the log doesn't show the allocation of were left out%n%n",
                     trace.skippedFrees());
+        }
+        final FailedRequests failed = trace.failedRequests();
+        if (failed.count() > 0) {
+            out.printf(
+                    Locale.ROOT,
+                    "%,d requests failed when it was recorded, the largest of %s: %s%n%n",
+                    failed.count(),
+                    TextTable.plain(Units.bytes((double) failed.largestBytes())),
+                    "each counts as a block that is freed at once, but for what no device has");
         }
         trace.notes().forEach(note -> out.println(note + "\n"));
         speedColumns().print(measurements, out);

@@ -70,6 +70,30 @@ class AdviseCommandTest {
         assertTrue(advice.get(4).startsWith("to take it: "), advice.get(4));
     }
 
+    /** What the program asked for in vain is what it needs. */
+    @Test
+    void shouldCountWhatFailedAsNeeded() throws IOException {
+        final Path log = folder.resolve("oom.csv");
+        Files.writeString(
+                log,
+                "Thread,Time,Action,Pointer,Size,Stream\n1,1,allocate,0x100,67430186024,0\n"
+                        + "1,2,allocate failure,0x0,11166914969,0\n");
+        final String[] arguments = {
+            "advise", log.toString(), "--memory", "65GiB", "--device", "none", "--strategy", "tlsf"
+        };
+
+        final Outcome outcome = Outcome.of(arguments);
+        arguments[3] = "80GiB";
+        final Outcome larger = Outcome.of(arguments);
+
+        assertEquals(1, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.out().contains("doesn't fit in 65GiB with any"), outcome.out());
+        assertTrue(
+                outcome.out().contains("1 requests failed when it was recorded, the largest of 10.4 GiB"),
+                outcome.out());
+        assertEquals(0, larger.exitCode(), larger.err());
+    }
+
     @Test
     void shouldSayThatItDoesNotFit() {
         final Outcome outcome = Outcome.of(
@@ -101,7 +125,8 @@ class AdviseCommandTest {
         final String last = lines.get(lines.size() - 1);
         assertTrue(
                 last.matches(
-                        "\\{\"trace\": ?\"program.rec\", ?\"memoryBytes\": ?null, ?\"advice\": ?\"[a-z-]+\", ?\"regionBytes\": ?\\d+}"),
+                        "\\{\"trace\": ?\"program.rec\", ?\"memoryBytes\": ?null, ?\"advice\": ?\"[a-z-]+\", ?\"regionBytes\": ?\\d+,"
+                                + " ?\"failedRequests\": ?0, ?\"largestFailedBytes\": ?0}"),
                 last);
         assertTrue(Files.exists(out.resolve("report.html")));
     }

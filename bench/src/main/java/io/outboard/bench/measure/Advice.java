@@ -153,6 +153,8 @@ public final class Advice {
                 .put("trace", trace.name())
                 .put("memoryBytes", memoryBytes)
                 .put("advice", taken.map(Measurement::strategy).orElse(null))
-                .put("regionBytes", taken.map(Measurement::smallestRegionBytes).orElse(null));
+                .put("regionBytes", taken.map(Measurement::smallestRegionBytes).orElse(null))
+                .put("failedRequests", trace.failedRequests().count())
+                .put("largestFailedBytes", trace.failedRequests().largestBytes());
     }
 }

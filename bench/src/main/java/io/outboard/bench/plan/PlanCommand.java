@@ -53,6 +53,12 @@ public final class PlanCommand implements Callable<Integer> {
     private double seconds;
 
     @Option(
+            names = "--pool",
+            paramLabel = "NAME",
+            description = "Of a JFR recording of several pools, the one to read.")
+    private @Nullable String pool;
+
+    @Option(
             names = "--granule",
             paramLabel = "SIZE",
             defaultValue = "256",
@@ -138,7 +144,7 @@ public final class PlanCommand implements Callable<Integer> {
     private Result plan(final Path file, final long granuleBytes) throws IOException {
         final long began = System.nanoTime();
         final long mostNs = (long) (seconds * 1e9);
-        final Trace trace = TraceReader.read(file);
+        final Trace trace = TraceReader.read(file, null, pool);
         final Lifetimes blocks = Lifetimes.of(trace, granuleBytes);
         final Layout layout = new Planner(blocks, seed, () -> System.nanoTime() - began < mostNs).run();
         final long regionBytes = PlacementCheck.regionBytes(trace, layout.offsets(), granuleBytes);

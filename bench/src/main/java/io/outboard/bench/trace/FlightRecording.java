@@ -4,21 +4,38 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the events {@code io.outboard.Allocation} and {@code io.outboard.Free} of a JFR recording: allocations by their end, frees by their
- * start. Thread-safety: safe for any number of threads.
+ * Reads the events {@code io.outboard.Allocation}, {@code io.outboard.Free} and {@code io.outboard.OutOfMemory} of one pool of a JFR
+ * recording: allocations by their end, frees by their start.
+ *
+ * <p>Thread-safety: confined to one thread.
  */
 final class FlightRecording {
 
     private static final byte[] MAGIC = {'F', 'L', 'R', 0};
     private static final long SECOND_NANOS = 1_000_000_000;
 
-    private FlightRecording() {}
+    private final TimedRows rows;
+    private final @Nullable Owners owners;
+
+    /** Null: of the only one. */
+    private final @Nullable String pool;
+
+    /** Those that the recording has allocations of. */
+    private final Set<String> pools = new TreeSet<>();
+
+    private FlightRecording(final TimedRows rows, final @Nullable Owners owners, final @Nullable String pool) {
+        this.rows = rows;
+        this.owners = owners;
+        this.pool = pool;
+    }
 
     static boolean startsWithMagic(final TraceContent content) throws IOException {
         if (content.sizeBytes() < 0 || content.atLeast(MAGIC.length) < MAGIC.length) {
@@ -37,19 +54,17 @@ final class FlightRecording {
             final TraceContent content,
             final int maximumOperations,
             final int maximumSlots,
-            final @Nullable Owners owners)
+            final @Nullable Owners owners,
+            final @Nullable String pool)
             throws IOException {
         final TimedRows rows =
                 new TimedRows(maximumOperations, maximumSlots, owners, problem -> content.error("events", problem));
         try (RecordingFile recording = new RecordingFile(file)) {
-            boolean found = false;
+            final FlightRecording reader = new FlightRecording(rows, owners, pool);
             while (recording.hasMoreEvents()) {
-                found |= add(recording.readEvent(), rows, owners);
+                reader.add(recording.readEvent());
             }
-            if (!found) {
-                throw content.error(
-                        "events", "the recording must hold io.outboard.Allocation, which has to be enabled for it");
-            }
+            reader.checkPools(content);
         } catch (final TraceFormatException e) {
             throw e;
         } catch (final IOException | RuntimeException e) {
@@ -61,21 +76,53 @@ final class FlightRecording {
         return rows.toTrace(content.fileName(), List.of());
     }
 
-    /** Whether it is an allocation. */
-    private static boolean add(final RecordedEvent event, final TimedRows rows, final @Nullable Owners owners)
-            throws TraceFormatException {
-        final String type = event.getEventType().getName();
-        if (type.equals("io.outboard.Allocation")) {
-            rows.add(nanos(event.getEndTime()), event.getLong("address"), event.getLong("requestedBytes"));
-            if (owners != null) {
-                rows.ownedBy(owners.numberOf(threadOf(event), event.getLong("stream")));
+    private void checkPools(final TraceContent content) throws TraceFormatException {
+        if (pools.isEmpty()) {
+            throw content.error(
+                    "events", "the recording must hold io.outboard.Allocation, which has to be enabled for it");
+        }
+        if (pool == null ? pools.size() > 1 : !pools.contains(pool)) {
+            throw content.error(
+                    "events",
+                    "--pool" + (pool == null ? "" : "=" + pool) + " must name one of the pools recorded: "
+                            + String.join(", ", pools));
+        }
+    }
+
+    private void add(final RecordedEvent event) throws TraceFormatException {
+        switch (event.getEventType().getName()) {
+            case "io.outboard.Allocation" -> {
+                pools.add(event.getString("pool"));
+                if (isWanted(event)) {
+                    rows.add(nanos(event.getEndTime()), event.getLong("address"), event.getLong("requestedBytes"));
+                    own(event, event.getLong("stream"));
+                }
             }
-            return true;
+            case "io.outboard.Free" -> {
+                if (isWanted(event)) {
+                    rows.add(nanos(event.getStartTime()), event.getLong("address"), TimedRows.FREE);
+                }
+            }
+            case "io.outboard.OutOfMemory" -> {
+                if (isWanted(event) && rows.addFailed(nanos(event.getEndTime()), event.getLong("requestedBytes"))) {
+                    own(event, Owners.ANY_STREAM);
+                }
+            }
+            default -> {
+                // Another's.
+            }
         }
-        if (type.equals("io.outboard.Free")) {
-            rows.add(nanos(event.getStartTime()), event.getLong("address"), TimedRows.FREE);
+    }
+
+    /** Without a name, those of a first pool are read until there is another: that is an error. */
+    private boolean isWanted(final RecordedEvent event) {
+        return pool == null || pool.equals(event.getString("pool"));
+    }
+
+    private void own(final RecordedEvent event, final long stream) {
+        if (owners != null) {
+            rows.ownedBy(owners.numberOf(threadOf(event), stream));
         }
-        return false;
     }
 
     /** Number and name, of which virtual threads have none as a rule; empty if the event has no thread. */

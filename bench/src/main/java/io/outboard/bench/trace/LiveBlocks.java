@@ -50,6 +50,19 @@ final class LiveBlocks {
 
     /** Adds a block that isn't there, while not {@link #full()}; returns its slot. */
     int add(final long pointer, final long blockBytes) {
+        final int slot = take(blockBytes);
+        table.put(pointer, slot);
+        return slot;
+    }
+
+    /** The slot of a block that is freed at once, while not {@link #full()}. */
+    int addForAMoment(final long blockBytes) {
+        final int slot = take(blockBytes);
+        leave(slot);
+        return slot;
+    }
+
+    private int take(final long blockBytes) {
         final int slot;
         if (spares > 0) {
             slot = spare[--spares];
@@ -61,7 +74,6 @@ final class LiveBlocks {
             }
         }
         bytes[slot] = blockBytes;
-        table.put(pointer, slot);
         liveBytes += blockBytes;
         peakBytes = Math.max(peakBytes, liveBytes);
         return slot;
@@ -69,6 +81,10 @@ final class LiveBlocks {
 
     void remove(final long pointer, final int slot) {
         table.remove(pointer);
+        leave(slot);
+    }
+
+    private void leave(final int slot) {
         liveBytes -= bytes[slot];
         spare[spares++] = slot;
     }

@@ -27,7 +27,7 @@ public final class Owners {
 
     static final int MOST_LETTERS = 40;
 
-    private static final long ANY_STREAM = -1;
+    static final long ANY_STREAM = -1;
 
     private final Map<String, Integer> numbers = new HashMap<>();
     private final List<String> names = new ArrayList<>(List.of(""));

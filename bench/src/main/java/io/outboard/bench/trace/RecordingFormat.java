@@ -45,16 +45,15 @@ final class RecordingFormat {
             switch (Recorder.kind(packed)) {
                 case Recorder.ALLOCATED -> {
                     rows.add(window.getLong(at), window.getLong(at + Long.BYTES), sizeOf(content, packed));
-                    if (owners != null) {
-                        final String thread = Integer.toString(Recorder.thread(packed));
-                        rows.ownedBy(owners.numberOf(thread, window.getLong(at + STREAM_LONG)));
-                    }
+                    own(rows, owners, packed, window.getLong(at + STREAM_LONG));
                 }
                 case Recorder.FREED -> rows.add(window.getLong(at), window.getLong(at + Long.BYTES), TimedRows.FREE);
-                case Recorder.RESIZED -> resized++;
-                default ->
-                    throw content.error(
-                            "byte " + content.offset(), "kind=" + Recorder.kind(packed) + " must be 0, 1 or 2");
+                case Recorder.FAILED -> {
+                    if (rows.addFailed(window.getLong(at), sizeOf(content, packed))) {
+                        own(rows, owners, packed, window.getLong(at + STREAM_LONG));
+                    }
+                }
+                default -> resized++;
             }
             content.take(Recorder.RECORD_BYTES);
         }
@@ -66,6 +65,12 @@ final class RecordingFormat {
             notes.add(resized + " times a block was resized, which the trace doesn't show");
         }
         return rows.toTrace(content.fileName(), notes);
+    }
+
+    private static void own(final TimedRows rows, final @Nullable Owners owners, final long packed, final long stream) {
+        if (owners != null) {
+            rows.ownedBy(owners.numberOf(Integer.toString(Recorder.thread(packed)), stream));
+        }
     }
 
     private static void readHeader(final TraceContent content) throws IOException {

@@ -47,6 +47,7 @@ final class RmmLogParser {
     private int lineStart;
     private int lineEnd;
     private long skippedFrees;
+    private FailedRequests failed = FailedRequests.NONE;
 
     /** Whether no line feed followed the line. */
     private boolean isUnended;
@@ -86,6 +87,7 @@ final class RmmLogParser {
                 regionBytes(blocks.peakBytes(), blocks.slots()),
                 operations.toArray(),
                 skippedFrees,
+                failed,
                 cut ? List.of("line " + line + " is cut: the file was read up to there") : List.of());
     }
 
@@ -121,10 +123,12 @@ final class RmmLogParser {
         final int from = columns[ACTION];
         final int to = columns[ACTION + 1] - 1;
         if (matches(from, to, ALLOCATE)) {
-            allocate(pointer(), size());
+            allocate(pointer(), blockSize());
         } else if (matches(from, to, FREE)) {
-            free(pointer(), size());
-        } else if (!matches(from, to, ALLOCATE_FAILURE)) {
+            free(pointer(), blockSize());
+        } else if (matches(from, to, ALLOCATE_FAILURE)) {
+            fail(size());
+        } else {
             throw error("action=" + content.shown(from, to) + " must be allocate, free or allocate failure");
         }
     }
@@ -141,11 +145,30 @@ final class RmmLogParser {
             throw error("pointer=" + shown(POINTER) + " must not be live already, and holds " + blocks.bytesOf(live)
                     + " bytes");
         }
+        checkRoom();
+        addAllocation(blocks.add(pointer, bytes), bytes);
+    }
+
+    private void fail(final long bytes) throws TraceFormatException {
+        failed = failed.and(bytes);
+        if (!FailedRequests.isServable(bytes)) {
+            return;
+        }
+        checkRoom();
+        final int slot = blocks.addForAMoment(bytes);
+        addAllocation(slot, bytes);
+        add(Trace.free(slot, bytes));
+    }
+
+    private void checkRoom() throws TraceFormatException {
         if (blocks.full()) {
             throw error("live blocks=" + (blocks.slots() + 1L) + " must be <= " + blocks.slots()
                     + ", what the format and the heap allow");
         }
-        add(Trace.allocation(blocks.add(pointer, bytes), bytes));
+    }
+
+    private void addAllocation(final int slot, final long bytes) throws TraceFormatException {
+        add(Trace.allocation(slot, bytes));
         if (owners != null) {
             owners.add(owners.numberOf(text(THREAD), text(STREAM)));
         }
@@ -198,6 +221,19 @@ final class RmmLogParser {
         return value;
     }
 
+    private long blockSize() throws TraceFormatException {
+        final long bytes = size();
+        if (bytes > Trace.MAX_BYTES) {
+            throw wrongSize();
+        }
+        return bytes;
+    }
+
+    private TraceFormatException wrongSize() {
+        return error("size=" + shown(SIZE) + " must be a whole number of bytes, 0.." + Trace.MAX_BYTES);
+    }
+
+    /** Of a request; all that a block can't have is one more than that. */
     private long size() throws TraceFormatException {
         final int from = columns[SIZE];
         final int to = columns[SIZE + 1] - 1;
@@ -205,12 +241,11 @@ final class RmmLogParser {
         boolean valid = to > from;
         for (int i = from; i < to && valid; i++) {
             final int digit = buffer[i] - '0';
-            // Cut off before it can overflow.
-            valid = digit >= 0 && digit <= 9 && value <= Trace.MAX_BYTES;
-            value = 10 * value + digit;
+            valid = digit >= 0 && digit <= 9;
+            value = Math.min(10 * value + digit, Trace.MAX_BYTES + 1);
         }
-        if (!valid || value > Trace.MAX_BYTES) {
-            throw error("size=" + shown(SIZE) + " must be a whole number of bytes, 0.." + Trace.MAX_BYTES);
+        if (!valid) {
+            throw wrongSize();
         }
         return value;
     }

@@ -19,6 +19,7 @@ final class TimedRows {
     /** Instead of a size. */
     static final long FREE = 0;
 
+    private static final long NO_ADDRESS = 0;
     private static final int FIRST_ROWS = 1 << 12;
 
     private final int mostRows;
@@ -33,6 +34,7 @@ final class TimedRows {
     private int[] owned = {};
 
     private int count;
+    private FailedRequests failed = FailedRequests.NONE;
 
     /** Errors are made of what is wrong. Owners get those of the allocations, in the trace's order. */
     TimedRows(
@@ -46,8 +48,25 @@ final class TimedRows {
         this.errors = errors;
     }
 
+    /** A request of so many bytes that failed; whether there is a row for it. */
+    boolean addFailed(final long atNanos, final long sizeBytes) throws TraceFormatException {
+        failed = failed.and(sizeBytes);
+        if (!FailedRequests.isServable(sizeBytes)) {
+            return false;
+        }
+        addRow(atNanos, NO_ADDRESS, sizeBytes);
+        return true;
+    }
+
     /** An allocation of so many bytes, or a {@link #FREE}. */
     void add(final long atNanos, final long address, final long sizeBytes) throws TraceFormatException {
+        if (address == NO_ADDRESS && sizeBytes != FREE) {
+            throw errors.apply("address=0 must not be null where size=" + sizeBytes);
+        }
+        addRow(atNanos, address, sizeBytes);
+    }
+
+    private void addRow(final long atNanos, final long address, final long sizeBytes) throws TraceFormatException {
         if (count >= mostRows) {
             throw errors.apply(
                     "operations=" + (mostRows + 1L) + " must be <= " + mostRows + ", what the heap allows (see -Xmx)");
@@ -93,14 +112,16 @@ final class TimedRows {
                 skippedFrees++;
             }
             if (sizes[row] != FREE) {
-                if (address == 0) {
-                    throw errors.apply("address=0 must not be null where size=" + sizes[row]);
-                }
                 if (blocks.full()) {
                     throw errors.apply("live blocks=" + (blocks.slots() + 1L) + " must be <= " + blocks.slots()
                             + ", what the format and the heap allow");
                 }
-                operations.add(Trace.allocation(blocks.add(address, sizes[row]), sizes[row]));
+                final boolean isFailed = address == NO_ADDRESS;
+                final int taken = isFailed ? blocks.addForAMoment(sizes[row]) : blocks.add(address, sizes[row]);
+                operations.add(Trace.allocation(taken, sizes[row]));
+                if (isFailed) {
+                    operations.add(Trace.free(taken, sizes[row]));
+                }
                 if (owners != null) {
                     owners.add(owned[row]);
                 }
@@ -119,6 +140,7 @@ final class TimedRows {
                 RmmLogParser.regionBytes(blocks.peakBytes(), blocks.slots()),
                 operations.toArray(),
                 skippedFrees,
+                failed,
                 all);
     }
 

@@ -38,6 +38,7 @@ public final class Trace {
     private final long regionBytes;
     private final long[] operations;
     private final long skippedFrees;
+    private final FailedRequests failedRequests;
     private final List<String> notes;
     private final long peakLiveBytes;
     private final int peakLiveBlocks;
@@ -54,7 +55,7 @@ public final class Trace {
      *     the message names the operation, counted from 0
      */
     public Trace(final String name, final int slots, final long regionBytes, final long[] operations) {
-        this(name, slots, regionBytes, operations, 0, List.of());
+        this(name, slots, regionBytes, operations, 0, FailedRequests.NONE, List.of());
     }
 
     Trace(
@@ -63,12 +64,14 @@ public final class Trace {
             final long regionBytes,
             final long[] operations,
             final long skippedFrees,
+            final FailedRequests failedRequests,
             final List<String> notes) {
         this.name = Objects.requireNonNull(name, "name");
         this.slots = slots;
         this.regionBytes = regionBytes;
         this.operations = Objects.requireNonNull(operations, "operations");
         this.skippedFrees = skippedFrees;
+        this.failedRequests = failedRequests;
         this.notes = List.copyOf(notes);
         if (slots < 1 || slots > MAX_SLOTS) {
             throw new IllegalArgumentException("slots=" + slots + " must be 1.." + MAX_SLOTS);
@@ -175,6 +178,15 @@ public final class Trace {
      */
     public long skippedFrees() {
         return skippedFrees;
+    }
+
+    /**
+     * Requests that got no memory when the trace was recorded. Here each is a block that is freed at once.
+     *
+     * @return their count, 0 for HPTRACE1, and the largest
+     */
+    public FailedRequests failedRequests() {
+        return failedRequests;
     }
 
     /**

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A pointer names a block and nothing else: 1 to 16 hexadecimal digits, with or without {@code 0x}; decimal ones
  *       do as well, if all are. Null is {@code 0x0} or {@code (nil)}. A block's slot goes to a later block once it is
  *       free, so that there are as many slots as blocks at the peak.
- *   <li>{@code allocate failure} rows are skipped: the program got no block.
+ *   <li>An {@code allocate failure} is a demand: a block that is freed at once. {@link Trace#failedRequests()} counts them.
  *   <li>An {@code allocate} of 0 bytes is skipped, and so is the {@code free} of 0 bytes, or of null, that belongs to
  *       it.
  *   <li>A {@code free} of a pointer that isn't live is skipped and counted in {@link Trace#skippedFrees()}: logging
@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p><b>A recording</b>, of a pool or of JFR, counts in the order of its times, whatever order it is in. Frees of blocks that it doesn't
- * show the allocation of are skipped and counted, and the region is sized, as those of a log. Alignments, threads and streams don't
- * matter to the trace, and sizes of blocks that were changed in place neither; notes say how often that was. Where a free is missing, its
+ * show the allocation of are skipped and counted, requests that failed are demands, and the region is sized, as those of a log. JFR's may be
+ * of several pools, of which one is read. Alignments, threads and streams don't matter to the trace, and sizes of blocks that were changed in place neither; notes say how often that was. Where a free is missing, its
  * block ends when its address is allocated again, and notes count that.
  *
  * <p>Threads and streams of allocations go to {@link Owners}, if the caller has some: those of RMM's CSV as they stand there, of a pool's
@@ -74,29 +74,51 @@ public final class TraceReader {
      */
     public static Trace read(final Path file, final Owners owners) throws IOException {
         Objects.requireNonNull(owners, "owners");
-        return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks(), owners);
+        return read(file, owners, null);
+    }
+
+    /**
+     * Reads one pool's part of a file, as {@link #read(Path)} does.
+     *
+     * @param file path of the trace
+     * @param owners as above, or null
+     * @param pool as JFR's events name it; null if the file is of one pool
+     * @return the trace
+     * @throws TraceFormatException as above, and if a JFR recording has several pools or not this one, or another file is asked for one
+     * @throws IOException if reading fails
+     */
+    public static Trace read(final Path file, final @Nullable Owners owners, final @Nullable String pool)
+            throws IOException {
+        return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks(), owners, pool);
     }
 
     static Trace read(final Path file, final int maximumOperations, final int maximumSlots) throws IOException {
-        return read(file, maximumOperations, maximumSlots, null);
+        return read(file, maximumOperations, maximumSlots, null, null);
     }
 
     private static Trace read(
-            final Path file, final int maximumOperations, final int maximumSlots, final @Nullable Owners owners)
+            final Path file,
+            final int maximumOperations,
+            final int maximumSlots,
+            final @Nullable Owners owners,
+            final @Nullable String pool)
             throws IOException {
         Objects.requireNonNull(file, "file");
         try (TraceContent content = new TraceContent(file)) {
             if (content.atLeast(1) == 0) {
                 throw content.error("byte 0", "the file must hold a trace, and is empty");
             }
+            if (FlightRecording.startsWithMagic(content)) {
+                return FlightRecording.read(file, content, maximumOperations / 2, maximumSlots, owners, pool);
+            }
+            if (pool != null) {
+                throw content.error("byte 0", "--pool=" + pool + " must go with a JFR recording");
+            }
             if (HpTraceFormat.startsWithMagic(content)) {
                 return HpTraceFormat.read(content, maximumOperations);
             }
             if (RecordingFormat.startsWithMagic(content)) {
                 return RecordingFormat.read(content, maximumOperations / 2, maximumSlots, owners);
-            }
-            if (FlightRecording.startsWithMagic(content)) {
-                return FlightRecording.read(file, content, maximumOperations / 2, maximumSlots, owners);
             }
             return new RmmLogParser(content, maximumOperations, maximumSlots, owners).read();
         }

@@ -85,6 +85,7 @@ class OwnersTest {
         assertEquals(
                 List.of(
                         "thread 17, stream 0x7f00",
+                        "thread 18, stream 0x7f00",
                         "thread 18, stream 0",
                         "stream 0x7f00",
                         "thread 17, stream 0x7f00",

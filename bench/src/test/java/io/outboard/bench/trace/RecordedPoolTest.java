@@ -1,13 +1,16 @@
 package io.outboard.bench.trace;
 
+import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import jdk.jfr.Recording;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -97,6 +101,80 @@ class RecordedPoolTest {
         final Trace trace = TraceReader.read(file);
         assertEquals(OPERATIONS, trace.operationCount());
         assertArrayEquals(addresses, replay(trace));
+    }
+
+    private Path recordTwoPools(final String firstName, final String secondName) throws IOException {
+        final Path file = folder.resolve("two.jfr");
+        try (Recording recording = new Recording();
+                Pool first = named(firstName);
+                Pool second = named(secondName)) {
+            recording.enable("io.outboard.Allocation").withoutStackTrace();
+            recording.enable("io.outboard.Free").withoutStackTrace();
+            recording.start();
+            final long address = first.allocate(1 << 20);
+            for (int i = 0; i < 3; i++) {
+                second.free(second.allocate(1 << 10));
+            }
+            assertThrows(DeviceOutOfMemoryException.class, () -> second.allocate(1 << 25));
+            first.free(address);
+            recording.stop();
+            recording.dump(file);
+        }
+        return file;
+    }
+
+    private static Pool named(final String name) {
+        final PoolBuilder builder = Pool.over(new VirtualMemorySource(1L << 32)).limitBytes(1 << 24);
+        return (name.isEmpty() ? builder : builder.name(name)).build();
+    }
+
+    /** Addresses of one are those of the other. */
+    @Test
+    void shouldReadOnePoolOfAJfrRecording() throws IOException {
+        final Path file = recordTwoPools("a", "b");
+
+        final Trace first = TraceReader.read(file, null, "a");
+        final Trace second = TraceReader.read(file, new Owners(), "b");
+
+        assertAll(
+                () -> assertEquals(2, first.operationCount()),
+                () -> assertEquals(1 << 20, first.peakLiveBytes()),
+                () -> assertEquals(0, first.failedRequests().count()),
+                () -> assertEquals(8, second.operationCount()),
+                () -> assertEquals(1 << 25, second.peakLiveBytes()),
+                () -> assertEquals(new FailedRequests(1, 1 << 25), second.failedRequests()),
+                () -> assertProblem("--pool must name one of the pools recorded: a, b", file, null),
+                () -> assertProblem("--pool=c must name one of the pools recorded: a, b", file, "c"));
+    }
+
+    @Test
+    void shouldTellPoolsWithoutANameApart() throws IOException {
+        final Path file = recordTwoPools("", "");
+
+        final String message = messageOf(file, null);
+        final String[] pools = message.substring(message.indexOf('#')).split(", ", -1);
+
+        assertEquals(2, pools.length, message);
+        assertEquals(2, TraceReader.read(file, null, pools[0]).operationCount());
+        assertEquals(8, TraceReader.read(file, null, pools[1]).operationCount());
+    }
+
+    @Test
+    void shouldNotLookForAPoolInAnotherFile() throws IOException {
+        final Path log = folder.resolve("rmm.csv");
+        Files.writeString(log, "Thread,Time,Action,Pointer,Size,Stream\n1,1,allocate,0x1,10,0\n");
+
+        assertProblem("--pool=a must go with a JFR recording", log, "a");
+    }
+
+    private static void assertProblem(final String problem, final Path file, final @Nullable String pool) {
+        final String message = messageOf(file, pool);
+        assertTrue(message.endsWith(problem), message);
+    }
+
+    private static String messageOf(final Path file, final @Nullable String pool) {
+        return String.valueOf(assertThrows(TraceFormatException.class, () -> TraceReader.read(file, null, pool))
+                .getMessage());
     }
 
     @Test

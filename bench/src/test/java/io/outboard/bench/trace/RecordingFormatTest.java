@@ -124,6 +124,29 @@ class RecordingFormatTest {
     }
 
     @Test
+    void shouldTakeFailedRequestsForDemands() throws IOException {
+        final Trace trace = TraceReader.read(file(
+                1,
+                BASE,
+                allocated(900),
+                2,
+                0,
+                Recorder.packed(Recorder.FAILED, 5000, 1, 1),
+                3,
+                0,
+                Recorder.packed(Recorder.FAILED, Long.MAX_VALUE, 1, 1),
+                4,
+                BASE,
+                freed()));
+
+        assertArrayEquals(
+                new long[] {Trace.allocation(0, 900), Trace.allocation(1, 5000), Trace.free(1, 5000), Trace.free(0, 900)
+                },
+                trace.operations());
+        assertEquals(new FailedRequests(2, Trace.MAX_BYTES), trace.failedRequests());
+    }
+
+    @Test
     void shouldReadUpToWhereItIsCut() throws IOException {
         final byte[] whole = Files.readAllBytes(file(1, BASE, allocated(5), 2, BASE, freed()));
         for (int length = 64; length < 96; length++) {
@@ -136,8 +159,7 @@ class RecordingFormatTest {
 
     @Test
     void shouldRefuseWhatContradictsItself() throws IOException {
-        assertProblem("byte 64: address=0 must not be null where size=5", file(1, 0, allocated(5)));
-        assertProblem("byte 64: kind=3 must be 0, 1 or 2", file(1, BASE, allocated(5), 2, BASE, 3L << 62));
+        assertProblem("byte 32: address=0 must not be null where size=5", file(1, 0, allocated(5)));
         assertProblem("byte 56: size=0 must be > 0 of an allocation", file(1, BASE, allocated(0)));
         assertProblem("byte 32: the recording must hold an allocation, and ends without one", file());
         final byte[] other = Files.readAllBytes(file(1, BASE, allocated(5)));

@@ -101,13 +101,38 @@ class RmmLogParserTest {
     }
 
     @Test
-    void shouldSkipFailedAllocations() throws IOException {
+    void shouldTakeFailedAllocationsForDemands() throws IOException {
+        final Trace trace = read(
+                "allocate,0x1,10,0x0",
+                "allocate failure,0x0,1024,0x0",
+                "allocate failure,0x0,0,0x0",
+                "free,0x1,10,0x0",
+                "allocate failure,0x0,1000,0x0");
+
+        assertArrayEquals(
+                new long[] {
+                    Trace.allocation(0, 10),
+                    Trace.allocation(1, 1024),
+                    Trace.free(1, 1024),
+                    Trace.free(0, 10),
+                    Trace.allocation(0, 1000),
+                    Trace.free(0, 1000)
+                },
+                trace.operations());
+        assertEquals(1034, trace.peakLiveBytes());
+        assertEquals(new FailedRequests(3, 1024), trace.failedRequests());
+    }
+
+    /** A size that ran over, mostly. It is counted. */
+    @Test
+    void shouldNotAskForWhatNoDeviceHas() throws IOException {
         final Trace trace = read(
                 "allocate failure,(nil),18446744073709551615,0x0",
-                "allocate failure,0x0,1024,0x0",
+                "allocate failure,(nil),99999999999999999999999,0x0",
                 "allocate,0x1,10,0x0");
 
         assertEquals(1, trace.operationCount());
+        assertEquals(new FailedRequests(2, Trace.MAX_BYTES + 1), trace.failedRequests());
     }
 
     @Test

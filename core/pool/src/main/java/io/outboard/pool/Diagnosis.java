@@ -20,6 +20,10 @@ final class Diagnosis {
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     final @Nullable String name;
+
+    /** As events call the pool. */
+    final String eventName;
+
     private final String label;
 
     /** As options name it. */
@@ -37,11 +41,13 @@ final class Diagnosis {
 
     Diagnosis(
             final PoolBuilder builder,
+            final String eventName,
             final Arenas arenas,
             final Growth growth,
             final DeviceMarks marks,
             final @Nullable LeakTracker tracker) {
         name = builder.name;
+        this.eventName = eventName;
         label = builder.label();
         policy = builder.policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
         strategy = builder.strategy;

@@ -111,7 +111,7 @@ public final class Pool implements AutoCloseable {
                 events);
         marks = new DeviceMarks(work, arenas.progress, arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
-        diagnosis = new Diagnosis(builder, arenas, growth, marks, tracker);
+        diagnosis = new Diagnosis(builder, events.pool(), arenas, growth, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
@@ -569,8 +569,8 @@ public final class Pool implements AutoCloseable {
     /**
      * Writes every allocation, free and change of a size to a file from now on, with time, thread, stream and size, until what this
      * returns is closed, the pool is, or the Java virtual machine ends: {@code ./outboard replay}, {@code advise} and {@code plan} read
-     * it. What fails isn't in it, and nothing else is left out; where the disk is slow, the program waits for it. Some 50 to 150 ns and 32 bytes of the file for each of them; 0.25
-     * to 2 MiB of host memory. Blocks that are in use already aren't in it.
+     * it. Requests that find no memory are in it, too. Where the disk is slow, the program waits for it. Some 50 to 150 ns and 32 bytes of
+     * the file for each of them; 0.25 to 2 MiB of host memory. Blocks that are in use already aren't in it.
      *
      * @param path the file; what it holds is replaced
      * @return what ends the recording. To close it throws an {@link IOException} if not all could be written, which doesn't hinder the pool

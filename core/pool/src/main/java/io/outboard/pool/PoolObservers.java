@@ -1,5 +1,6 @@
 package io.outboard.pool;
 
+import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.record.Recorder;
@@ -41,14 +42,17 @@ final class PoolObservers {
     /** Has a block taken, and tells. */
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
         final PoolEvents.AllocationEvent event = events.beginAllocation();
-        final long address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
+        final long address;
+        try {
+            address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
+        } catch (final DeviceOutOfMemoryException e) {
+            record(Recorder.FAILED, 0, sizeBytes, alignmentBytes, stream);
+            throw e;
+        }
         if (event != null) {
             event.done(address, sizeBytes, alignmentBytes, stream);
         }
-        final Recorder to = recorder;
-        if (to != null) {
-            to.add(System.nanoTime(), Recorder.ALLOCATED, address, sizeBytes, alignmentBytes, stream);
-        }
+        record(Recorder.ALLOCATED, address, sizeBytes, alignmentBytes, stream);
         return address;
     }
 
@@ -69,13 +73,19 @@ final class PoolObservers {
     }
 
     void resized(final long address, final long newSizeBytes) {
-        final Recorder to = recorder;
-        if (to != null) {
-            to.add(System.nanoTime(), Recorder.RESIZED, address, newSizeBytes, 1, Pool.ALL_STREAMS);
-        }
+        record(Recorder.RESIZED, address, newSizeBytes, 1, Pool.ALL_STREAMS);
     }
 
     // Recording
+
+    /** What has just happened, if anybody records. */
+    private void record(
+            final int kind, final long address, final long sizeBytes, final long alignmentBytes, final long stream) {
+        final Recorder to = recorder;
+        if (to != null) {
+            to.add(System.nanoTime(), kind, address, sizeBytes, alignmentBytes, stream);
+        }
+    }
 
     synchronized Closeable startRecording(final Path file) throws IOException {
         if (recorder != null) {

@@ -90,7 +90,7 @@ final class StateEvents {
     abstract static class State extends Event {
 
         @Label("Pool")
-        @Description("Name of the pool, empty if it has none")
+        @Description("Name of the pool, or # and a number if it has none")
         String pool = "";
 
         @Label("Held")
@@ -112,7 +112,7 @@ final class StateEvents {
         long freeBytes;
 
         final void fill(final Diagnosis of, final PoolStatistics statistics) {
-            pool = of.name == null ? "" : of.name;
+            pool = of.eventName;
             heldBytes = statistics.heldBytes();
             limitBytes = statistics.limitBytes();
             limboBytes = statistics.limboBytes();

@@ -365,7 +365,8 @@ class PoolEventsTest {
             assertEquals(List.of("Outboard"), event.getEventType().getCategoryNames());
             assertTrue(
                     events.stream()
-                            .anyMatch(each -> each.getString("pool").isEmpty() && each.getLong("limitBytes") == -1),
+                            .anyMatch(each ->
+                                    each.getString("pool").matches("#[0-9]+") && each.getLong("limitBytes") == -1),
                     unnamed::toString);
         }
     }

@@ -1,6 +1,7 @@
 package io.outboard.pool.internal.events;
 
 import io.outboard.pool.internal.guard.JdkModules;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,10 +43,17 @@ public final class PoolEvents {
         void done();
     }
 
+    private static final AtomicLong UNNAMED = new AtomicLong();
+
     private final String pool;
 
     public PoolEvents(final @Nullable String name) {
-        pool = name == null ? "" : name;
+        pool = name == null ? "#" + UNNAMED.incrementAndGet() : name;
+    }
+
+    /** What events call the pool: its name, or a number, which tells it from others without a name. */
+    public String pool() {
+        return pool;
     }
 
     public static boolean wantsAllocations() {

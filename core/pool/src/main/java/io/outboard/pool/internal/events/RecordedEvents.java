@@ -65,7 +65,7 @@ final class RecordedEvents {
     abstract static class OfPool extends Event {
 
         @Label("Pool")
-        @Description("Name of the pool, empty if it has none")
+        @Description("Name of the pool, or # and a number if it has none")
         String pool = "";
 
         /** It has happened: if the host has no memory for the event, nobody hears of it, and the caller goes on. */

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what a pool is asked to a file, while the program runs: 32 bytes for each allocation, free and change of a size. {@code
+ * Writes what a pool is asked to a file, while the program runs: 32 bytes for each allocation, free, change of a size and request that failed. {@code
  * ./outboard replay}, {@code advise} and {@code plan} read it.
  *
  * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a program
@@ -55,6 +55,9 @@ public final class Recorder implements Closeable {
 
     /** The size is what the block has from now on. */
     public static final int RESIZED = 2;
+
+    /** There was no memory for it: the address is 0. */
+    public static final int FAILED = 3;
 
     /** What a size is cut to: 2^40 - 1. */
     public static final long MOST_BYTES = (1L << 40) - 1;
