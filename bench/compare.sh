@@ -20,7 +20,7 @@ done
 for trace in "$@"; do
     "$outboard" replay "$trace" --strategy all --region smallest --device none --out "$parts/$(basename "$trace")"
 done
-cat "$parts"/*/results.json >"$folder/results.json"
+cat "$parts"/*/results.jsonl >"$folder/results.jsonl"
 # What the parts have in common; the command was this one.
 sed "s|\"command\":\"[^\"]*\"|\"command\":\"bench/compare.sh FOLDER [TRACE...]\"|" "$parts/large/environment.json" \
     >"$folder/environment.json"

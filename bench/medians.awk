@@ -1,7 +1,7 @@
 # Medians of results that are one JSON object a line, of several processes: a row for each thing measured, latencies in microseconds
 # (in rows of the driver's over ours, ratios), held bytes in MiB.
 #
-#   awk -f bench/medians.awk processes.json
+#   awk -f bench/medians.awk processes.jsonl
 
 function number(text, key) {
     return match(text, "\"" key "\":-?[0-9][0-9.]*") ? substr(text, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""

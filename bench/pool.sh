@@ -7,7 +7,7 @@
 #   charts     one run with the report
 #   processes  latencies of one thread, a process after the other: PROCESSES of them, 9 by default, REUSE and OPS as said
 #   facades    several threads by a facade, beside cuMemAllocAsync, likewise; also large blocks, and beside launches; with stream-ordered,
-#              too, in streams.json
+#              too, in streams.jsonl
 #   sweep      latencies by size
 #   profiles   several threads
 #   growing    pools that grow, and pools that took all at once, in turn: GROWING rounds, 3 by default
@@ -50,7 +50,7 @@ threads() {
     policy=$2
     shift 2
     limited pool --reuse "$policy" --device 0 --allocators facade,cuMemAllocAsync --round-ms "${ROUND_MS:-300}" \
-        --format json "$@" >>"$folder/$file.json"
+        --format json "$@" >>"$folder/$file.jsonl"
 }
 
 example() {
@@ -61,7 +61,7 @@ example() {
 }
 
 profile() {
-    outboard pool --round-ms "${ROUND_MS:-300}" --format json "$@" >>"$folder/profiles.json"
+    outboard pool --round-ms "${ROUND_MS:-300}" --format json "$@" >>"$folder/profiles.jsonl"
 }
 
 # Over addresses only, with a device that is always idle.
@@ -70,7 +70,7 @@ addresses() {
 }
 
 megabytes() {
-    file=$folder/$1.json
+    file=$folder/$1.jsonl
     shift
     outboard pool --device none --profile own --sizes 1MiB..32MiB --threads 1,4,16 --round-ms 200 --format json "$@" >>"$file"
 }
@@ -99,7 +99,7 @@ for part in "$@"; do
         processes)
             for process in $(seq "${PROCESSES:-9}"); do
                 limited pool --reuse "${REUSE:-strict,tracked,stream-ordered}" --ops "${OPS:-1e6}" --threads 1 --format json \
-                    >>"$folder/processes.json"
+                    >>"$folder/processes.jsonl"
             done
             ;;
         facades)
@@ -115,7 +115,7 @@ for part in "$@"; do
             done
             ;;
         sweep)
-            outboard pool --sweep --threads 1,16 --format json >>"$folder/sweep.json"
+            outboard pool --sweep --threads 1,16 --format json >>"$folder/sweep.jsonl"
             ;;
         profiles)
             for others in 0 8; do
@@ -161,14 +161,14 @@ for part in "$@"; do
                 for slack in "" "--slack 0"; do
                     # shellcheck disable=SC2086 # nothing, or two words
                     limited pool --memory --device none --trace "$trace" --threads 1,16 --reuse strict,immediate --format json $slack \
-                        >>"$folder/memory.json"
+                        >>"$folder/memory.jsonl"
                 done
             done
             ;;
     esac
 done
 
-for file in "$folder"/processes.json "$folder"/facades.json "$folder"/streams.json "$folder"/memory.json; do
+for file in "$folder"/processes.jsonl "$folder"/facades.jsonl "$folder"/streams.jsonl "$folder"/memory.jsonl; do
     [ ! -f "$file" ] || awk -f "$(dirname "$0")/medians.awk" "$file"
 done
 for file in "$folder"/kernels-in-flight.txt "$folder"/launches.txt; do

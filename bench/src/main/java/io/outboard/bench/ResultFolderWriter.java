@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes what {@code --out} asks for, each result as it is there, so that who interrupts a run loses the one that was being
- * measured: {@code results.json}, {@code threads.json}, {@code ratios.json}, {@code environment.json}, and of each result a
+ * measured: {@code results.jsonl}, {@code threads.jsonl}, {@code ratios.jsonl}, {@code environment.json}, and of each result a
  * latency histogram for each kind of operation, time by operation number, and memory over time. Confined to one thread.
  */
 final class ResultFolderWriter {
@@ -79,16 +79,16 @@ final class ResultFolderWriter {
             lines.add(
                     measurements.get(i).json(device).put("files", files.get(i)).toString());
         }
-        output.writeLines("results.json", lines);
+        output.writeLines("results.jsonl", lines);
         if (!rates.isEmpty()) {
             output.writeLines(
-                    "threads.json",
+                    "threads.jsonl",
                     rates.stream().map(rate -> rate.json(trace).toString()).toList());
         }
         final List<DriverRatio> ratios = DriverRatio.of(measurements);
         if (!ratios.isEmpty()) {
             output.writeLines(
-                    "ratios.json",
+                    "ratios.jsonl",
                     ratios.stream().map(ratio -> ratio.json().toString()).toList());
         }
         output.write("environment.json", Environment.json(gpu, baselines) + "\n");

@@ -46,7 +46,7 @@ final class SmallestBySeed {
     }
 
     void run() throws IOException {
-        final FigureOutput figures = new FigureOutput(options.output(), "smallest.json", out, null);
+        final FigureOutput figures = new FigureOutput(options.output(), "smallest.jsonl", out, null);
         final List<Row> rows = new ArrayList<>();
         try (Progress progress = new Progress((long) options.strategies().size() * seeds)) {
             for (final String strategy : options.strategies()) {

@@ -112,7 +112,7 @@ class CommandLineTest {
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         for (final String name : List.of(
-                "results.json",
+                "results.jsonl",
                 "environment.json",
                 "paper-tlsf-allocate.hgrm",
                 "paper-tlsf-free.hgrm",
@@ -141,20 +141,20 @@ class CommandLineTest {
                                 + " large-pooled-memory.csv: choose another one, or replace them with --overwrite"),
                 refused.err());
         assertEquals("", refused.out());
-        assertFalse(Files.exists(folder.resolve("results.json")));
+        assertFalse(Files.exists(folder.resolve("results.jsonl")));
 
         final Outcome replaced = Outcome.of(command);
 
         assertEquals(0, replaced.exitCode(), replaced.err());
         assertFalse(Files.exists(folder.resolve("large-pooled-memory.csv")));
-        assertTrue(Files.exists(folder.resolve("results.json")));
+        assertTrue(Files.exists(folder.resolve("results.jsonl")));
         assertEquals("mine", Files.readString(folder.resolve("notes.txt")));
     }
 
     /** Nothing is deleted for a command that measures nothing. */
     @Test
     void shouldKeepAnOldRunWhenTheNewOneIsRefused() throws Exception {
-        Files.writeString(folder.resolve("results.json"), "old");
+        Files.writeString(folder.resolve("results.jsonl"), "old");
 
         final Outcome outcome = Outcome.of(
                 "malloc-large",
@@ -169,7 +169,7 @@ class CommandLineTest {
                 folder.toString());
 
         assertNotEquals(0, outcome.exitCode(), outcome.out());
-        assertEquals("old", Files.readString(folder.resolve("results.json")));
+        assertEquals("old", Files.readString(folder.resolve("results.jsonl")));
     }
 
     @Test
@@ -323,7 +323,7 @@ class CommandLineTest {
             assertTrue(rows.get(0).contains("250,000"), outcome.out());
         }
         assertTrue(outcome.out().contains("p99.999"), outcome.out());
-        assertEquals(2, Files.readAllLines(out.resolve("tail.json")).size());
+        assertEquals(2, Files.readAllLines(out.resolve("tail.jsonl")).size());
         assertTrue(Files.readString(out.resolve("report.html")).contains("Tail latency"));
     }
 
@@ -434,14 +434,14 @@ class CommandLineTest {
 
     @Test
     void shouldExitWithOneAndOneLineWhenAResultCannotBeWritten() throws Exception {
-        Files.createDirectories(folder.resolve("results.json"));
+        Files.createDirectories(folder.resolve("results.jsonl"));
 
         final Outcome outcome =
                 Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString());
 
         assertEquals(1, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
-        assertTrue(outcome.err().contains("results.json"), outcome.err());
+        assertTrue(outcome.err().contains("results.jsonl"), outcome.err());
     }
 
     @Test

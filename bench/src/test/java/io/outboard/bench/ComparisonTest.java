@@ -86,7 +86,7 @@ class ComparisonTest {
 
         compare(
                 (strategy, measured, maxBlocks) -> {
-                    written.add(Files.exists(folder.resolve("results.json"))
+                    written.add(Files.exists(folder.resolve("results.jsonl"))
                             && Files.exists(folder.resolve("paper-segregated-fit-allocate.hgrm")));
                     return Isolated.open(strategy, measured, maxBlocks);
                 },
@@ -96,7 +96,7 @@ class ComparisonTest {
 
         assertFalse(written.get(0), "nothing is measured yet");
         assertTrue(written.get(written.size() - 1), "before the second is made");
-        assertEquals(2, Files.readAllLines(folder.resolve("results.json")).size());
+        assertEquals(2, Files.readAllLines(folder.resolve("results.jsonl")).size());
     }
 
     @Test

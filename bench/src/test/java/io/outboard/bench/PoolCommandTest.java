@@ -47,7 +47,7 @@ class PoolCommandTest {
         for (int i = 0; i < 2; i++) {
             assertTrue(lines.get(5 + i).contains("\"threads\":" + (i + 1) + ","), lines.get(5 + i));
         }
-        assertEquals(lines.subList(5, 7), Files.readAllLines(folder.resolve("threads.json")));
+        assertEquals(lines.subList(5, 7), Files.readAllLines(folder.resolve("threads.jsonl")));
         assertTrue(Files.exists(folder.resolve("paper-tlsf-pool-STREAM_ORDERED-free.hgrm")));
         final String page = Files.readString(folder.resolve("report.html"));
         assertTrue(page.contains("tlsf pool, STREAM_ORDERED"));

@@ -64,7 +64,7 @@ class PoolThreadsCommandTest {
             }
         }
         assertTrue(lines.get(0).contains("\"ratio\":1.000"), lines.get(0));
-        assertEquals(lines, Files.readAllLines(folder.resolve("thread-profiles.json")));
+        assertEquals(lines, Files.readAllLines(folder.resolve("thread-profiles.jsonl")));
         final String page = Files.readString(folder.resolve("report.html"));
         assertTrue(page.contains("pairs, tlsf, pool, STRICT, 2, 0, 0"));
     }
@@ -101,7 +101,7 @@ class PoolThreadsCommandTest {
                 lines.get(0));
         assertTrue(lines.get(0).contains("\"ratio\":1.000"), lines.get(0));
         assertTrue(lines.get(3).startsWith("{\"trace\":\"paper by 3\",\"mode\":\"own\""), lines.get(3));
-        assertEquals(lines, Files.readAllLines(folder.resolve("thread-memory.json")));
+        assertEquals(lines, Files.readAllLines(folder.resolve("thread-memory.jsonl")));
         assertTrue(Files.readString(folder.resolve("report.html")).contains("paper by 3, own, tlsf, STRICT, 3"));
     }
 
@@ -132,7 +132,7 @@ class PoolThreadsCommandTest {
         assertEquals(11, lines.size(), outcome.out());
         assertTrue(lines.get(0).startsWith("{\"sizeBytes\":256,\"allocator\":\"pool\""), lines.get(0));
         assertTrue(lines.get(10).startsWith("{\"sizeBytes\":" + (256 << 20) + ","), lines.get(10));
-        assertEquals(lines, Files.readAllLines(folder.resolve("sweep.json")));
+        assertEquals(lines, Files.readAllLines(folder.resolve("sweep.jsonl")));
         assertTrue(Files.readString(folder.resolve("report.html")).contains("Latency by size"));
     }
 

@@ -31,7 +31,7 @@ class ResultFolderWriterTest {
             writer.keep(measurements.get(0).trace(), measurements.subList(0, known), List.of(), "");
         }
 
-        final List<String> lines = Files.readAllLines(folder.resolve("results.json"));
+        final List<String> lines = Files.readAllLines(folder.resolve("results.jsonl"));
         final List<String> names = List.of("a-b-c", "a-b-c-2", "a-b-c-3");
         for (int i = 0; i < names.size(); i++) {
             assertTrue(lines.get(i).endsWith(",\"files\":\"" + names.get(i) + "\"}"), lines.get(i));
@@ -50,14 +50,14 @@ class ResultFolderWriterTest {
 
         writer.keep(measurements.get(0).trace(), measurements.subList(0, 1), List.of(), "");
 
-        assertEquals(1, Files.readAllLines(folder.resolve("results.json")).size());
+        assertEquals(1, Files.readAllLines(folder.resolve("results.jsonl")).size());
         assertTrue(Files.exists(folder.resolve("a-b-allocate.hgrm")));
         assertTrue(Files.exists(folder.resolve("a-b-operations.csv")));
         assertTrue(Files.exists(folder.resolve("environment.json")));
 
         writer.keep(measurements.get(0).trace(), measurements, List.of(), "");
 
-        assertEquals(2, Files.readAllLines(folder.resolve("results.json")).size());
+        assertEquals(2, Files.readAllLines(folder.resolve("results.jsonl")).size());
         try (Stream<Path> files = Files.list(folder)) {
             assertTrue(files.noneMatch(file -> file.toString().endsWith(".tmp")));
         }

@@ -37,7 +37,7 @@ class SoakCommandTest {
         assertEquals(2, lines.size());
         assertTrue(lines.get(0).startsWith("{\"reusePolicy\":\"STRICT\""), lines.get(0));
         assertTrue(lines.get(1).contains("\"violations\":0,"), lines.get(1));
-        assertEquals(lines, Files.readAllLines(folder.resolve("soak.json")));
+        assertEquals(lines, Files.readAllLines(folder.resolve("soak.jsonl")));
         assertTrue(Files.readString(folder.resolve("report.html")).contains("TRACKED, 2, simulated"));
     }
 

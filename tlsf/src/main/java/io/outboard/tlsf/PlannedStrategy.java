@@ -79,6 +79,12 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
         return next < deviated;
     }
 
+    /** With those of the plan, which other strategies that follow it share. */
+    @Override
+    public long hostBytes() {
+        return super.hostBytes() + 16 + (long) Integer.BYTES * records.length;
+    }
+
     @Override
     public void step() {
         next = 0;

@@ -220,7 +220,7 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     @Override
-    public final long hostBytes() {
+    public long hostBytes() {
         return table.hostBytes();
     }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -125,5 +127,17 @@ class PlanTest {
                 "block 1: offsetBytes=256, sizeBytes=1 must not overlap what lives with it, and does block 0 at 0",
                 thrown.getMessage());
         assertFalse(Files.exists(file));
+    }
+
+    /** Else a plan of a million blocks would seem to cost nothing. */
+    @Test
+    void shouldBePartOfTheHostMemoryOfWhoFollowsIt() {
+        final Plan plan = Plan.of(256, 1024, List.of(new Plan.Block(256, 0, 0, 2), new Plan.Block(512, 256, 1, 3)));
+        final Region region = new Region(0, 4096);
+        final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(16);
+
+        assertEquals(
+                new TlsfStrategy(region, options).hostBytes() + 16 + 3 * 16,
+                new PlannedStrategy(region, options, plan).hostBytes());
     }
 }

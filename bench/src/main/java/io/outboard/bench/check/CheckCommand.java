@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
                         + " answer with a model of its own. Blocks are named by address and by handle, and wrong names must be refused."
                         + " Needs no GPU.",
         footer = {
-            "--out writes check.json, environment.json, and each shard as it is finished to check-shards.json; shards that are there"
+            "--out writes check.jsonl, environment.json, and each shard as it is finished to check-shards.jsonl; shards that are there"
                     + " already, of the same seed, aren't done again.",
             "Exit code 1 if anything was wrong; then it says how to repeat the shard that showed it."
         })
@@ -184,7 +184,7 @@ public final class CheckCommand implements Callable<Integer> {
         }
         final Path out = output.out();
         if (out != null) {
-            AtomicFile.write(out.resolve("check.json"), String.join("\n", lines) + "\n");
+            AtomicFile.write(out.resolve("check.jsonl"), String.join("\n", lines) + "\n");
             AtomicFile.write(out.resolve("environment.json"), Environment.json(null, "") + "\n");
         }
         printer.flush();

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StateFile implements AutoCloseable {
 
-    static final String NAME = "check-shards.json";
+    static final String NAME = "check-shards.jsonl";
 
     private final Path file;
     private final FileChannel channel;

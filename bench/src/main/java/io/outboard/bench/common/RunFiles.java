@@ -1,6 +1,7 @@
 package io.outboard.bench.common;
 
 import io.outboard.bench.report.FiguresSection;
+import io.outboard.bench.report.LineFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,9 +13,10 @@ import java.util.stream.Stream;
 /** The files that a run leaves in its folder, and by which another one is told. */
 public final class RunFiles {
 
-    private static final List<String> OF_CHECK = List.of("check.json", "check-shards.json");
+    private static final List<String> OF_CHECK = List.of("check.jsonl", "check-shards.jsonl");
     private static final List<String> SHARED = List.of("environment.json", "report.html");
-    private static final List<String> NAMES = List.of("results.json", "threads.json", "kernels.json", "programs.json");
+    private static final List<String> NAMES =
+            List.of("results.jsonl", "threads.jsonl", "kernels.jsonl", "programs.jsonl");
     private static final List<String> ENDINGS = List.of(".hgrm", "-memory.csv", "-operations.csv");
 
     private RunFiles() {}
@@ -26,10 +28,11 @@ public final class RunFiles {
      * @return false for what only a check writes, and for all others
      */
     public static boolean isOfMeasurement(final String name) {
-        return NAMES.contains(name)
+        final String today = LineFile.nameOf(name);
+        return NAMES.contains(today)
                 || ENDINGS.stream().anyMatch(name::endsWith)
                 || FiguresSection.KINDS.stream()
-                        .anyMatch(kind -> kind.fileName().equals(name));
+                        .anyMatch(kind -> kind.fileName().equals(today));
     }
 
     /**
@@ -39,7 +42,7 @@ public final class RunFiles {
      * @return false for what every run writes anew, and for all others
      */
     public static boolean isOfRun(final String name) {
-        return isOfMeasurement(name) || OF_CHECK.contains(name);
+        return isOfMeasurement(name) || OF_CHECK.contains(LineFile.nameOf(name));
     }
 
     /**

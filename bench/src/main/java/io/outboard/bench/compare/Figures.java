@@ -2,6 +2,7 @@ package io.outboard.bench.compare;
 
 import io.outboard.bench.report.JsonObject;
 import io.outboard.bench.report.JsonReader;
+import io.outboard.bench.report.LineFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +46,7 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
     /** All that there are. */
     static final List<Figures> ALL = List.of(
             new Figures(
-                    "results.json",
+                    "results.jsonl",
                     List.of("trace", "strategy", "reusePolicy", "device"),
                     List.of("ops", "peakLiveBytes"),
                     with(
@@ -57,31 +58,31 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
                             new Figure("", "failures", 0)),
                     List.of()),
             new Figures(
-                    "threads.json",
+                    "threads.jsonl",
                     List.of("trace", "strategy", "reusePolicy", "threads"),
                     List.of(),
                     List.of(),
                     List.of(new Figure("", "opsPerSecond", 1))),
             new Figures(
-                    "thread-profiles.json",
+                    "thread-profiles.jsonl",
                     List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
                     List.of("smallestBytes", "largestBytes", "liveBlocks"),
                     with(latencies("allocate", "free"), new Figure("", "peakHeldBytes", 1)),
                     List.of(new Figure("", "opsPerSecond", 1))),
             new Figures(
-                    "thread-memory.json",
+                    "thread-memory.jsonl",
                     List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
                     List.of("peakLiveBytes"),
                     List.of(new Figure("", "heldBytes", 1)),
                     List.of()),
             new Figures(
-                    "sweep.json",
+                    "sweep.jsonl",
                     List.of("sizeBytes", "strategy", "allocator", "reusePolicy", "threads"),
                     List.of("liveBlocks"),
                     latencies("allocate", "free"),
                     List.of()),
             new Figures(
-                    "smallest.json",
+                    "smallest.jsonl",
                     List.of("profile", "strategy"),
                     List.of("ops", "seeds"),
                     List.of(
@@ -90,7 +91,7 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
                             new Figure("", "unserved", 0)),
                     List.of()),
             new Figures(
-                    "tail.json",
+                    "tail.jsonl",
                     List.of("profile", "strategy", "beside"),
                     List.of(),
                     List.of(
@@ -122,7 +123,7 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
      * @throws IOException if it can't be read
      */
     Map<String, JsonObject> read(final Path folder) throws IOException {
-        final Path file = folder.resolve(fileName);
+        final Path file = LineFile.in(folder, fileName);
         final Map<String, JsonObject> lines = new LinkedHashMap<>();
         final List<String> texts = Files.readAllLines(file);
         for (int i = 0; i < texts.size(); i++) {

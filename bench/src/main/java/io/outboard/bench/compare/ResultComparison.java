@@ -4,6 +4,7 @@ import io.outboard.bench.compare.Figures.Figure;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.report.JsonObject;
 import io.outboard.bench.report.JsonReader;
+import io.outboard.bench.report.LineFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,12 +107,12 @@ final class ResultComparison {
         }
         final List<Figures> kinds = Figures.ALL.stream()
                 .filter(figures -> Files.isDirectory(place)
-                        ? Files.isRegularFile(place.resolve(figures.fileName()))
-                        : place.endsWith(figures.fileName()))
+                        ? Files.isRegularFile(LineFile.in(place, figures.fileName()))
+                        : LineFile.nameOf(place.toFile().getName()).equals(figures.fileName()))
                 .toList();
         if (kinds.isEmpty()) {
             throw new IllegalArgumentException(
-                    place + ": must hold results that can be compared, such as results.json");
+                    place + ": must hold results that can be compared, such as results.jsonl");
         }
         return kinds;
     }

@@ -70,7 +70,7 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
         table.print(ratios, out);
     }
 
-    /** One line of {@code ratios.json}. */
+    /** One line of {@code ratios.jsonl}. */
     public JsonLine json() {
         return new JsonLine()
                 .put("trace", ours.trace().name())

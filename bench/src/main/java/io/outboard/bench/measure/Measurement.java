@@ -104,7 +104,7 @@ public record Measurement(
         return failures == 0;
     }
 
-    /** One line of {@code results.json}. */
+    /** One line of {@code results.jsonl}. */
     public JsonLine json(final @Nullable String gpu) {
         final boolean served = servedAny();
         final Latencies none = new Latencies(0);

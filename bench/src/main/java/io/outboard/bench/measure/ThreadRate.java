@@ -14,7 +14,7 @@ import io.outboard.bench.trace.Trace;
  */
 public record ThreadRate(String strategy, String reusePolicy, int threads, double opsPerSecond) {
 
-    /** One line of {@code threads.json}. */
+    /** One line of {@code threads.jsonl}. */
     public JsonLine json(final Trace trace) {
         return new JsonLine()
                 .put("trace", trace.name())

@@ -23,13 +23,13 @@ public final class FiguresSection implements Section {
     /** All that there are, in the order of the page. */
     public static final List<Kind> KINDS = List.of(
             new Kind(
-                    "ratios.json",
+                    "ratios.jsonl",
                     "Times faster than the driver",
                     List.of("strategy", "reusePolicy", "baseline"),
                     List.of(),
                     List.of("allocateRatio", "freeRatio")),
             new Kind(
-                    "thread-profiles.json",
+                    "thread-profiles.jsonl",
                     "Thread profiles",
                     List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
                     List.of(
@@ -43,19 +43,19 @@ public final class FiguresSection implements Section {
                             "peakLiveBytes"),
                     List.of("allocate", "free")),
             new Kind(
-                    "thread-memory.json",
+                    "thread-memory.jsonl",
                     "Memory by threads",
                     List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
                     List.of("heldBytes", "peakLiveBytes", "heldBytesOfOne", "ratio"),
                     List.of()),
             new Kind(
-                    "sweep.json",
+                    "sweep.jsonl",
                     "Latency by size",
                     List.of("sizeBytes", "strategy", "allocator", "reusePolicy", "threads"),
                     List.of(),
                     List.of("allocate", "free")),
             new Kind(
-                    "smallest.json",
+                    "smallest.jsonl",
                     "Smallest regions over seeds",
                     List.of("profile", "strategy"),
                     List.of(
@@ -67,13 +67,13 @@ public final class FiguresSection implements Section {
                             "unserved"),
                     List.of()),
             new Kind(
-                    "tail.json",
+                    "tail.jsonl",
                     "Tail latency",
                     List.of("profile", "strategy", "beside"),
                     List.of("ops", "p50Ns", "p999Ns", "p9999Ns", "p99999Ns", "maxNs", "pauses", "seconds", "failures"),
                     List.of()),
             new Kind(
-                    "soak.json",
+                    "soak.jsonl",
                     "Soak",
                     List.of("reusePolicy", "threads", "device"),
                     List.of(

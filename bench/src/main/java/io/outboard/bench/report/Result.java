@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One line of {@code results.json}: what one strategy, or one of the driver's own allocators, did on one trace.
+ * One line of {@code results.jsonl}: what one strategy, or one of the driver's own allocators, did on one trace.
  *
  * @param trace name of the trace
  * @param strategy name of the strategy or baseline

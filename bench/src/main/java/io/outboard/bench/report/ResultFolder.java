@@ -19,10 +19,10 @@ import java.util.stream.Stream;
  */
 public final class ResultFolder {
 
-    private static final String RESULTS = "results.json";
-    public static final String PROGRAMS = "programs.json";
-    public static final String KERNELS = "kernels.json";
-    public static final String CHECK = "check.json";
+    private static final String RESULTS = "results.jsonl";
+    public static final String PROGRAMS = "programs.jsonl";
+    public static final String KERNELS = "kernels.jsonl";
+    public static final String CHECK = "check.jsonl";
     private static final String ENVIRONMENT = "environment.json";
 
     private final Path directory;
@@ -52,7 +52,9 @@ public final class ResultFolder {
         }
         final Set<String> names;
         try (Stream<Path> files = Files.list(directory)) {
-            names = files.map(file -> file.toFile().getName()).collect(Collectors.toUnmodifiableSet());
+            names = files.map(file -> file.toFile().getName())
+                    .flatMap(name -> Stream.of(name, LineFile.nameOf(name)))
+                    .collect(Collectors.toUnmodifiableSet());
         }
         final boolean figures =
                 FiguresSection.KINDS.stream().map(FiguresSection.Kind::fileName).anyMatch(names::contains);
@@ -85,7 +87,7 @@ public final class ResultFolder {
 
     /** The folder's name for a file, for error messages. */
     public String path(final String name) {
-        return directory.resolve(name).toString();
+        return LineFile.in(directory, name).toString();
     }
 
     /** The lines of a file that the folder contains. */
@@ -142,7 +144,7 @@ public final class ResultFolder {
 
     private String read(final String name) throws IOException {
         try {
-            return Files.readString(directory.resolve(name));
+            return Files.readString(LineFile.in(directory, name));
         } catch (final CharacterCodingException e) {
             throw new IllegalArgumentException(path(name) + ": must be text in UTF-8", e);
         }

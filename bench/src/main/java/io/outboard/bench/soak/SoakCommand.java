@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
         footer = "Exit code 1 if anything was wrong. --reuse immediate has to fail: nobody promises any order here.")
 public final class SoakCommand implements Callable<Integer> {
 
-    private static final String FILE_NAME = "soak.json";
+    private static final String FILE_NAME = "soak.jsonl";
     private static final int MOST_THREADS = 1_000;
 
     @Spec

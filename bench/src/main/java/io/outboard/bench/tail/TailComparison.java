@@ -120,7 +120,7 @@ public final class TailComparison {
             final OutOfMemory outOfMemory)
             throws IOException {
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput figures = new FigureOutput(output, "tail.json", out, null);
+        final FigureOutput figures = new FigureOutput(output, "tail.jsonl", out, null);
         try (Progress progress = new Progress((long) strategies.size() * wanted)) {
             for (final String strategy : strategies) {
                 progress.stage(strategy);

@@ -30,7 +30,7 @@ import java.util.stream.IntStream;
 public final class MemoryByThreads {
 
     /** Name of the file in the folder of results. */
-    public static final String FILE_NAME = "thread-memory.json";
+    public static final String FILE_NAME = "thread-memory.jsonl";
 
     private static final int ROUNDS = 3;
 

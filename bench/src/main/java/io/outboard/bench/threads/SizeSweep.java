@@ -19,7 +19,7 @@ import java.util.List;
 public final class SizeSweep {
 
     /** Name of the file in the folder of results. */
-    public static final String FILE_NAME = "sweep.json";
+    public static final String FILE_NAME = "sweep.jsonl";
 
     private static final long SMALLEST_BYTES = 256;
     private static final long LARGEST_BYTES = 256L << 20;

@@ -20,7 +20,7 @@ record ThreadFigures(
         double ratio,
         double bareOpsPerSecond) {
 
-    /** One line of {@code thread-profiles.json}. */
+    /** One line of {@code thread-profiles.jsonl}. */
     JsonLine json() {
         final boolean ours = settings.kind().isOurs();
         return new JsonLine()

@@ -18,7 +18,7 @@ import java.util.Map;
 public final class ThreadProfileRun {
 
     /** Name of the file in the folder of results. */
-    public static final String FILE_NAME = "thread-profiles.json";
+    public static final String FILE_NAME = "thread-profiles.jsonl";
 
     /** Three to warm up, three that are measured. */
     private static final long ROUNDS_OF_A_PASS = 6;

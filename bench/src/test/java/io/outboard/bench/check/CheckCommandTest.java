@@ -51,9 +51,9 @@ class CheckCommandTest {
                                 + "\"byHandle\":[1-9]\\d*,\"wrongHandles\":[1-9]\\d*,\"violations\":0,.*"
                                 + "\"commit\":\"[^\"]+\"}"),
                 lines.get(0));
-        assertEquals(lines, Files.readAllLines(folder.resolve("check.json")));
+        assertEquals(lines, Files.readAllLines(folder.resolve("check.jsonl")));
         assertTrue(Files.readString(folder.resolve("environment.json")).contains("\"jdk\":"));
-        assertEquals(2, Files.readAllLines(folder.resolve("check-shards.json")).size());
+        assertEquals(2, Files.readAllLines(folder.resolve("check-shards.jsonl")).size());
     }
 
     @Test
@@ -62,7 +62,7 @@ class CheckCommandTest {
             "--ops=40000", "--strategy=tlsf,hal-next-fit", "--threads=1", "--format=json", "--out=" + folder
         };
         final Ran first = run(this::count, arguments);
-        final Path state = folder.resolve("check-shards.json");
+        final Path state = folder.resolve("check-shards.jsonl");
         final List<String> shards = Files.readAllLines(state);
         final int madeAtFirst = made.getAndSet(0);
 
@@ -84,22 +84,22 @@ class CheckCommandTest {
     /** Its own results it goes on with; those of a measurement would make a page of two runs. */
     @Test
     void shouldReplaceAnotherRunOnlyOnRequest() throws Exception {
-        Files.writeString(folder.resolve("results.json"), "old");
-        Files.writeString(folder.resolve("check-shards.json"), "of another seed\n");
+        Files.writeString(folder.resolve("results.jsonl"), "old");
+        Files.writeString(folder.resolve("check-shards.jsonl"), "of another seed\n");
         final String[] command = {"--ops=2000", "--strategy=tlsf", "--out=" + folder, "--overwrite"};
 
         final Ran refused = run(Strategies::named, Arrays.copyOf(command, command.length - 1));
 
         assertEquals(FAILED, refused.exitCode, refused.out);
         assertTrue(refused.err.contains("--out=" + folder + " must be a folder without another run's"), refused.err);
-        assertTrue(refused.err.contains("but has results.json"), refused.err);
-        assertEquals("of another seed\n", Files.readString(folder.resolve("check-shards.json")));
+        assertTrue(refused.err.contains("but has results.jsonl"), refused.err);
+        assertEquals("of another seed\n", Files.readString(folder.resolve("check-shards.jsonl")));
 
         final Ran replaced = run(Strategies::named, command);
 
         assertEquals(0, replaced.exitCode, replaced.err);
-        assertFalse(Files.exists(folder.resolve("results.json")));
-        assertEquals(1, Files.readAllLines(folder.resolve("check-shards.json")).size());
+        assertFalse(Files.exists(folder.resolve("results.jsonl")));
+        assertEquals(1, Files.readAllLines(folder.resolve("check-shards.jsonl")).size());
     }
 
     private static Set<String> withoutSeconds(final List<String> lines) {

@@ -32,7 +32,7 @@ class StateFileTest {
 
     @BeforeEach
     void nameFile() {
-        file = folder.resolve("check-shards.json");
+        file = folder.resolve("check-shards.jsonl");
     }
 
     private StateFile open() throws IOException {
@@ -96,7 +96,7 @@ class StateFileTest {
         final WrongUseException thrown = assertThrows(WrongUseException.class, this::open);
 
         assertTrue(String.valueOf(thrown.getMessage())
-                .endsWith("check-shards.json:3: must be a finished shard, as outboard check writes them"));
+                .endsWith("check-shards.jsonl:3: must be a finished shard, as outboard check writes them"));
         assertEquals(-1, Arrays.mismatch(before, Files.readAllBytes(file)));
     }
 

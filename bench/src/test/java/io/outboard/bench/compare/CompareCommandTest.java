@@ -58,10 +58,21 @@ class CompareCommandTest {
         return commandLine.execute(arguments);
     }
 
+    /** A folder of a time when the files ended in .json. */
+    @Test
+    void shouldCompareWithAnOldFolder() throws IOException {
+        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
+        Files.writeString(after.resolve("results.jsonl"), result("paper", "tlsf", 44, 10));
+
+        assertEquals(0, compare(), err.toString());
+
+        assertTrue(out.toString().contains("1.100"), out.toString());
+    }
+
     @Test
     void shouldShowFiguresSideBySideWithTheirRatio() throws IOException {
-        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
-        Files.writeString(after.resolve("results.json"), result("paper", "tlsf", 44, 10));
+        Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
+        Files.writeString(after.resolve("results.jsonl"), result("paper", "tlsf", 44, 10));
 
         assertEquals(0, compare(), err.toString());
 
@@ -77,8 +88,8 @@ class CompareCommandTest {
 
     @Test
     void shouldFailWithAListIfAnythingIsWorseByMoreThanTheThreshold() throws IOException {
-        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
-        Files.writeString(after.resolve("results.json"), result("paper", "tlsf", 42.1, 10));
+        Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
+        Files.writeString(after.resolve("results.jsonl"), result("paper", "tlsf", 42.1, 10));
 
         assertEquals(1, compare("--threshold", "5%"), err.toString());
         assertTrue(out.toString().endsWith("""
@@ -94,8 +105,8 @@ class CompareCommandTest {
     void shouldKnowWhatIsBetterIfThereIsMoreOfIt() throws IOException {
         final String line =
                 "{\"trace\":\"paper\",\"strategy\":\"tlsf\",\"reusePolicy\":\"STRICT\",\"threads\":2,\"opsPerSecond\":";
-        Files.writeString(before.resolve("threads.json"), line + "1000}\n");
-        Files.writeString(after.resolve("threads.json"), line + "900}\n");
+        Files.writeString(before.resolve("threads.jsonl"), line + "1000}\n");
+        Files.writeString(after.resolve("threads.jsonl"), line + "900}\n");
 
         assertEquals(1, compare("--threshold", "5", "--format", "json"), err.toString());
         assertEquals(
@@ -110,9 +121,9 @@ class CompareCommandTest {
 
     @Test
     void shouldFailIfAllocationsFailThatDidNot() throws IOException {
-        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
+        Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
         Files.writeString(
-                after.resolve("results.json"),
+                after.resolve("results.jsonl"),
                 result("paper", "tlsf", 40, 20).replace("\"failures\":0", "\"failures\":3"));
 
         assertEquals(1, compare("--threshold", "1000%"), err.toString());
@@ -121,8 +132,8 @@ class CompareCommandTest {
 
     @Test
     void shouldTakeTheFileOfResultsInsteadOfItsFolder() throws IOException {
-        before = Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
-        after = Files.writeString(after.resolve("results.json"), result("paper", "tlsf", 40, 20));
+        before = Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
+        after = Files.writeString(after.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
 
         assertEquals(0, compare("--threshold", "0"), err.toString());
         assertTrue(out.toString().contains("0 of 5 figures worse by more than 0%"), out.toString());
@@ -131,8 +142,8 @@ class CompareCommandTest {
     @Test
     void shouldSayWhatIsOnlyInOneAndWhatDiffersOfTheMachines() throws IOException {
         Files.writeString(
-                before.resolve("results.json"), result("paper", "tlsf", 40, 20) + result("paper", "bitmask", 4, 2));
-        Files.writeString(after.resolve("results.json"), result("paper", "tlsf", 40, 20));
+                before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20) + result("paper", "bitmask", 4, 2));
+        Files.writeString(after.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
         Files.writeString(before.resolve("environment.json"), "{\"cpu\":\"slow\",\"jdk\":\"25\"}\n");
         Files.writeString(after.resolve("environment.json"), "{\"cpu\":\"fast\",\"jdk\":\"25\"}\n");
 
@@ -144,8 +155,8 @@ class CompareCommandTest {
 
     @Test
     void shouldRefuseResultsOfAnotherProfile() throws IOException {
-        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
-        Files.writeString(after.resolve("results.json"), result("large", "tlsf", 40, 20));
+        Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
+        Files.writeString(after.resolve("results.jsonl"), result("large", "tlsf", 40, 20));
 
         assertEquals(FAILED, compare());
         assertTrue(
@@ -159,9 +170,9 @@ class CompareCommandTest {
 
     @Test
     void shouldRefuseAnotherNumberOfOperations() throws IOException {
-        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
+        Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
         Files.writeString(
-                after.resolve("results.json"), result("paper", "tlsf", 40, 20).replace("1000", "2000"));
+                after.resolve("results.jsonl"), result("paper", "tlsf", 40, 20).replace("1000", "2000"));
 
         assertEquals(FAILED, compare());
         assertTrue(err.toString().contains("with the same ops, but have 1,000 and 2,000"), err.toString());
@@ -169,7 +180,7 @@ class CompareCommandTest {
 
     @Test
     void shouldRefuseAFolderWithoutResultsAndOneThatIsNotThere() throws IOException {
-        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
+        Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
 
         assertEquals(FAILED, compare());
         assertTrue(err.toString().contains(after + ": must hold results that can be compared"), err.toString());
@@ -181,8 +192,8 @@ class CompareCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "five", "-5%", "5%%", "1e3", "NaN"})
     void shouldNameAWrongThreshold(final String threshold) throws IOException {
-        Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
-        Files.writeString(after.resolve("results.json"), result("paper", "tlsf", 40, 20));
+        Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
+        Files.writeString(after.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));
 
         assertEquals(FAILED, compare("--threshold=" + threshold));
         assertTrue(err.toString().contains("--threshold=" + threshold + " must be percent"), err.toString());

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Lines of {@code kernels.json} in the shape in which the command line leaves them. */
+/** Lines of {@code kernels.jsonl} in the shape in which the command line leaves them. */
 public final class KernelResultFiles {
 
     private static final String HEAP = "\"heapBytes\":2147483648,\"preSplit\":\"default\",";

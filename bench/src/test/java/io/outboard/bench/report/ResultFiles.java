@@ -95,7 +95,7 @@ public final class ResultFiles {
     /** Adds a line to the results. */
     public ResultFiles result(final String line) throws IOException {
         Files.writeString(
-                directory.resolve("results.json"), line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                directory.resolve("results.jsonl"), line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         return this;
     }
 

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * One line of {@code kernels.json}: what one in-kernel allocator did in one case of the test bench. Immutable, so safe for
+ * One line of {@code kernels.jsonl}: what one in-kernel allocator did in one case of the test bench. Immutable, so safe for
  * any number of threads.
  */
 public final class KernelResult {

@@ -29,11 +29,11 @@ import java.util.stream.Stream;
  * Makes {@code report.html} from the results in a folder: one page that carries its style, scripts and data and asks
  * the network for nothing. Tables are complete without scripts; charts are drawn by the browser.
  *
- * <p>The folder holds {@code results.json} (one object a line) and, if they were written, {@code environment.json},
+ * <p>The folder holds {@code results.jsonl} (one object a line) and, if they were written, {@code environment.json},
  * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} {@code <files>-operations.csv} and {@code <files>-memory.csv}, where {@code files} is that key
- * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.json}, {@code kernels.json} and {@code
- * programs.json}, the last two also alone, as can be the figures of {@code thread-profiles.json}, {@code thread-memory.json}, {@code sweep.json} and
- * {@code soak.json}; and {@code ratios.json} and {@code check.json}. What is missing or null is left out of the page; what is malformed is an error.
+ * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.jsonl}, {@code kernels.jsonl} and {@code
+ * programs.jsonl}, the last two also alone, as can be the figures of {@code thread-profiles.jsonl}, {@code thread-memory.jsonl}, {@code sweep.jsonl} and
+ * {@code soak.jsonl}; and {@code ratios.jsonl} and {@code check.jsonl}. What is missing or null is left out of the page; what is malformed is an error.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.
@@ -75,7 +75,7 @@ public final class ReportPage {
     public static void writePicture(final Path directory, final Path picture) throws IOException {
         final ResultFolder folder = ResultFolder.open(directory);
         if (folder.resultsByTrace().isEmpty()) {
-            throw new IllegalArgumentException(directory + ": must contain results.json, of which a picture is made");
+            throw new IllegalArgumentException(directory + ": must contain results.jsonl, of which a picture is made");
         }
         final LogBars bars = new ResultHeadline(folder.resultsByTrace()).picture();
         if (bars.isEmpty()) {

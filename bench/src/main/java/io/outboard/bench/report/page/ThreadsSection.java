@@ -19,7 +19,7 @@ import java.util.TreeSet;
 final class ThreadsSection implements Section {
 
     /** Name of the file in the folder: one JSON object a line. */
-    static final String FILE_NAME = "threads.json";
+    static final String FILE_NAME = "threads.jsonl";
 
     private final ResultFolder folder;
 

@@ -182,7 +182,7 @@ class KernelsSectionTest {
 
     @Test
     void shouldNameTheLineThatIsMalformed() throws IOException {
-        final String file = folder.resolve("kernels.json").toString();
+        final String file = folder.resolve("kernels.jsonl").toString();
 
         final IllegalArgumentException failure =
                 assertThrows(IllegalArgumentException.class, () -> page(List.of("{\"name\":\"AD\"}")));
@@ -191,7 +191,7 @@ class KernelsSectionTest {
     }
 
     private String page(final List<String> lines) throws IOException {
-        Files.write(folder.resolve("kernels.json"), lines);
+        Files.write(folder.resolve("kernels.jsonl"), lines);
         // What a phone shows as the heading of a number stands in each cell.
         return Files.readString(ReportPage.write(folder)).replaceAll(" data-of=\"[^\"]*\"", "");
     }

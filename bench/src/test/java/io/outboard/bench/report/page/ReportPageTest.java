@@ -256,17 +256,28 @@ class ReportPageTest {
         assertMessage(missing + ": must be a folder with result files", missing);
     }
 
+    /** Of a time when the files ended in .json. */
+    @Test
+    void shouldReadAnOldFolder() throws IOException {
+        new ResultFiles(directory).result("{\"trace\":\"t\",\"strategy\":\"old\"}");
+        Files.move(directory.resolve("results.jsonl"), directory.resolve("results.json"));
+
+        final Path page = ReportPage.write(directory);
+
+        assertTrue(Files.readString(page).contains("old"));
+    }
+
     @Test
     void shouldRefuseAFolderWithoutResults() {
-        assertMessage(directory + ": must contain results.json or kernels.json", directory);
+        assertMessage(directory + ": must contain results.jsonl or kernels.jsonl", directory);
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', ignoreLeadingAndTrailingWhitespace = true, textBlock = """
-            results.json         | ''                                   | 1: must hold at least one JSON object
-            results.json         | {"trace":"t","strategy":"s"}\\n{"a":1 | 2: column 7: a comma or }
-            results.json         | {"strategy":"s"}                     | 1: key "trace" must be there
-            results.json         | {"trace":"t","strategy":"s","ops":""} | 1: key "ops" must be a number or null
+            results.jsonl         | ''                                   | 1: must hold at least one JSON object
+            results.jsonl         | {"trace":"t","strategy":"s"}\\n{"a":1 | 2: column 7: a comma or }
+            results.jsonl         | {"strategy":"s"}                     | 1: key "trace" must be there
+            results.jsonl         | {"trace":"t","strategy":"s","ops":""} | 1: key "ops" must be a number or null
             environment.json     | {\\n"gpu": true}                      | 2: column 8: a value must be a string
             t-s-allocate.hgrm    | 19 0.5 2 2.0                         | 1: must be the heading
             t-s-allocate.hgrm    | HISTOGRAM19 0.5                      | 2: must have 3 or 4 columns, has 2
@@ -301,9 +312,9 @@ class ReportPageTest {
 
     @Test
     void shouldRefuseResultsThatAreNotText() throws IOException {
-        Files.write(directory.resolve("results.json"), "{\"trace\":\"\u00FC\"}".getBytes(StandardCharsets.ISO_8859_1));
+        Files.write(directory.resolve("results.jsonl"), "{\"trace\":\"\u00FC\"}".getBytes(StandardCharsets.ISO_8859_1));
 
-        assertMessage(directory.resolve("results.json") + ": must be text in UTF-8", directory);
+        assertMessage(directory.resolve("results.jsonl") + ": must be text in UTF-8", directory);
     }
 
     /** The first screen says what a reader came for; the machine comes after it. */
@@ -400,7 +411,7 @@ class ReportPageTest {
     void shouldShowWhatACheckFound() throws IOException {
         new ResultFiles(directory)
                 .text(
-                        "check.json",
+                        "check.jsonl",
                         "{\"strategy\":\"tlsf\",\"seed\":7,\"shards\":2,\"operations\":8000000,\"violations\":0,"
                                 + "\"seconds\":2.5,\"nsPerOp\":312.5}\n{\"strategy\":\"pooled\",\"operations\":1000,\"violations\":1}\n");
 

@@ -45,7 +45,7 @@ class ProgramResultTest {
 
     private static ProgramResult result(final String status, final String more) {
         return ProgramResult.parse(
-                "programs.json",
+                "programs.jsonl",
                 1,
                 "{\"program\":\"wator\",\"store\":\"BitMalloc\",\"size\":\"8x8\",\"mode\":\"TIME\",\"status\":\""
                         + status + "\"," + more + "}");

@@ -113,11 +113,11 @@ class ProgramsSectionTest {
         final IllegalArgumentException failure =
                 assertThrows(IllegalArgumentException.class, () -> page("{\"program\":\"wator\"}"));
 
-        assertTrue(String.valueOf(failure.getMessage()).contains("programs.json:1"), failure.getMessage());
+        assertTrue(String.valueOf(failure.getMessage()).contains("programs.jsonl:1"), failure.getMessage());
     }
 
     private String page(final String... lines) throws IOException {
-        Files.write(folder.resolve("programs.json"), List.of(lines));
+        Files.write(folder.resolve("programs.jsonl"), List.of(lines));
         // What a phone shows as the heading of a number stands in each cell.
         return Files.readString(ReportPage.write(folder)).replaceAll(" data-of=\"[^\"]*\"", "");
     }
