@@ -6,6 +6,7 @@ import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.measure.DriverBaselines;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.measure.Passes;
+import io.outboard.bench.report.AtomicFile;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
@@ -186,7 +187,10 @@ final class Comparison {
             final Progress progress)
             throws IOException {
         if (placements != null) {
-            opener.open(strategy, trace, maxBlocks).writePlacements(region.address(), region.sizeBytes(), placements);
+            AtomicFile.write(
+                    placements,
+                    file -> opener.open(strategy, trace, maxBlocks)
+                            .writePlacements(region.address(), region.sizeBytes(), file));
         }
         return opener.open(strategy, trace, maxBlocks)
                 .measure(

@@ -13,6 +13,7 @@ import io.outboard.bench.service.TopCommand;
 import io.outboard.bench.soak.SoakCommand;
 import io.outboard.bench.trace.TraceFormatException;
 import java.io.FileNotFoundException;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -54,6 +55,10 @@ public final class Main {
 
     private static final int FAILED = 1;
     private static final int WRONG_USE = 2;
+
+    /** What a shell says of a program that is ended since nobody reads what it writes (SIGPIPE). */
+    private static final int UNREAD = 141;
+
     private static final int WIDEST_HELP = 120;
 
     @Option(names = "--verbose", scope = CommandLine.ScopeType.INHERIT, description = "Print stack traces with errors.")
@@ -92,6 +97,9 @@ public final class Main {
             return WRONG_USE;
         });
         commandLine.setExecutionExceptionHandler((exception, command, result) -> {
+            if (isUnread(exception)) {
+                return UNREAD;
+            }
             printError(command.getErr(), oneLine(exception));
             if (main.verbose) {
                 exception.printStackTrace(command.getErr());
@@ -111,6 +119,13 @@ public final class Main {
                 || exception instanceof TraceFormatException
                 || exception instanceof FileNotFoundException
                 || exception instanceof NoSuchFileException;
+    }
+
+    /** Whether it wrote into a pipe whose reader is gone, as head is once it has what it wants. */
+    private static boolean isUnread(final Exception exception) {
+        final String reason =
+                exception instanceof FileSystemException failure ? failure.getReason() : exception.getMessage();
+        return exception instanceof IOException && "Broken pipe".equals(reason);
     }
 
     private static String oneLine(final Exception exception) {

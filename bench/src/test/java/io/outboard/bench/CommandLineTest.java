@@ -13,16 +13,23 @@ import io.outboard.bench.trace.TraceWriter;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -149,6 +156,40 @@ class CommandLineTest {
         assertFalse(Files.exists(folder.resolve("large-pooled-memory.csv")));
         assertTrue(Files.exists(folder.resolve("results.jsonl")));
         assertEquals("mine", Files.readString(folder.resolve("notes.txt")));
+    }
+
+    /** As head does, once it has what it wants. */
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    @Timeout(60)
+    @ParameterizedTest
+    @CsvSource({"replay, --placements", "plan, --out", "picture, --out"})
+    void shouldEndQuietlyWhenNobodyReadsOn(final String command, final String option) throws Exception {
+        final Path pipe = folder.resolve("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        final Path trace = folder.resolve("long.trace");
+        final long[] operations = new long[60_000];
+        Arrays.setAll(operations, i -> i % 2 == 0 ? Trace.allocation(0, i + 1) : Trace.free(0, i));
+        TraceWriter.writeHpTrace(new Trace("long", 1, 1 << 20, operations), trace);
+        final CompletableFuture<Integer> read = CompletableFuture.supplyAsync(() -> {
+            try (InputStream in = Files.newInputStream(pipe)) {
+                return in.read();
+            } catch (final IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+
+        final List<String> arguments = new ArrayList<>(List.of(command, trace.toString(), option, pipe.toString()));
+        arguments.addAll(
+                switch (command) {
+                    case "plan" -> List.of("--seconds", "0.1");
+                    case "picture" -> List.of("--strategy", "tlsf");
+                    default -> List.of("--strategy", "tlsf", "--device", "none");
+                });
+        final Outcome outcome = Outcome.of(arguments.toArray(String[]::new));
+
+        assertTrue(read.get() > 0);
+        assertEquals(141, outcome.exitCode(), outcome.err());
+        assertEquals("", outcome.err());
     }
 
     /** Nothing is deleted for a command that measures nothing. */
