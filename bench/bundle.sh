@@ -2,6 +2,7 @@
 # Makes bench/target/bundle: all that runs Outboard on an x86-64 Linux machine with an NVIDIA driver and nothing else.
 # In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the agent, the tests that need a
 # GPU, with example programs for the agent, and run.sh. At most 45 MB, so that it is easily carried to where the GPU is.
+# Benchmarks and tests of kernels need nvcc 13 here, which compiles them; without it they are left out.
 #
 #   bench/bundle.sh          (or: ./outboard bundle)
 #   bench/target/bundle/run.sh malloc-large --help
@@ -56,14 +57,20 @@ case $release in
 esac
 [ "$release" -ge 17 ] || fail "jdk=$jdk must be 17 or newer, but is $release"
 
-# 2. The build, if anything changed since the last one. The commit counts too: it is compiled in.
+# 2. The build, if anything changed since the last one, with kernels where nvcc is. The commit counts too: it is compiled in.
 mkdir -p "$target"
+if command -v nvcc >/dev/null; then
+    cuda-backend/ptx.sh --all >&2 || fail "the kernels can't be made"
+elif [ ! -d "$target/ptx" ]; then
+    printf 'bundle: no nvcc on the PATH: benchmarks and tests of kernels are left out\n' >&2
+fi
 stamp=$target/bundle.stamp
 state=$(git rev-parse HEAD 2>/dev/null && git status --porcelain 2>/dev/null) || state=
 is_built() {
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$state" ] && [ -d "$target/lib" ] && [ -d "$target/test-console" ] &&
         [ -z "$(find . -name target -prune -o -name .git -prune -o \
-            -type f \( -path '*/src/*' -o -name pom.xml \) -newer "$stamp" -print | head -n 1)" ]
+            -type f \( -path '*/src/*' -o -name pom.xml \) -newer "$stamp" -print | head -n 1)" ] &&
+        [ -z "$(find cuda-backend/target/ptx "$target/ptx" -newer "$stamp" 2>/dev/null | head -n 1)" ]
 }
 if ! is_built; then
     rm -rf "$stamp" "$target/lib" "$target/test-console"

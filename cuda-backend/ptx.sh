@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes all PTX that is checked in from the CUDA sources, those of the bench and of tests included, and the list of headers.
-# Needs nvcc and ptxas of CUDA 13; the build doesn't. PTX whose sources haven't changed stays as it is. All of it is
-# packed: zcat shows it.
+# Makes PTX from the CUDA sources, and the list of headers. Needs nvcc and ptxas of CUDA 13. What the jar of cuda-backend has is
+# checked in, so that the build needs neither. What tests and benchmarks run is not: it lies in target/ptx of their modules, from
+# where the build takes what it finds. PTX whose sources haven't changed stays as it is. All of it is packed: zcat shows it.
 #
-#   cuda-backend/ptx.sh           makes what is missing or stale
-#   cuda-backend/ptx.sh --check   only says what that would be
+#   cuda-backend/ptx.sh           makes what is missing or stale of what is checked in
+#   cuda-backend/ptx.sh --all     makes also what tests and benchmarks run: some minutes, on all cores
+#   cuda-backend/ptx.sh --check   only says what is missing or stale of what is checked in
 #
 # Each PTX names, in its first lines, the SHA-256 over its own name, this script (so, the options), its source and all
 # headers. PtxTest finds by it what is stale.
@@ -14,27 +15,13 @@ export LC_ALL=C
 # Those that free chunks; of each there is a checked build too, which tells more wrong frees from right ones.
 CHUNKS='BitMalloc CMalloc CFMalloc CMMalloc CFMMalloc'
 ALLOCATORS="AtomicMalloc AWMalloc $CHUNKS CudaMalloc"
+# Those that join a warp's requests anyway: coalesced, they are the same code. DevicePtx knows them, too.
+JOINING='AtomicMalloc AWMalloc BitMalloc'
 # The oldest GPU that nvcc 13 knows, and an old version of PTX, which all drivers that JCuda works with can read. nvcc
 # writes its own version, whatever it uses; that the older one is enough, without hints that it doesn't know, is what ptxas
 # is asked.
 ARCHITECTURE=75
 PTX_VERSION=7.7
-
-case ${1-} in
-    '') check=false ;;
-    --check) check=true ;;
-    *)
-        printf 'ptx: argument=%s must be absent or --check\n' "$1" >&2
-        exit 2
-        ;;
-esac
-
-cd "$(dirname "$0")/.."
-cuda=cuda-backend/src/main/cuda
-resources=cuda-backend/src/main/resources/io/outboard/cuda
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-touch "$scratch/stale"
 
 fail() {
     printf 'ptx: %s\n' "$1" >&2
@@ -81,118 +68,131 @@ make() {
     mv "$made.gz" "$target"
 }
 
-# make_pair SOURCE PREFIX ALLOCATOR ENDING [OPTION...]: at the same time, PREFIX<allocator>ENDING and
+cuda=cuda-backend/src/main/cuda
+# One of those that are listed below, in a process of its own; xargs ends all at 255.
+if [ "${1-}" = --make ]; then
+    trap '[ $? = 0 ] || exit 255' EXIT
+    shift
+    make "$@"
+    exit
+fi
+
+check=false
+all=false
+case ${1-} in
+    '') ;;
+    --all) all=true ;;
+    --check) check=true ;;
+    *)
+        printf 'ptx: argument=%s must be absent, --all or --check\n' "$1" >&2
+        exit 2
+        ;;
+esac
+cd "$(dirname "$0")/.."
+$check || command -v nvcc >/dev/null || fail "nvcc of CUDA 13 must be on the PATH"
+resources=cuda-backend/src/main/resources/io/outboard/cuda
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+touch "$scratch/stale"
+export check scratch
+
+# list SOURCE TARGET [OPTION...]: what is to be made, without spaces.
+list() {
+    printf '%s\n' "$*"
+}
+
+# list_pair SOURCE PREFIX ALLOCATOR ENDING [OPTION...]: PREFIX<allocator>ENDING and, where that is other code,
 # PREFIX<allocator>-coalescedENDING
-make_pair() {
+list_pair() {
     from=$1
-    path=$2$3
-    type=outboard::$3
+    prefix=$2
+    allocator=$3
     ending=$4
     shift 4
-    make "$from" "$path$ending" "$@" "-DOUTBOARD_ALLOCATOR=$type" &
-    plain=$!
-    make "$from" "$path-coalesced$ending" "$@" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<$type>" &
-    coalesced=$!
-    failed=false
-    wait "$plain" || failed=true
-    wait "$coalesced" || failed=true
-    if $failed; then
-        exit 1
-    fi
+    list "$from" "$prefix$allocator$ending" "$@" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+    case " $JOINING " in
+        *" $allocator "*) ;;
+        *) list "$from" "$prefix$allocator-coalesced$ending" "$@" \
+            "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>" ;;
+    esac
 }
 
-# Waits for what was begun in the background.
-wait_all() {
-    for job in $jobs; do
-        wait "$job" || exit 1
-    done
-    jobs=
-}
-
-make "$cuda/device_heap.cu" "$resources/ptx/device_heap.ptx.gz"
-make "$cuda/object_heap.cu" "$resources/ptx/object_heap.ptx.gz"
-for allocator in $ALLOCATORS; do
-    make_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" .ptx.gz -rdc=true
-done
-for allocator in $CHUNKS; do
-    make_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" -checked.ptx.gz -rdc=true -DOUTBOARD_CHECKED
-done
-for source in cuda-backend/src/test/resources/io/outboard/cuda/*.cu; do
-    make "$source" "${source%.cu}.ptx.gz" -rdc=true
-done
-for kernels in bench/src/main/cuda/*.cu; do
-    if [ -f "$kernels" ]; then
-        prefix=bench/src/main/resources/io/outboard/bench/kernels/$(basename "$kernels" .cu)-
-        for allocator in $ALLOCATORS; do
-            make_pair "$kernels" "$prefix" "$allocator" .ptx.gz
-        done
-        # What the kernels are without an allocator.
-        make "$kernels" "${prefix}Empty.ptx.gz" -DOUTBOARD_ALLOCATOR=EmptyMalloc
-        make "$kernels" "${prefix}Linked.ptx.gz" -rdc=true -DOUTBOARD_LINKED -DOUTBOARD_ALLOCATOR=LinkedMalloc
-    fi
-done
-
-programs=bench/src/main/cuda/programs
-jobs=
-# make_program NAME STORE [OPTION...]: in the background.
-make_program() {
+# list_program NAME STORE [OPTION...]
+list_program() {
     program=$1
     store=$2
     shift 2
-    make "$programs/$program.cu" \
-        "bench/src/main/resources/io/outboard/bench/programs/$program-$store.ptx.gz" "$@" &
-    jobs="$jobs $!"
+    list "bench/src/main/cuda/programs/$program.cu" "bench/target/ptx/io/outboard/bench/programs/$program-$store.ptx.gz" "$@"
 }
-# Programs of objects: visited by the heap, or by pointers to what an allocator gave.
-for program in wator traffic life nbody collision; do
-    make_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
-    make_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
-    make_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
-    make_program "$program" CudaMalloc-buffered \
-        '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
-    for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
-        make_program "$program" "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
+
+{
+    list "$cuda/device_heap.cu" "$resources/ptx/device_heap.ptx.gz"
+    list "$cuda/object_heap.cu" "$resources/ptx/object_heap.ptx.gz"
+    for allocator in $ALLOCATORS; do
+        list_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" .ptx.gz -rdc=true
     done
-    wait_all
-done
-for program in nbody collision; do
-    make_program "$program" Aos -DOUTBOARD_ARRAYS=AOS
-    make_program "$program" Soa -DOUTBOARD_ARRAYS=SOA
-done
-wait_all
-# A k-d tree's build: allocators as the paper has them, and two more. Not fused, so that a CPU comes to the same tree.
-kdtree_store() {
-    make_program kdtree "$1" -fmad=false "-DOUTBOARD_ALLOCATOR=$2"
-}
-for allocator in $ALLOCATORS; do
-    kdtree_store "$allocator" "outboard::$allocator"
-done
-kdtree_store CFMMalloc-coalesced 'outboard::Coalesced<outboard::CFMMalloc>'
-kdtree_store CudaMalloc-buffered 'outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
-wait_all
-# Programs that measure requests alone.
-make_program objects ObjectHeap -DOUTBOARD_OBJECTS
-make_program arena Bump -DOUTBOARD_BUMP
-for queues in 1 4 16 64; do
-    make_program xmalloc "CudaMalloc-buffered$queues" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<BufferedBy<$queues>>"
-done
-make_program xmalloc CudaMalloc-bufferedonly16 '-DOUTBOARD_ALLOCATOR=BufferedBy<16>'
-make_program xmalloc CudaMalloc-coalesced '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CudaMalloc>'
-for program in xmalloc objects; do
-    make_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
-    make_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
-    make_program "$program" CudaMalloc-buffered \
+    for allocator in $CHUNKS; do
+        list_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" -checked.ptx.gz -rdc=true -DOUTBOARD_CHECKED
+    done
+    $all || exit 0
+
+    for source in cuda-backend/src/test/resources/io/outboard/cuda/*.cu; do
+        list "$source" "cuda-backend/target/ptx/io/outboard/cuda/$(basename "$source" .cu).ptx.gz" -rdc=true
+    done
+
+    kernels=bench/src/main/cuda/kernels.cu
+    prefix=bench/target/ptx/io/outboard/bench/kernels/kernels-
+    for allocator in $ALLOCATORS; do
+        list_pair "$kernels" "$prefix" "$allocator" .ptx.gz
+    done
+    # What the kernels are without an allocator.
+    list "$kernels" "${prefix}Empty.ptx.gz" -DOUTBOARD_ALLOCATOR=EmptyMalloc
+    list "$kernels" "${prefix}Linked.ptx.gz" -rdc=true -DOUTBOARD_LINKED -DOUTBOARD_ALLOCATOR=LinkedMalloc
+
+    # Programs of objects: visited by the heap, or by pointers to what an allocator gave.
+    for program in wator traffic life nbody collision; do
+        list_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
+        list_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
+        list_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
+        list_program "$program" CudaMalloc-buffered \
+            '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
+        for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
+            list_program "$program" "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
+        done
+    done
+    for program in nbody collision; do
+        list_program "$program" Aos -DOUTBOARD_ARRAYS=AOS
+        list_program "$program" Soa -DOUTBOARD_ARRAYS=SOA
+    done
+    # A k-d tree's build: allocators as the paper has them, and two more. Not fused, so that a CPU comes to the same tree.
+    for allocator in $ALLOCATORS; do
+        list_program kdtree "$allocator" -fmad=false "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+    done
+    list_program kdtree CFMMalloc-coalesced -fmad=false '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CFMMalloc>'
+    list_program kdtree CudaMalloc-buffered -fmad=false \
         '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
-done
-wait_all
-for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
-    make_program objects "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
-done
-for allocator in BitMalloc CFMMalloc CudaMalloc; do
-    make_program arena "$allocator" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
-    make_program arena "$allocator-arena" -DOUTBOARD_ARENA "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
-done
-wait_all
+    # Programs that measure requests alone.
+    list_program objects ObjectHeap -DOUTBOARD_OBJECTS
+    list_program arena Bump -DOUTBOARD_BUMP
+    for queues in 1 4 16 64; do
+        list_program xmalloc "CudaMalloc-buffered$queues" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<BufferedBy<$queues>>"
+    done
+    list_program xmalloc CudaMalloc-bufferedonly16 '-DOUTBOARD_ALLOCATOR=BufferedBy<16>'
+    list_program xmalloc CudaMalloc-coalesced '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CudaMalloc>'
+    for program in xmalloc objects; do
+        list_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
+        list_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
+        list_program "$program" CudaMalloc-buffered \
+            '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
+    done
+    for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
+        list_program objects "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
+    done
+    for allocator in BitMalloc CFMMalloc CudaMalloc; do
+        list_program arena "$allocator" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+        list_program arena "$allocator-arena" -DOUTBOARD_ARENA "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+    done
+} | xargs -P "$(getconf _NPROCESSORS_ONLN)" -L 1 cuda-backend/ptx.sh --make || exit 1
 
 (cd "$cuda" && ls outboard/*.cuh) >"$scratch/headers.txt"
 if ! cmp -s "$scratch/headers.txt" "$resources/include/headers.txt"; then

@@ -99,6 +99,7 @@ final class KernelsCommand implements Callable<Integer> {
                 .put("commit", Environment.commit())
                 .toString();
         final String fileName = worker == ProgramWorker.class ? ResultFolder.PROGRAMS : ResultFolder.KERNELS;
+        checkMade(cases);
         final List<String> known = new ArrayList<>();
         final List<String> results;
         try (Progress progress = new Progress(cases.size())) {
@@ -116,6 +117,16 @@ final class KernelsCommand implements Callable<Integer> {
         // In the order that they were asked for, since they ran in another one.
         ResultFolderWriter.keepLines(output, fileName, lines, gpu);
         return lines;
+    }
+
+    /** Whether the build found the kernels that it is about. */
+    static void checkMade(final List<? extends DeviceCase> cases) {
+        for (final DeviceCase work : cases) {
+            if (KernelsCommand.class.getResource(work.resource()) == null) {
+                throw new WrongUseException("kernels=" + work.resource().replaceFirst(".*/", "")
+                        + " must be made, with nvcc 13, by cuda-backend/ptx.sh --all; then build or bundle again");
+            }
+        }
     }
 
     /** What the options ask for, if they ask for programs. */

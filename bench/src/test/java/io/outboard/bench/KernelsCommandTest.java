@@ -1,10 +1,13 @@
 package io.outboard.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.kernels.KernelCase;
+import io.outboard.bench.programs.ProgramCase;
 import io.outboard.bench.report.programs.ProgramResult;
 import java.util.Arrays;
 import java.util.List;
@@ -145,11 +148,24 @@ class KernelsCommandTest {
     @Test
     void shouldSayThatItNeedsAGpu() {
         final Outcome outcome = Outcome.of("kernels", "--quick", "--allocator", "Empty");
-        assumeTrue(outcome.exitCode() != 0, "skipped, needs a machine without a GPU");
+        assumeTrue(
+                outcome.exitCode() != 0 && !outcome.err().contains("must be made"),
+                "skipped, needs a machine without a GPU");
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().startsWith("outboard: --device=auto must be a GPU: "), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
+    }
+
+    @Test
+    void shouldSayHowMissingKernelsAreMade() {
+        final ProgramCase unknown = ProgramCase.parse("wator Nowhere 256x256 TIME 1024 1");
+
+        assertEquals(
+                "kernels=wator-Nowhere.ptx.gz must be made, with nvcc 13, by cuda-backend/ptx.sh --all; then build or"
+                        + " bundle again",
+                assertThrows(WrongUseException.class, () -> KernelsCommand.checkMade(List.of(unknown)))
+                        .getMessage());
     }
 
     @Test

@@ -204,6 +204,32 @@ class LauncherTest {
         assertEquals(2, builds());
     }
 
+    @Test
+    void shouldMakeKernelsForTheCommandThatNeedsThem() throws Exception {
+        final String kernels = "outboard: making kernels, some minutes the first time ...\n";
+        executable(tools.resolve("nvcc"), "#!/bin/sh\n");
+        final Path script = root.resolve("cuda-backend/ptx.sh");
+        Files.createDirectory(root.resolve("cuda-backend"));
+        executable(script, "#!/bin/sh\nexit 1\n");
+        assertEquals(0, start("strategies").end().exitCode());
+        assertEquals(0, start("kernels", "--help").end().exitCode());
+        assertEquals(1, start("kernels").end().exitCode());
+
+        executable(script, "#!/bin/sh\n[ \"$*\" = --all ]\n");
+
+        assertTrue(start("kernels").end().err().endsWith(kernels));
+        assertEquals(new Ended(0, "ran kernels\n", ""), start("kernels").end());
+        assertEquals(new Ended(0, "ran strategies\n", ""), start("strategies").end());
+        assertEquals(2, builds());
+    }
+
+    @Test
+    void shouldRunWithoutNvcc() throws Exception {
+        assertEquals(
+                new Ended(0, "ran kernels\n", "outboard: building, once ...\n"),
+                start("kernels").end());
+    }
+
     /** Growth in place and leases would be missing. */
     @Test
     void shouldBuildAgainForAJdkThatHasMore() throws Exception {

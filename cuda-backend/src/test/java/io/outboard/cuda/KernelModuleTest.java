@@ -28,6 +28,7 @@ class KernelModuleTest {
 
     private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true, false);
     private static final String USER = ".visible .entry user(\n)\n{\n}\n";
+    private static final String CALLS = ".extern .func outboardMalloc\n(\n)\n;\n.extern .func outboardFree\n(\n)\n;\n";
     private static final String COMPILED = "// compiled here\n";
 
     private final FakeCuda cuda = new FakeCuda(1);
@@ -79,7 +80,7 @@ class KernelModuleTest {
                     () -> assertEquals(List.of(), compiled),
                     () -> assertEquals(
                             "functions that no text defines: [], that more than one defines: []",
-                            KernelLink.wrongFunctions(List.of(checked.text(), GpuProgram.text("linked-list.ptx.gz")))));
+                            KernelLink.wrongFunctions(List.of(checked.text(), CALLS))));
         }
     }
 
@@ -191,7 +192,7 @@ class KernelModuleTest {
                 KernelLink.wrongFunctions(List.of(ours, user)));
     }
 
-    /** So that the message of a link that fails is right about what is checked in. */
+    /** So that the message of a link that fails is right about what nvcc makes. */
     @Test
     void shouldSeeThatTheExampleNeedsAnAllocatorAndNothingElse() {
         final String example = GpuProgram.text("linked-list.ptx.gz");

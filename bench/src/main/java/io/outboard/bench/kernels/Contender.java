@@ -1,6 +1,7 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.cuda.DeviceAllocator;
+import io.outboard.cuda.kernels.DevicePtx;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -112,13 +113,8 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         return allocator().map(DeviceAllocator::canFree).orElse(true);
     }
 
-    /** The resource of kernels that can be linked with any allocator. */
-    static String linkedResource() {
-        return new Contender(ANY, false).resource();
-    }
-
     /** The resource beside this class that holds its kernels as PTX, packed. */
     String resource() {
-        return "kernels-" + name + (coalesced ? "-coalesced" : "") + ".ptx.gz";
+        return "kernels-" + (linked ? ANY : DevicePtx.of(name, coalesced, false).name()) + ".ptx.gz";
     }
 }

@@ -60,7 +60,7 @@ final class KernelBench implements AutoCloseable {
     private KernelModule linked(final Contender contender) {
         return modules.computeIfAbsent(contender, key -> {
             final DeviceAllocator allocator = DeviceAllocator.named(key.name());
-            final String kernels = TextResource.read(KernelBench.class, Contender.linkedResource());
+            final String kernels = TextResource.read(KernelBench.class, key.resource());
             return key.coalesced()
                     ? KernelModule.linkCoalesced(allocator, kernels)
                     : KernelModule.link(allocator, kernels);

@@ -125,6 +125,11 @@ public record KernelCase(
     }
 
     @Override
+    public String resource() {
+        return "/io/outboard/bench/kernels/" + contender.resource();
+    }
+
+    @Override
     public int seconds() {
         return test == TestKind.CHURN ? iterations : 0;
     }

@@ -75,6 +75,11 @@ public record ProgramCase(String program, Store store, String size, Mode mode, l
     }
 
     @Override
+    public String resource() {
+        return "/io/outboard/bench/programs/" + store.resource(program);
+    }
+
+    @Override
     public int seconds() {
         return SECONDS;
     }

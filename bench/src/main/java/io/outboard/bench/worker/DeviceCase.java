@@ -27,6 +27,13 @@ public interface DeviceCase {
     long driverHeapBytes();
 
     /**
+     * The kernels that it runs, as PTX.
+     *
+     * @return the name of a resource, with all folders
+     */
+    String resource();
+
+    /**
      * For how long it runs by itself, however fast the device is.
      *
      * @return seconds

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.device.GpuDevice;
 import io.outboard.bench.report.kernels.KernelResult;
+import io.outboard.bench.worker.MadeKernels;
 import io.outboard.bench.worker.Watchdog;
 import java.time.Duration;
 import java.util.List;
@@ -127,6 +128,7 @@ class KernelBenchGpuTest {
     }
 
     private static List<KernelResult> run(final List<KernelCase> cases) throws Exception {
+        MadeKernels.require(cases);
         return new Watchdog<KernelCase>(KernelWorker.class, 0, LIMIT)
                 .run(cases, ignored -> {}, ignored -> {}).stream()
                         .map(line -> KernelResult.parse("results", 1, line))

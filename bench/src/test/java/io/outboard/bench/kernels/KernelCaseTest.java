@@ -2,9 +2,11 @@ package io.outboard.bench.kernels;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.worker.MadeKernels;
 import io.outboard.cuda.PreSplit;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,18 @@ class KernelCaseTest {
     }
 
     @Test
+    void shouldHaveKernelsForEachContender() {
+        MadeKernels.requireAll();
+        for (final String name : Contender.names()) {
+            for (final boolean coalesced : new boolean[] {false, !name.equals(Contender.EMPTY)}) {
+                final String resource = new Contender(name, coalesced).resource();
+                assertNotNull(Contender.class.getResource(resource), resource);
+            }
+        }
+        assertNotNull(Contender.class.getResource(new Contender("CMalloc", false, true).resource()));
+    }
+
+    @Test
     void shouldSayThatKernelsAreLinked() {
         final KernelCase work = KernelCase.registers(new Contender("CFMMalloc", true, true));
 
@@ -41,7 +55,7 @@ class KernelCaseTest {
         assertEquals("CFMMalloc coalesced linked", work.contender().label());
         assertEquals("CFMMalloc linked", new Contender("CFMMalloc", false, true).label());
         assertTrue(work.json().toString().contains("\"linked\":\"yes\""));
-        assertTrue(Contender.linkedResource().startsWith("kernels-Linked.ptx"), Contender.linkedResource());
+        assertEquals("/io/outboard/bench/kernels/kernels-Linked.ptx.gz", work.resource());
     }
 
     @ParameterizedTest
@@ -135,6 +149,7 @@ class KernelCaseTest {
                 "[Empty, BitMalloc, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc]",
                 Contender.names().toString());
         assertEquals("kernels-CFMMalloc-coalesced.ptx.gz", new Contender("CFMMalloc", true).resource());
+        assertEquals("kernels-BitMalloc.ptx.gz", new Contender("BitMalloc", true).resource());
         assertEquals("kernels-Empty.ptx.gz", Contender.empty().resource());
         assertTrue(new Contender("CMalloc", true).hasChunks());
         assertFalse(new Contender("CudaMalloc", false).hasChunks());

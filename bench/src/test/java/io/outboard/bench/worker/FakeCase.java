@@ -20,6 +20,11 @@ record FakeCase(String ending, long driverHeapBytes) implements DeviceCase {
     }
 
     @Override
+    public String resource() {
+        return "/none.ptx.gz";
+    }
+
+    @Override
     public int seconds() {
         return 0;
     }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Device code in the jar, as PTX and as the source that {@code ptx.sh} made it from.
@@ -17,6 +18,9 @@ import java.util.Objects;
  * @param options of the compiler, beyond those that all have
  */
 public record DevicePtx(String name, String source, List<String> options) {
+
+    /** Those that join a warp's requests anyway: coalesced, they are the same code. */
+    static final Set<String> JOINING = Set.of("AtomicMalloc", "AWMalloc", "BitMalloc");
 
     private static final String FOLDER = "/io/outboard/cuda/";
     private static final String SOURCES = "include/";
@@ -32,15 +36,16 @@ public record DevicePtx(String name, String source, List<String> options) {
      * Not every allocator has a checked build: {@code DeviceAllocator.hasCheckedBuild}.
      */
     public static DevicePtx of(final String allocator, final boolean coalesced, final boolean checked) {
+        final boolean isApart = coalesced && !JOINING.contains(allocator);
         final String type = "outboard::" + allocator;
         final List<String> options = new ArrayList<>(List.of(
                 "--relocatable-device-code=true",
-                "-DOUTBOARD_ALLOCATOR=" + (coalesced ? "outboard::Coalesced<" + type + ">" : type)));
+                "-DOUTBOARD_ALLOCATOR=" + (isApart ? "outboard::Coalesced<" + type + ">" : type)));
         if (checked) {
             options.add("-DOUTBOARD_CHECKED");
         }
         return new DevicePtx(
-                allocator + (coalesced ? "-coalesced" : "") + (checked ? "-checked" : ""),
+                allocator + (isApart ? "-coalesced" : "") + (checked ? "-checked" : ""),
                 "allocator.cu",
                 List.copyOf(options));
     }

@@ -1,6 +1,7 @@
 package io.outboard.cuda.facade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.kernels.TextResource;
@@ -58,9 +59,13 @@ public final class GpuProgram implements AutoCloseable {
         Objects.requireNonNull(pools.ofThread(true)).pool().trimTo(0);
     }
 
-    /** A resource of the tests. */
+    /** PTX of the tests; where it wasn't made, the test is skipped. */
     public static String text(final String name) {
-        return TextResource.read(GpuProgram.class, "/io/outboard/cuda/" + name);
+        final String resource = "/io/outboard/cuda/" + name;
+        assumeTrue(
+                GpuProgram.class.getResource(resource) != null,
+                name + " is missing: needs PTX made by cuda-backend/ptx.sh --all");
+        return TextResource.read(GpuProgram.class, resource);
     }
 
     public static void succeed(final int code) {

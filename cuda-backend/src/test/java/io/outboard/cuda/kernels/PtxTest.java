@@ -9,31 +9,34 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** PTX is checked in, so it may be older than its sources; {@code ptx.sh} says what the hash in it is of. */
+/** PTX of the jar is checked in, so it may be older than its sources; {@code ptx.sh} says what the hash in it is of. */
 public class PtxTest {
 
     private static final Path ROOT = root();
     private static final Path SCRIPT = ROOT.resolve("cuda-backend/ptx.sh");
     private static final Path CUDA = ROOT.resolve("cuda-backend/src/main/cuda");
     private static final Path RESOURCES = ROOT.resolve("cuda-backend/src/main/resources/io/outboard/cuda");
-    private static final Path TESTS = ROOT.resolve("cuda-backend/src/test/resources/io/outboard/cuda");
-    private static final Path BENCH = ROOT.resolve("bench/src/main/cuda");
-    private static final Path KERNELS = ROOT.resolve("bench/src/main/resources/io/outboard/bench/kernels");
-    private static final Path PROGRAMS = ROOT.resolve("bench/src/main/resources/io/outboard/bench/programs");
     private static final String PACKED = ".ptx.gz";
+    private static final int MOST_FILES = 24;
     private static final String REMEDY = ": run cuda-backend/ptx.sh, where nvcc is, and commit what it makes";
 
     /** A file and what it must have been made from. */
@@ -49,34 +52,16 @@ public class PtxTest {
         final List<Made> all = new ArrayList<>();
         all.add(new Made(RESOURCES.resolve("ptx/device_heap" + PACKED), CUDA.resolve("device_heap.cu")));
         all.add(new Made(RESOURCES.resolve("ptx/object_heap" + PACKED), CUDA.resolve("object_heap.cu")));
-        final Path linked = CUDA.resolve("allocator.cu");
-        all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, false));
-        all.addAll(ofEachAllocator(RESOURCES.resolve("ptx"), "", linked, true));
-        for (final Path source : files(TESTS, ".cu")) {
-            all.add(new Made(TESTS.resolve(stemOf(source) + PACKED), source));
-        }
-        for (final Path source : files(BENCH, ".cu")) {
-            all.addAll(ofEachAllocator(KERNELS, stemOf(source) + "-", source, false));
-            all.add(new Made(KERNELS.resolve(stemOf(source) + "-Empty" + PACKED), source));
-            all.add(new Made(KERNELS.resolve(stemOf(source) + "-Linked" + PACKED), source));
-        }
-        // Which stores each program has is said by the bench, whose tests ask for each.
-        for (final Path ptx : files(PROGRAMS, PACKED)) {
-            final String program = stemOf(ptx).replaceAll("-.*", "");
-            all.add(new Made(ptx, BENCH.resolve("programs/" + program + ".cu")));
+        for (final boolean checked : new boolean[] {false, true}) {
+            Stream.of(DeviceAllocator.values())
+                    .filter(allocator -> !checked || allocator.hasCheckedBuild())
+                    .flatMap(allocator -> Stream.of(false, true)
+                            .map(coalesced -> DevicePtx.of(allocator.paperName(), coalesced, checked)))
+                    .distinct()
+                    .map(ptx -> new Made(RESOURCES.resolve("ptx/" + ptx.name() + PACKED), CUDA.resolve(ptx.source())))
+                    .forEach(all::add);
         }
         return all;
-    }
-
-    private static List<Made> ofEachAllocator(
-            final Path folder, final String prefix, final Path source, final boolean checked) {
-        return Stream.of(DeviceAllocator.values())
-                .filter(allocator -> !checked || allocator.hasCheckedBuild())
-                .flatMap(allocator -> Stream.of(false, true)
-                        .map(coalesced -> DevicePtx.of(allocator.paperName(), coalesced, checked)
-                                .name()))
-                .map(name -> new Made(folder.resolve(prefix + name + PACKED), source))
-                .toList();
     }
 
     @ParameterizedTest
@@ -113,17 +98,46 @@ public class PtxTest {
         }
     }
 
+    /** Tests and benchmarks have theirs made where they run. */
     @Test
-    void shouldHaveASourceForEachPtx() {
-        final List<Path> there = new ArrayList<>(files(RESOURCES.resolve("ptx"), ""));
-        there.addAll(files(TESTS, PACKED));
-        there.addAll(files(KERNELS, ""));
-        there.addAll(files(PROGRAMS, ""));
+    void shouldHaveNoOtherPtxAmongSources() throws IOException {
+        final List<Path> there = new ArrayList<>();
+        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(final Path folder, final BasicFileAttributes attributes) {
+                return folder.endsWith("target") || folder.endsWith(".git")
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(final Path file, final BasicFileAttributes attributes) {
+                if (file.toString().endsWith(PACKED)) {
+                    there.add(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
 
         assertEquals(
                 all().stream().map(Made::ptx).sorted().toList(),
                 there.stream().sorted().toList(),
                 "PTX" + REMEDY + "; delete what has no source");
+        assertTrue(there.size() <= MOST_FILES, there.size() + " files must be <= " + MOST_FILES);
+    }
+
+    /** One file does for them, coalesced or not. */
+    @Test
+    void shouldKnowWhichAllocatorsJoinRequestsAnyway() throws IOException {
+        final Set<String> joining = new HashSet<>();
+        for (final Path header : files(CUDA.resolve("outboard"), ".cuh")) {
+            Pattern.compile("^struct Coalesced<(\\w+)> : \\1 \\{\\};", Pattern.MULTILINE)
+                    .matcher(Files.readString(header))
+                    .results()
+                    .forEach(match -> joining.add(match.group(1)));
+        }
+
+        assertEquals(joining, DevicePtx.JOINING);
     }
 
     @Test
@@ -154,11 +168,6 @@ public class PtxTest {
         try (InputStream stream = Files.newInputStream(ptx)) {
             return TextResource.read(stream, ptx.toString()).lines().toList();
         }
-    }
-
-    private static String stemOf(final Path source) {
-        final String name = Objects.requireNonNull(source.getFileName()).toString();
-        return name.substring(0, name.lastIndexOf('.'));
     }
 
     private static Path root() {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.bench.device.GpuDevice;
 import io.outboard.bench.programs.ProgramCase;
 import io.outboard.bench.report.programs.ProgramResult;
+import io.outboard.bench.worker.MadeKernels;
 import io.outboard.bench.worker.Watchdog;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +30,7 @@ class ProgramsGpuTest {
     @MethodSource("io.outboard.bench.programs.catalogue.Programs#names")
     void shouldComeToWhatTheCpuComesToAndGiveAllBack(final String program) throws Exception {
         final List<ProgramCase> cases = Programs.cases(program, true);
+        MadeKernels.require(cases);
 
         final List<String> results =
                 new Watchdog<ProgramCase>(ProgramWorker.class, 0, LIMIT).run(cases, ignored -> {}, ignored -> {});

@@ -14,6 +14,7 @@ import io.outboard.bench.programs.simulation.Life;
 import io.outboard.bench.programs.simulation.Simulation;
 import io.outboard.bench.programs.simulation.Traffic;
 import io.outboard.bench.programs.simulation.Wator;
+import io.outboard.bench.worker.MadeKernels;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ class ProgramsTest {
     @ParameterizedTest
     @MethodSource("io.outboard.bench.programs.catalogue.Programs#names")
     void shouldHaveKernelsForEachStore(final String program) {
+        MadeKernels.requireAll();
         for (final Store store : Programs.named(program).stores()) {
             final String resource = store.resource(program);
             assertNotNull(Program.class.getResource(resource), resource);

@@ -6,6 +6,7 @@ import io.outboard.bench.device.GpuDevice;
 import io.outboard.bench.programs.ProgramCase;
 import io.outboard.bench.programs.Store;
 import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.worker.MadeKernels;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -64,6 +65,7 @@ class KdTreeGpuTest {
     }
 
     private String run(final ProgramCase work, final BenchDevice device) {
+        MadeKernels.require(List.of(work));
         return program.run(work, device).toString();
     }
 }

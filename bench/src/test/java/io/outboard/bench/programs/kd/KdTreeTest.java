@@ -1,10 +1,8 @@
 package io.outboard.bench.programs.kd;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.programs.Program;
 import io.outboard.bench.programs.ProgramCase;
 import io.outboard.bench.programs.Store;
 import java.util.List;
@@ -15,13 +13,6 @@ class KdTreeTest {
     private static final int PIXELS = 96 * 96;
 
     private final KdTree program = new KdTree();
-
-    @Test
-    void shouldHaveKernelsForEachStore() {
-        for (final Store store : program.stores()) {
-            assertNotNull(Program.class.getResource(store.resource(program.name())), store.name());
-        }
-    }
 
     @Test
     void shouldGiveTheHeapSoManyTimesTheRootsList() {
