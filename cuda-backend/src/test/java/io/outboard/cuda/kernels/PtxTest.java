@@ -105,7 +105,8 @@ public class PtxTest {
         Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(final Path folder, final BasicFileAttributes attributes) {
-                return folder.endsWith("target") || folder.endsWith(".git")
+                final String name = String.valueOf(folder.getFileName());
+                return name.equals("target") || name.startsWith(".")
                         ? FileVisitResult.SKIP_SUBTREE
                         : FileVisitResult.CONTINUE;
             }
