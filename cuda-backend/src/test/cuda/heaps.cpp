@@ -161,6 +161,18 @@ void useArenas() {
 
 struct Cell : Fields<std::array<u64, 375>> {};
 
+// Each heap's list has its block, though the lanes of a warp list both.
+void requireListed(Objects* const (&heaps)[HEAPS]) {
+    for (Objects* const objects : heaps) {
+        alone([&] { require(static_cast<bool>(ObjectHeap<Cell>(objects).make<Cell>()), "no room in an empty heap"); });
+    }
+    together(THREADS, [&](u32 thread) { listObjects(heaps[thread % HEAPS], 0, thread / HEAPS, THREADS / HEAPS); });
+    for (Objects* const objects : heaps) {
+        alone([&] { endListing(objects, 0, 1); });
+        require(objects->type[0].listed[LISTED] == 1, "a list has blocks of another heap");
+    }
+}
+
 void useObjects() {
     using Cells = ObjectHeap<Cell>;
     Objects* heaps[HEAPS];
@@ -188,6 +200,7 @@ void useObjects() {
         require(counts[0] == 0 && counts[1] == 0 && counts[2 * MOST_OBJECT_TYPES] == objects->blocks, "something wasn't destroyed");
         require(counts[2 * MOST_OBJECT_TYPES + 1] == 0, "destroyed what was none");
     }
+    requireListed(heaps);
 }
 
 void trySizes() {

@@ -25,7 +25,7 @@ struct AtomicMalloc {
 
     // Threads with the same are served together.
     OUTBOARD_DEVICE const void* shared() const {
-        return heap;
+        return heap->counters;
     }
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {

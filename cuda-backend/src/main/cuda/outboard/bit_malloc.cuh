@@ -328,7 +328,7 @@ struct BitMalloc {
 
     // Threads with the same are served together.
     OUTBOARD_DEVICE const void* shared() const {
-        return heap;
+        return heap->counters;
     }
 
     // Memory for a number of bytes, 16-byte aligned, or nullptr if there is none (or bytes is 0).
@@ -379,7 +379,7 @@ struct BitMalloc {
             heap->countMisuse();
             return;
         }
-        const Group group(heap);
+        const Group group(shared());
         Slot* const slot = ownSlot(heap);
         const SlotView view(slot);
         u32 to = endOfBlock(heap, unit);
@@ -416,7 +416,7 @@ struct BitMalloc {
 
   private:
     OUTBOARD_DEVICE u32 take(u32 units) const {
-        const Group group(heap);
+        const Group group(shared());
         const u32 modest = units <= RADIX * GRANULE2_UNITS ? units : 0;
         const Share share(group, modest);
         Chunk claim = noChunk();

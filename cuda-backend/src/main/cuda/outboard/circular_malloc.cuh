@@ -50,7 +50,7 @@ struct CircularMalloc {
 
     // Threads with the same are served together.
     OUTBOARD_DEVICE const void* shared() const {
-        return heap;
+        return heap->counters;
     }
 
     // Memory for a number of bytes, 16-byte aligned, or nullptr if no chunk is large enough (or bytes is 0).

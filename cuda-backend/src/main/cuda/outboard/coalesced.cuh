@@ -41,7 +41,7 @@ struct Coalesced : Allocator {
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         this->requireLayout();
-        const Group group(this->heap);
+        const Group group(this->shared());
         u32 units = this->heap->unitsFor(bytes);
         if (units > LIMIT_UNITS) {
             units = 0;

@@ -396,7 +396,7 @@ OUTBOARD_SELDOM inline Claim claimAnywhere(const Objects* objects, u32 type, u32
 // An object: its block and its place there; NO_OBJECT if there is no room. One claim serves the threads of a warp that come
 // together.
 OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
-    const Group group(objects);
+    const Group group(objects->misuses);
     const u32 rank = group.rank();
     RecentBlock* recent = nullptr;
     u32 place = 0;
@@ -458,7 +458,7 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
 }
 
 OUTBOARD_DEVICE void destroyObject(const Objects* objects, u32 type, u32 object) {
-    const Group group(objects);
+    const Group group(objects->misuses);
     const u32 block = object >> SLOT_LOG2;
     const u64 slot = bit64(object);
     // One operation for all objects of a block. By the barrier, what each thread did with its own happens before it.

@@ -134,6 +134,7 @@ class CommandLineTest {
     @Test
     void shouldRefuseAFolderOfAnotherRunBeforeItMeasures() throws Exception {
         Files.writeString(folder.resolve("large-pooled-memory.csv"), "old");
+        Files.writeString(folder.resolve("threads.json"), "of a time when it was called so");
         Files.writeString(folder.resolve("notes.txt"), "mine");
         final String[] command = {
             "malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString(), "--overwrite"
@@ -154,6 +155,7 @@ class CommandLineTest {
 
         assertEquals(0, replaced.exitCode(), replaced.err());
         assertFalse(Files.exists(folder.resolve("large-pooled-memory.csv")));
+        assertFalse(Files.exists(folder.resolve("threads.json")));
         assertTrue(Files.exists(folder.resolve("results.jsonl")));
         assertEquals("mine", Files.readString(folder.resolve("notes.txt")));
     }

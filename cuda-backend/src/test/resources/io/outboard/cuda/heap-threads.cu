@@ -107,12 +107,20 @@ extern "C" __global__ void partWays(void* heap, unsigned largestBytes, unsigned 
     }
 }
 
+// A heap's control block, of which threads may have copies.
+struct alignas(32) Control {
+    unsigned char bytes[288];
+};
+
 // Each thread holds a block of either heap for a while, those of a warp together.
 extern "C" __global__ void useBoth(void* heap, void* other, unsigned largestBytes, unsigned rounds, Counts* counts) {
     for (unsigned round = 0; round < rounds; ++round) {
         const unsigned tag = thread() * rounds + round;
         const unsigned bytes = 4 + mixed(tag) % (largestBytes - 3);
         void* mine = mixed(~tag) % 2 == 0 ? heap : other;
+        // At the same address in all threads.
+        Control copy = *static_cast<Control*>(mine);
+        mine = round % 2 == 0 ? mine : &copy;
         void* block = allocate(mine, bytes, counts);
         if (block != nullptr) {
             fill(block, bytes, tag);

@@ -13,6 +13,11 @@ class PlannedContractTest extends StrategyContractTest {
     }
 
     @Override
+    protected long sharedHostBytes() {
+        return PlannedFixture.PLAN_BYTES;
+    }
+
+    @Override
     protected boolean hasHandles() {
         return true;
     }

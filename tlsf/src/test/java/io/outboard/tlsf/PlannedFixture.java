@@ -13,7 +13,10 @@ final class PlannedFixture {
 
     private static final int BLOCKS = 400;
 
-    /** By granule: a plan is its user's, and a strategy is asked what host memory it takes itself. */
+    /** What a plan's host memory is. */
+    static final long PLAN_BYTES = 16 * (BLOCKS + 1);
+
+    /** By granule. */
     private static final Map<Long, Plan> PLANS = new ConcurrentHashMap<>();
 
     private PlannedFixture() {}

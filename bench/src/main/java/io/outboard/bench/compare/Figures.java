@@ -2,7 +2,6 @@ package io.outboard.bench.compare;
 
 import io.outboard.bench.report.JsonObject;
 import io.outboard.bench.report.JsonReader;
-import io.outboard.bench.report.LineFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,13 +116,12 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
     }
 
     /**
-     * The lines of a folder's file by what they are of, in their order.
+     * The lines of a file by what they are of, in their order.
      *
      * @throws IllegalArgumentException if the file breaks a rule; names file and line
      * @throws IOException if it can't be read
      */
-    Map<String, JsonObject> read(final Path folder) throws IOException {
-        final Path file = LineFile.in(folder, fileName);
+    Map<String, JsonObject> read(final Path file) throws IOException {
         final Map<String, JsonObject> lines = new LinkedHashMap<>();
         final List<String> texts = Files.readAllLines(file);
         for (int i = 0; i < texts.size(); i++) {

@@ -117,14 +117,18 @@ final class ResultComparison {
         return kinds;
     }
 
+    private static Path file(final Path place, final Figures figures) {
+        return Files.isDirectory(place) ? LineFile.in(place, figures.fileName()) : place;
+    }
+
     private static Path folder(final Path place) {
         return Files.isDirectory(place) ? place : place.toAbsolutePath().resolveSibling("");
     }
 
     private void compare(final Figures figures, final List<String> seenBefore, final List<String> seenAfter)
             throws IOException {
-        final Map<String, JsonObject> first = figures.read(folder(before));
-        final Map<String, JsonObject> second = figures.read(folder(after));
+        final Map<String, JsonObject> first = figures.read(file(before, figures));
+        final Map<String, JsonObject> second = figures.read(file(after, figures));
         seenBefore.addAll(first.keySet());
         seenAfter.addAll(second.keySet());
         remark("only in " + before, first, second);

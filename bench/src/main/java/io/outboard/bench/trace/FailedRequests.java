@@ -5,7 +5,7 @@ package io.outboard.bench.trace;
  * needed to serve it; but for those of {@link Trace#MAX_BYTES} and more, which no device has: a number that ran over, mostly.
  *
  * @param count how many, {@code >= 0}
- * @param largestBytes of the largest one; 0 if there is none
+ * @param largestBytes of the largest one, which a log may have as 2^40 and a recording as 2^40 - 1 if it was larger; 0 if there is none
  */
 public record FailedRequests(long count, long largestBytes) {
 

@@ -3,6 +3,7 @@ package io.outboard.bench.trace;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -28,8 +29,11 @@ final class FlightRecording {
     /** Null: of the only one. */
     private final @Nullable String pool;
 
-    /** Those that the recording has allocations of. */
-    private final Set<String> pools = new TreeSet<>();
+    /** Those that the recording has blocks or requests of; #10 after #9. */
+    private final Set<String> pools =
+            new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+
+    private boolean hasAllocations;
 
     private FlightRecording(final TimedRows rows, final @Nullable Owners owners, final @Nullable String pool) {
         this.rows = rows;
@@ -77,7 +81,7 @@ final class FlightRecording {
     }
 
     private void checkPools(final TraceContent content) throws TraceFormatException {
-        if (pools.isEmpty()) {
+        if (!hasAllocations) {
             throw content.error(
                     "events", "the recording must hold io.outboard.Allocation, which has to be enabled for it");
         }
@@ -92,7 +96,7 @@ final class FlightRecording {
     private void add(final RecordedEvent event) throws TraceFormatException {
         switch (event.getEventType().getName()) {
             case "io.outboard.Allocation" -> {
-                pools.add(event.getString("pool"));
+                hasAllocations = true;
                 if (isWanted(event)) {
                     rows.add(nanos(event.getEndTime()), event.getLong("address"), event.getLong("requestedBytes"));
                     own(event, event.getLong("stream"));
@@ -116,7 +120,9 @@ final class FlightRecording {
 
     /** Without a name, those of a first pool are read until there is another: that is an error. */
     private boolean isWanted(final RecordedEvent event) {
-        return pool == null || pool.equals(event.getString("pool"));
+        final String its = event.getString("pool");
+        pools.add(its);
+        return pool == null || pool.equals(its);
     }
 
     private void own(final RecordedEvent event, final long stream) {

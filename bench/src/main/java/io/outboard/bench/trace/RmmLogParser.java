@@ -20,6 +20,10 @@ final class RmmLogParser {
     static final int MAX_LINE_BYTES = 4096;
 
     private static final long REGION_STEP_BYTES = 2L << 20;
+
+    /** What strategies can divide, with granules of 256 bytes. */
+    private static final long MAX_REGION_BYTES = (1L << 40) - REGION_STEP_BYTES;
+
     private static final int GRANULE_BYTES = 256;
     private static final int COLUMNS = 6;
     private static final int THREAD = 0;
@@ -91,10 +95,10 @@ final class RmmLogParser {
                 cut ? List.of("line " + line + " is cut: the file was read up to there") : List.of());
     }
 
-    /** Twice the live bytes at the peak, as a strategy that rounds to 256 bytes may see them. */
+    /** Twice the live bytes at the peak, as a strategy that rounds to 256 bytes may see them, if it can divide so many. */
     static long regionBytes(final long peakLiveBytes, final long peakLiveBlocks) {
         final long live = Math.max(peakLiveBytes, GRANULE_BYTES * peakLiveBlocks);
-        final long twice = 2 * Math.min(live, Long.MAX_VALUE / 4);
+        final long twice = 2 * Math.min(live, MAX_REGION_BYTES / 2);
         return Math.max(MIN_REGION_BYTES, (twice + REGION_STEP_BYTES - 1) & -REGION_STEP_BYTES);
     }
 

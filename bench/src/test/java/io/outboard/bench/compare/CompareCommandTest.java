@@ -69,6 +69,17 @@ class CompareCommandTest {
         assertTrue(out.toString().contains("1.100"), out.toString());
     }
 
+    /** Not the new one beside it. */
+    @Test
+    void shouldReadTheFileThatIsNamed() throws IOException {
+        before = Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
+        after = Files.writeString(before.resolveSibling("results.jsonl"), result("paper", "tlsf", 44, 10));
+
+        assertEquals(0, compare(), err.toString());
+
+        assertTrue(out.toString().contains("1.100"), out.toString());
+    }
+
     @Test
     void shouldShowFiguresSideBySideWithTheirRatio() throws IOException {
         Files.writeString(before.resolve("results.jsonl"), result("paper", "tlsf", 40, 20));

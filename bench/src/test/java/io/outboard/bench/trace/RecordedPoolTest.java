@@ -147,6 +147,30 @@ class RecordedPoolTest {
                 () -> assertProblem("--pool=c must name one of the pools recorded: a, b", file, "c"));
     }
 
+    /** All that it did before was forgotten: what it frees and asks for in vain isn't the other's. */
+    @Test
+    void shouldNotTakeTheFailuresOfAPoolForThoseOfAnother() throws IOException {
+        final Path file = folder.resolve("failing.jfr");
+        try (Pool first = named("a");
+                Pool second = named("b")) {
+            final long old = second.allocate(1);
+            try (Recording recording = new Recording()) {
+                recording.enable("io.outboard.Allocation").withoutStackTrace();
+                recording.enable("io.outboard.Free").withoutStackTrace();
+                recording.start();
+                first.free(first.allocate(5000));
+                second.free(old);
+                assertThrows(DeviceOutOfMemoryException.class, () -> second.allocate(1 << 25));
+                recording.stop();
+                recording.dump(file);
+            }
+        }
+
+        assertProblem("--pool must name one of the pools recorded: a, b", file, null);
+        assertEquals(5000, TraceReader.read(file, null, "a").peakLiveBytes());
+        assertEquals(1 << 25, TraceReader.read(file, null, "b").peakLiveBytes());
+    }
+
     @Test
     void shouldTellPoolsWithoutANameApart() throws IOException {
         final Path file = recordTwoPools("", "");

@@ -123,6 +123,14 @@ class RmmLogParserTest {
         assertEquals(new FailedRequests(3, 1024), trace.failedRequests());
     }
 
+    /** Twice of it, strategies can't divide. */
+    @Test
+    void shouldHaveARegionThatStrategiesCanDivide() throws IOException {
+        final Trace trace = read("allocate,0x1,10,0x0", "allocate failure,0x0,700000000000,0x0");
+
+        assertEquals((1L << 40) - (2 << 20), trace.regionBytes());
+    }
+
     /** A size that ran over, mostly. It is counted. */
     @Test
     void shouldNotAskForWhatNoDeviceHas() throws IOException {
