@@ -103,8 +103,8 @@ void narrow(const Settings& settings) {
     Settings own = settings;
     own.stalls *= 8;
     const u64 more = USES_BITS<A> ? 2048 : 0;  // of tables
-    for (const u64 bytes : {2048u, 4096u}) {
-        const TestHeap heap(bytes + more, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 16, 0});
+    for (const u64 bytes : {LEAST_HEAP_BYTES, LEAST_HEAP_BYTES + more}) {
+        const TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 16, 0});
         mixed<A>(own, heap, 2, [] { return 1 + self.next() % 192; });
     }
     // Large blocks among the smallest ones: chunks of several words are joined, and given back if one of them is lost.
