@@ -2,7 +2,8 @@
 # Makes bench/target/bundle: all that runs Outboard on an x86-64 Linux machine with an NVIDIA driver and nothing else.
 # In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the agent, the tests that need a
 # GPU, with example programs for the agent, and run.sh. At most 45 MB, so that it is easily carried to where the GPU is.
-# Benchmarks and tests of kernels need nvcc 13 here, which compiles them; without it they are left out.
+# nvcc 13 compiles the kernels of benchmarks and tests here. Without it the bundle has those that were made before; where there
+# are none, the command kernels says so, and tests that launch kernels are skipped.
 #
 #   bench/bundle.sh          (or: ./outboard bundle)
 #   bench/target/bundle/run.sh malloc-large --help
@@ -62,7 +63,7 @@ mkdir -p "$target"
 if command -v nvcc >/dev/null; then
     cuda-backend/ptx.sh --all >&2 || fail "the kernels can't be made"
 elif [ ! -d "$target/ptx" ]; then
-    printf 'bundle: no nvcc on the PATH: benchmarks and tests of kernels are left out\n' >&2
+    printf 'bundle: no nvcc on the PATH: the command kernels and tests that launch kernels are left out\n' >&2
 fi
 stamp=$target/bundle.stamp
 state=$(git rev-parse HEAD 2>/dev/null && git status --porcelain 2>/dev/null) || state=

@@ -69,7 +69,7 @@ make() {
 }
 
 cuda=cuda-backend/src/main/cuda
-# One of those that are listed below, in a process of its own; xargs ends all at 255.
+# Makes one of those that are listed below, in a process of its own; if it fails, it exits with 255, at which xargs stops.
 if [ "${1-}" = --make ]; then
     trap '[ $? = 0 ] || exit 255' EXIT
     shift
@@ -96,7 +96,7 @@ trap 'rm -rf "$scratch"' EXIT
 touch "$scratch/stale"
 export check scratch
 
-# list SOURCE TARGET [OPTION...]: what is to be made, without spaces.
+# list SOURCE TARGET [OPTION...]: a line of what is to be made; no word in it may have a space.
 list() {
     printf '%s\n' "$*"
 }

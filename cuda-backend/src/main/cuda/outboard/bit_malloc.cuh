@@ -326,7 +326,7 @@ struct BitMalloc {
 
     const Heap* heap;
 
-    // Threads with the same are served together.
+    // Threads for which this is the same pointer are served together.
     OUTBOARD_DEVICE const void* shared() const {
         return heap->counters;
     }

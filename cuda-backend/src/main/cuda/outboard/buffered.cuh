@@ -186,7 +186,7 @@ class Buffered {
 
     OUTBOARD_DEVICE Buffered(const Allocator& behind, Buffers<QUEUES, DEPTH>* theBuffers) : allocator(behind), buffers(theBuffers) {}
 
-    // Threads with the same are served together.
+    // Threads for which this is the same pointer are served together.
     OUTBOARD_DEVICE const void* shared() const {
         return buffers;
     }

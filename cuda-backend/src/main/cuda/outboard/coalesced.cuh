@@ -32,8 +32,8 @@ OUTBOARD_DEVICE u32 takeTogether(Allocator& allocator, u32 units) {
 
 }  // namespace detail
 
-// An allocator that takes one chunk for all threads of a warp that allocate together. Those of large requests go alone,
-// since a chunk for all of them is hard to find, and all do where none is found soon.
+// An allocator that takes one chunk for all threads of a warp that allocate together from the same heap. Those of large
+// requests go alone, since a chunk for all of them is hard to find, and all do where none is found soon.
 template <class Allocator>
 struct Coalesced : Allocator {
     static constexpr u32 LIMIT_UNITS = (32u << 10) / UNIT_BYTES;

@@ -63,8 +63,8 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
 
 }  // namespace detail
 
-// Writes the control block at the begin of the memory. By one thread. With no blocks if there is no room for one: then there are
-// tables all the same, and nobody gets an object. False if there is no room for tables: then it is no heap.
+// Writes the control block at the begin of the memory. One thread calls it. If there is no room for a block, the heap has tables
+// and no blocks, and nobody gets an object. Returns false if there is no room for the tables: then it is no heap.
 [[nodiscard]] OUTBOARD_DEVICE bool formatObjects(Objects* objects, u64 bytes, u32 multiprocessors, const ObjectPlan& plan) {
     if (bytes < sizeof(Objects)) {
         return false;

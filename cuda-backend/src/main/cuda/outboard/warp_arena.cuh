@@ -30,8 +30,8 @@ struct alignas(16) ArenaChunk {
 
 }  // namespace detail
 
-// For the threads of one warp: each makes its own, and those that come together share one. Copies are the same arena; one of a
-// thread's is for freeAll.
+// For the threads of one warp: each makes its own, and those that come together with the same heap behind share one. Copies are
+// the same arena; one of a thread's is for freeAll.
 template <class Allocator>
 class WarpArena {
     using Chunk = detail::ArenaChunk;

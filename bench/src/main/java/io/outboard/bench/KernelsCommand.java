@@ -119,7 +119,7 @@ final class KernelsCommand implements Callable<Integer> {
         return lines;
     }
 
-    /** Whether the build found the kernels that it is about. */
+    /** Refuses cases whose kernels the build didn't find. */
     static void checkMade(final List<? extends DeviceCase> cases) {
         for (final DeviceCase work : cases) {
             if (KernelsCommand.class.getResource(work.resource()) == null) {

@@ -79,7 +79,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
         return next < deviated;
     }
 
-    /** With those of the plan, which other strategies that follow it share. */
+    /** The plan's bytes count, too, though all strategies that follow the plan share them. */
     @Override
     public long hostBytes() {
         return super.hostBytes() + 16 + (long) Integer.BYTES * records.length;

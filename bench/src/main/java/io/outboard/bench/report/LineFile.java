@@ -18,7 +18,7 @@ public final class LineFile {
      * What a file is called today.
      *
      * @param name of a file
-     * @return the name if it isn't an old one
+     * @return the name, with {@code .jsonl} where it ends in {@code .json}: right for files of one object a line
      */
     public static String nameOf(final String name) {
         return name.endsWith(OLD_ENDING) ? name.replace(OLD_ENDING, ENDING) : name;

@@ -118,7 +118,7 @@ final class FlightRecording {
         }
     }
 
-    /** Without a name, those of a first pool are read until there is another: that is an error. */
+    /** Without a name the events of all pools are read; {@link #checkPools} refuses them if there are several. */
     private boolean isWanted(final RecordedEvent event) {
         final String its = event.getString("pool");
         pools.add(its);

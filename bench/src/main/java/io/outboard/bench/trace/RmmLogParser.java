@@ -237,7 +237,7 @@ final class RmmLogParser {
         return error("size=" + shown(SIZE) + " must be a whole number of bytes, 0.." + Trace.MAX_BYTES);
     }
 
-    /** Of a request; all that a block can't have is one more than that. */
+    /** Size of a request; whatever is more than {@link Trace#MAX_BYTES} becomes one more than that. */
     private long size() throws TraceFormatException {
         final int from = columns[SIZE];
         final int to = columns[SIZE + 1] - 1;

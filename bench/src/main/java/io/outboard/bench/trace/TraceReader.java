@@ -84,7 +84,8 @@ public final class TraceReader {
      * @param owners as above, or null
      * @param pool as JFR's events name it; null if the file is of one pool
      * @return the trace
-     * @throws TraceFormatException as above, and if a JFR recording has several pools or not this one, or another file is asked for one
+     * @throws TraceFormatException as above, and if {@code pool} is null and a JFR recording has several pools, if it hasn't the one that is
+     *     named, or if one is named for another kind of file
      * @throws IOException if reading fails
      */
     public static Trace read(final Path file, final @Nullable Owners owners, final @Nullable String pool)
