@@ -60,7 +60,7 @@ final class ResultTable {
         if (failed.count() > 0) {
             out.printf(
                     Locale.ROOT,
-                    "%,d requests failed when it was recorded, the largest of %s: %s%n%n",
+                    "requests that failed when it was recorded: %,d, the largest of %s; %s%n%n",
                     failed.count(),
                     TextTable.plain(Units.bytes((double) failed.largestBytes())),
                     "each counts as a block that is freed at once, but for what no device has");

@@ -89,7 +89,7 @@ class AdviseCommandTest {
         assertEquals(1, outcome.exitCode(), outcome.err());
         assertTrue(outcome.out().contains("doesn't fit in 65GiB with any"), outcome.out());
         assertTrue(
-                outcome.out().contains("1 requests failed when it was recorded, the largest of 10.4 GiB"),
+                outcome.out().contains("requests that failed when it was recorded: 1, the largest of 10.4 GiB"),
                 outcome.out());
         assertEquals(0, larger.exitCode(), larger.err());
     }
