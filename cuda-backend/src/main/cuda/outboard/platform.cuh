@@ -236,12 +236,14 @@ OUTBOARD_DEVICE u32 scaled(u32 fraction, u32 limit) {
 }
 
 // The threads of this warp that reached this line together with the same pointer, to what serves them as one: those beside
-// them may come with another heap. The pointer must lead into the heap, not to its control block: each thread may have a copy of
-// that in local memory, and such copies have the same address in all threads. Each call names its members. Not a coalesced_group of cooperative groups: in a function
-// that isn't inlined, ptxas (CUDA 13.0) takes the result of a vote for one that all threads of the warp share, though
-// threads of other groups run there too. Its barriers and shuffles then let threads through before their group is there:
-// they hung, or got memory of others. With its own bit, which is in the mask anyway, each thread's mask is its own for
-// ptxas, and right. So is what a vote tells: it is taken together with the mask.
+// them may come with another heap. The pointer must lead into the heap, not to its control block: each thread may have a
+// copy of that in local memory, and such copies have the same address in all threads. Each call names its members.
+//
+// Not a coalesced_group of cooperative groups: in a function that isn't inlined, ptxas (CUDA 13.0) takes the result of a
+// vote for one that all threads of the warp share, though threads of other groups run there too. Its barriers and shuffles
+// then let threads through before their group is there: they hung, or got memory of others. With its own bit, which is in
+// the mask anyway, each thread's mask is its own for ptxas, and right. So is what a vote tells: it is taken together with
+// the mask.
 class Group {
     u32 mask;
 

@@ -74,10 +74,11 @@ class AdviseCommandTest {
     @Test
     void shouldCountWhatFailedAsNeeded() throws IOException {
         final Path log = folder.resolve("oom.csv");
-        Files.writeString(
-                log,
-                "Thread,Time,Action,Pointer,Size,Stream\n1,1,allocate,0x100,67430186024,0\n"
-                        + "1,2,allocate failure,0x0,11166914969,0\n");
+        Files.writeString(log, """
+                Thread,Time,Action,Pointer,Size,Stream
+                1,1,allocate,0x100,67430186024,0
+                1,2,allocate failure,0x0,11166914969,0
+                """);
         final String[] arguments = {
             "advise", log.toString(), "--memory", "65GiB", "--device", "none", "--strategy", "tlsf"
         };
