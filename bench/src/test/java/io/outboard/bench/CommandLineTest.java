@@ -160,6 +160,19 @@ class CommandLineTest {
         assertEquals("mine", Files.readString(folder.resolve("notes.txt")));
     }
 
+    @EnabledOnOs(OS.LINUX)
+    @Test
+    void shouldNameTheFileThatPlacementsCanNotBeWrittenTo() throws Exception {
+        final Path trace = folder.resolve("one.trace");
+        TraceWriter.writeHpTrace(new Trace("one", 1, 1 << 20, new long[] {Trace.allocation(0, 1)}), trace);
+
+        final Outcome outcome = Outcome.of(
+                "replay", trace.toString(), "--strategy", "tlsf", "--device", "none", "--placements", "/dev/full");
+
+        assertEquals(1, outcome.exitCode(), outcome.err());
+        assertTrue(outcome.err().startsWith("outboard: /dev/full: "), outcome.err());
+    }
+
     /** As head does, once it has what it wants. */
     @EnabledOnOs({OS.LINUX, OS.MAC})
     @Timeout(60)
