@@ -18,27 +18,30 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pool does for a request that finds nothing in its arena, in this order:
+ * The slow path: what a pool does for a request that finds nothing in its arena, in this order. It
  *
  * <ol>
- *   <li>release what is ready in the arena, and place it there;
- *   <li>take memory within the pool's slack, see {@link HeldBytes};
- *   <li>ask the device, and place it in what comes back;
- *   <li>if what the arena waited for has finished, take memory if {@link HeldBytes#whileIdle} allows all of the block; then look for room in
- *       other arenas, at last with all that was freed by now, and now and then take some memory over from those that hold more;
- *   <li>take memory, more of it if the device is busy, as far as {@link HeldBytes#whileBusy} allows, and only then look for room in
- *       other arenas if it is busy;
- *   <li>look once more for a block that was freed on the request's stream ({@link ReusePolicy#STREAM_ORDERED}), and wait for other arenas'
- *       locks, which the first look didn't;
- *   <li>wait in a queue until all that is in limbo has come back, see {@link WaitQueue}; then take memory up to the limit, and compact;
- *   <li>ask the {@link OutOfMemoryHandler}s, with no lock held and its place in the queue kept, and then again as in 7;
- *   <li>refuse.
+ *   <li>releases what is ready in the arena, and places the request there;
+ *   <li>takes memory within the pool's slack, see {@link HeldBytes};
+ *   <li>asks the device what has finished, and places the request in what comes back;
+ *   <li>if all has finished that the arena waited for, takes memory if {@link HeldBytes#whileIdle} allows all of
+ *       the block; then looks for room in other arenas, at last with all that was freed by now, and now and then takes
+ *       some memory over from those that hold more;
+ *   <li>takes memory as far as {@link HeldBytes#whileBusy} allows, more of it if the device is busy, and only then
+ *       looks for room in other arenas if it is busy;
+ *   <li>looks once more for a block that was freed on the request's stream ({@link ReusePolicy#STREAM_ORDERED}),
+ *       and this time waits for other arenas' locks;
+ *   <li>waits in a queue until all that is in limbo has come back, see {@link WaitQueue}; then takes memory up to
+ *       the limit, and compacts;
+ *   <li>asks the {@link OutOfMemoryHandler}s, without a lock and with the request's place in the queue kept, and
+ *       goes on as in 7;
+ *   <li>refuses the request.
  * </ol>
  *
- * <p>While requests wait, a new one may take what is free or can be taken anew, but nothing that comes back: for that it stands behind
- * them. While a stream is captured nothing comes back, and nobody waits.
- * {@link ReusePolicy#IMMEDIATE} has no limbo: it leaves out the questions, the growth and the taking over in 4, and the wait; with one arena
- * it leaves out 2 to 5.
+ * <p>While requests wait, a new one may take what is free or can be taken anew, but nothing that comes back: for that
+ * it stands behind them. While a stream is captured nothing comes back, and no request waits. With {@link
+ * ReusePolicy#IMMEDIATE} there is no limbo, so the questions, the wait, and in 4 the growth and the taking over are
+ * left out; with one arena 2 to 5 are.
  *
  * <p>Safe for any number of threads.
  */
@@ -56,7 +59,7 @@ final class AllocationSlowPath {
     private final long granuleMask;
     private final Arenas arenas;
     private final Growth growth;
-    // Made once: a request leaves no garbage.
+    // These are made once, so that a request leaves no garbage.
     private final LongUnaryOperator withinSlack;
     private final LongUnaryOperator whileIdle;
     private final LongUnaryOperator whileBusy;
@@ -66,7 +69,9 @@ final class AllocationSlowPath {
     private final WaitQueue queue;
     final List<OutOfMemoryHandler> handlers = new CopyOnWriteArrayList<>();
 
-    /** The exception thrown last, whose message is found out when it is asked for, and at the latest when the pool ends. */
+    /**
+     * The exception thrown last. Its message is made when a program asks for it, and at the latest when the pool ends.
+     */
     private volatile @Nullable WeakReference<DeviceOutOfMemoryException> last;
 
     AllocationSlowPath(
@@ -92,7 +97,7 @@ final class AllocationSlowPath {
         queue = new WaitQueue(arenas);
     }
 
-    /** The pool is closed: those who wait are to learn that, and who looks at an exception afterwards is to see what there was. */
+    /** Ends what waits, since the pool is closed, and completes the last exception while there is something to tell. */
     void end() {
         queue.wakeAll();
         final WeakReference<DeviceOutOfMemoryException> reference = last;
@@ -102,13 +107,16 @@ final class AllocationSlowPath {
         }
     }
 
-    /** A block that was freed on that stream, in use again, or {@code NO_SPACE}; see {@code Streams.allocate}. */
+    /**
+     * Puts a block in use again that was freed on a stream; returns its address or {@code NO_SPACE}, see {@code
+     * Streams.allocate}.
+     */
     long reuse(final long sizeBytes, final long streamId, final boolean patient) {
         return arenas.streams.allocate((sizeBytes + granuleMask) & ~granuleMask, streamId, patient);
     }
 
     /**
-     * Takes a block, and throws what {@link Pool#allocate(long, long)} does; its address.
+     * Takes a block, or throws what {@link Pool#allocate(long, long)} does; returns its address.
      *
      * @param streamId of the stream whose blocks may serve the request at once, or {@link Pool#ALL_STREAMS}
      */
@@ -122,8 +130,8 @@ final class AllocationSlowPath {
             if (sizeBytes <= limitBytes) {
                 address = allocateUnqueued(home, sizeBytes, alignmentBytes);
                 if (address < 0 && streamId != Pool.ALL_STREAMS) {
-                    // Before it waits for the device, or is refused: the first look didn't wait for other arenas'
-                    // locks.
+                    // This comes before the request waits for the device or is refused: the first look didn't wait for
+                    // other arenas' locks.
                     address = reuse(sizeBytes, streamId, true);
                 }
                 if (address < 0) {
@@ -132,13 +140,13 @@ final class AllocationSlowPath {
             }
             return address >= 0 ? address : placeOrSayWhy(home, sizeBytes, alignmentBytes, refusedBefore);
         } catch (final StackOverflowError e) {
-            // Memory may be on its way, or a block that nobody gets.
+            // Memory may be on its way, or a block that no program gets.
             arenas.breakage.cause = e;
             throw e;
         }
     }
 
-    /** Extends a block for which memory must be put behind its region. False if that can't be done. */
+    /** Extends a block for which memory must be put behind its region; returns false if that can't be done. */
     boolean extend(final Segment segment, final long address, final long newSizeBytes) {
         try {
             return growth.growAndExtend(segment, address, newSizeBytes);
@@ -148,10 +156,10 @@ final class AllocationSlowPath {
         }
     }
 
-    /** Steps 1 to 5. */
+    /** Takes steps 1 to 5. */
     private long allocateUnqueued(final Arena home, final long sizeBytes, final long alignmentBytes) {
         if (queue.isAhead()) {
-            // What comes back is for those who wait; what is taken anew isn't.
+            // What comes back is for waiting requests; what is taken anew isn't.
             return grow(home, sizeBytes, alignmentBytes, whileBusy, growth.busyStepBytes(home));
         }
         boolean finished = true;
@@ -168,8 +176,8 @@ final class AllocationSlowPath {
             address = home.allocateRecovering(sizeBytes, alignmentBytes, false);
         }
         if (address < 0 && finished && !immediate) {
-            // Only if all of the block may be added: others wait while one grows, and the free end of memory rarely
-            // helps.
+            // The pool grows only if all of the block may be added: others wait while it grows, and the free end of
+            // memory rarely helps.
             if (arenas.totals.heldBytes() + sizeBytes <= whileIdle.applyAsLong(sizeBytes)) {
                 address = grow(home, sizeBytes, alignmentBytes, whileIdle, 0);
             }
@@ -187,8 +195,8 @@ final class AllocationSlowPath {
     }
 
     /**
-     * Places a request in what is free in other arenas. If that isn't enough, it asks for all that was freed by now and tries again: a
-     * request that stood in the queue instead would hold up all others that find no room.
+     * Places a request in what is free in other arenas. If nothing fits, it asks about all that was freed by now and
+     * tries again: a request that stood in the queue instead would hold up all others that find no room.
      */
     private long allocateElsewhere(final Arena home, final long sizeBytes, final long alignmentBytes) {
         if (arenas.count() == 1) {
@@ -206,12 +214,15 @@ final class AllocationSlowPath {
         try {
             growth.takeShare(home);
         } catch (final RuntimeException | OutOfMemoryError ignored) {
-            // The request is served, and its block mustn't be lost. Who needs memory learns what is wrong with the
-            // source.
+            // The request is served, and its block mustn't be lost. The next request that needs memory learns what is
+            // wrong with the source.
         }
     }
 
-    /** Grows within a bound, which is looked at again once what others have freed has been taken in: until then it counts as in use. */
+    /**
+     * Grows within a bound. It is looked at again after remote frees were taken in, since these count as in use until
+     * then.
+     */
     private long grow(
             final Arena home,
             final long sizeBytes,
@@ -282,8 +293,9 @@ final class AllocationSlowPath {
     }
 
     /**
-     * Waits until there is room, or nothing is left that could come back. That is so when all that was freed before a look has come back
-     * by then, and nothing was freed meanwhile: what was in use then was so at one moment, and the rest didn't serve the request.
+     * Waits until there is room, or nothing is left that could come back. That is so when all that was freed before a
+     * look has come back, and nothing was freed meanwhile: what was in use then was so at one moment, and the rest
+     * didn't serve the request.
      */
     @SuppressWarnings("ThreadPriorityCheck")
     private long awaitRoom(final WaitQueue.Request request) {
@@ -348,7 +360,7 @@ final class AllocationSlowPath {
         queue.stepAside(request, true);
         try {
             final boolean freed = handler.free(request.sizeBytes, diagnosis.statistics());
-            // It may have closed the pool.
+            // The handler may have closed the pool.
             arenas.checkOpen();
             return freed;
         } finally {
@@ -356,7 +368,10 @@ final class AllocationSlowPath {
         }
     }
 
-    /** The last attempt. If what the device said when it refused memory isn't what it had said before, it has refused since the request came. */
+    /**
+     * Makes the last attempt. If the device's refusal isn't the one from before the request, the device has refused
+     * since the request came.
+     */
     private long placeOrSayWhy(
             final Arena home,
             final long sizeBytes,

@@ -7,44 +7,47 @@ import io.outboard.pool.internal.growth.Growth;
  * How much a pool holds, in one rule. <em>Slack</em> is what it holds beyond what is in use, over all its arenas.
  *
  * <ol>
- *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device. As long as it holds no more than its slack
- *       in all, in use or not, it may take memory ahead of need, see {@link PoolBuilder#growAhead}.
- *   <li>Above that it asks first. What the device has finished comes back, and nothing is taken as long as that serves.
- *   <li>What still doesn't fit in the thread's arena makes the pool grow, so that threads have room of their own: as far as the next
- *       allows, but no further than to the peak in use plus 32 times the slack. Then other arenas serve it first.
- *   <li>What fits nowhere, or waits for a device that is busy, makes it grow to the larger of twice the peak in use plus slack, and an
- *       eighth of what limit and device allow.
+ *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device. While it holds no
+ *       more than its slack in all, in use or not, it may take memory ahead of need, see {@link PoolBuilder#growAhead}.
+ *   <li>Above that it asks first. What the device has finished comes back, and nothing is taken as long as that
+ *       serves.
+ *   <li>If a request still doesn't fit in its thread's arena, the pool grows so that threads have room of their
+ *       own: as far as 4 allows, but no further than to the peak in use plus 32 times the slack. Beyond that other
+ *       arenas serve the request first.
+ *   <li>If a request fits nowhere, or waits for a device that is busy, the pool grows to the larger of twice the
+ *       peak in use plus slack, and an eighth of what limit and device allow.
  *   <li>Above that it grows only when nothing is left to come back: to the limit, for what is really in use.
  * </ol>
  *
- * <p>The default slack is a 128th of what limit and device allow, at least 64 MiB and at most 2 GiB, but never more than an eighth of what
- * they allow. While others who share the memory wait for some it is nothing.
+ * <p>The default slack is a 128th of what limit and device allow, at least 64 MiB and at most 2 GiB, but never more
+ * than an eighth of what they allow. It is nothing while others who share the memory wait for some.
  *
  * <p>Safe for any number of threads.
  */
 final class HeldBytes {
 
-    /** In place of a number of bytes: what suits the device. */
+    /** Stands for the slack that suits the device. */
     static final long DEFAULT_SLACK = -1;
 
     private static final long LEAST_SLACK = 64L << 20;
 
-    /** No device has more, but what a test or a plan takes for one. */
+    /** Only what a test or a plan takes for a device would have more. */
     private static final long MOST_DEFAULT_SLACK = 2L << 30;
 
-    /** Nothing is larger, and sums don't overflow. */
+    /** No slack is larger, so that sums don't overflow. */
     private static final long MOST_SLACK = 1L << 56;
 
     private static final long SLACK_SHARE = 128;
     private static final long LIMIT_SHARE = 8;
 
     /**
-     * With 32, sixteen threads with blocks of 16 to 256 MiB do 26 million operations a second and hold 30 GiB; with 16, 12 million and 24 GiB;
-     * with 8, 5 million and 19 GiB. Where blocks are smaller it makes no difference (H100, 2026-11-27).
+     * The factor of rule 3. With 32, sixteen threads with blocks of 16 to 256 MiB do 26 million operations a second and
+     * hold 30 GiB; with 16, 12 million and 24 GiB; with 8, 5 million and 19 GiB. With smaller blocks it makes no
+     * difference (H100, 2026-11-27).
      */
     private static final long IDLE_SLACKS = 32;
 
-    /** So long nothing is held in reserve after others have asked for memory. */
+    /** The slack is nothing for so long after others have asked for memory. */
     private static final long PRESSED_NANOS = 1_000_000_000L;
 
     private final Arenas arenas;
@@ -61,12 +64,12 @@ final class HeldBytes {
         configuredSlackBytes = slackBytes;
     }
 
-    /** What arenas may divide before the device was looked at. */
+    /** Returns the slack that arenas divide before the device's size is known. */
     static long firstSlackBytes(final long slackBytes) {
         return slackBytes == DEFAULT_SLACK ? LEAST_SLACK : Math.min(slackBytes, MOST_SLACK);
     }
 
-    /** The device's size is known from now on. */
+    /** Learns the device's size. */
     private synchronized void learn() {
         if (!isKnown) {
             final long mostBytes = growth.mostBytes();
@@ -88,30 +91,34 @@ final class HeldBytes {
         return System.nanoTime() - pressedNanos < PRESSED_NANOS ? 0 : arenas.slackBytes();
     }
 
-    /** Others who share the memory wait for some. */
+    /** Tells that others who share the memory wait for some. */
     void pressed() {
         pressedNanos = System.nanoTime();
     }
 
     /**
-     * What it may hold ahead of any request, in bytes: its slack, and no more. Blocks share the pieces of steps, and a piece moves only when all
-     * of it is free. When all memory was taken by such steps, a large block was refused though enough was free (H200, 2026-11-27).
+     * Returns how many bytes the pool may hold ahead of any request: its slack. Blocks share the pieces of steps, and a
+     * piece moves only when all of it is free. When all memory was taken by such steps, a large block was refused
+     * though enough was free (H200, 2026-11-27).
      */
     long ahead() {
         return slackBytes();
     }
 
-    /** What the pool may hold for a request without a question to the device, in bytes. */
+    /** Returns how many bytes the pool may hold for a request without a question to the device. */
     long withinSlack(final long sizeBytes) {
         return Math.max(arenas.totals.usedBytes() + sizeBytes + slackBytes(), firstRegionBytes);
     }
 
-    /** What it may hold for a request, in bytes, though other arenas may have room: each thread has some of its own then. */
+    /**
+     * Returns how many bytes it may hold for a request though other arenas may have room, so that threads have some of
+     * their own.
+     */
     long whileIdle(final long sizeBytes) {
         return Math.min(peakBytes(sizeBytes) + IDLE_SLACKS * slackBytes(), whileBusy(sizeBytes));
     }
 
-    /** What it may hold for a request while something may come back, in bytes. */
+    /** Returns how many bytes it may hold for a request while something may come back. */
     long whileBusy(final long sizeBytes) {
         return Math.max(2 * peakBytes(sizeBytes) + slackBytes(), growth.mostBytes() / LIMIT_SHARE);
     }

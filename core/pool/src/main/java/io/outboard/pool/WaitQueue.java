@@ -9,15 +9,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests that wait for the device, the oldest first. As long as there are any, what comes back is placed for the oldest, by its own
- * thread; when that has been served, it places those behind it as long as there is room. Whoever is placed has left the queue, whether its
- * thread is awake or not. So nobody is overtaken, and a request is refused only if the memory that there is can't serve it.
+ * The requests that wait for the device, the oldest first. While there are any, what comes back is placed for the
+ * oldest, by its own thread. Once that is served, it places those behind it as long as there is room. A request that is
+ * placed has left the queue, whether its thread is awake or not. So no request is overtaken, and one is refused only if
+ * the memory that there is can't serve it.
  *
- * <p>Safe for any number of threads. The monitor guards the queue; arenas' locks are taken under it when the last one leaves.
+ * <p>Safe for any number of threads. The monitor guards the queue. A thread takes arenas' locks under it when the last
+ * request leaves.
  */
 final class WaitQueue {
 
-    /** A request that waits: one thread at a time places it, its own or that of the one before it. */
+    /** A request that waits. One thread at a time places it: its own, or that of the request before it. */
     static final class Request {
 
         final Arena home;
@@ -25,13 +27,16 @@ final class WaitQueue {
         final long alignmentBytes;
         private final Thread thread = Thread.currentThread();
 
-        /** It asks handlers: those behind it needn't wait for that, and its own thread may allocate. Guarded by the monitor. */
+        /**
+         * True while it asks handlers: those behind it needn't wait for that, and its own thread may allocate. Guarded
+         * by the monitor.
+         */
         private boolean aside;
 
-        /** Who places it just now; null for nobody. Guarded by the monitor. */
+        /** The thread that places it just now, or null. Guarded by the monitor. */
         private @Nullable Thread placer;
 
-        /** Of its block, once another thread has placed it. */
+        /** The address of its block, once another thread has placed it. */
         volatile long address = Strategy.NO_SPACE;
 
         Request(final Arena home, final long sizeBytes, final long alignmentBytes) {
@@ -41,7 +46,7 @@ final class WaitQueue {
         }
     }
 
-    /** Some twenty microseconds: if the device is idle the turn comes within a few, and to wake a thread takes 50. */
+    /** Some twenty microseconds: on an idle device the turn comes within a few, and to wake a thread takes 50. */
     private static final int MOST_SPINS = 8;
 
     private static final int SPINS_BETWEEN = 64;
@@ -49,14 +54,14 @@ final class WaitQueue {
     private final Arenas arenas;
     private final List<Request> requests = new ArrayList<>();
 
-    /** Requests that another thread has placed, and whose own threads have yet to leave. Guarded by the monitor. */
+    /** How many requests another thread has placed whose own threads have yet to leave. Guarded by the monitor. */
     private int waking;
 
     WaitQueue(final Arenas arenas) {
         this.arenas = arenas;
     }
 
-    /** Whether the calling thread has to stand behind others. */
+    /** Returns whether the calling thread has to stand behind others. */
     boolean isAhead() {
         return arenas.isAwaited() && !isAside();
     }
@@ -70,13 +75,16 @@ final class WaitQueue {
         return false;
     }
 
-    /** At the end, or before all if the calling thread already waits, and its handlers have called it. */
+    /**
+     * Enters a request at the end, or before all others if the calling thread already waits and its handlers have
+     * called it.
+     */
     synchronized void enter(final Request request) {
         requests.add(isAside() ? 0 : requests.size(), request);
         arenas.await(true);
     }
 
-    /** It is served, or won't be: the next one may look. */
+    /** Removes a request that is served, or won't be: the next one may look. */
     synchronized void leave(final Request request) {
         if (!requests.remove(request)) {
             waking--;
@@ -87,18 +95,21 @@ final class WaitQueue {
         }
     }
 
-    /** Whether a request has a block of which its thread doesn't know yet. The thread may free it as soon as it does. */
+    /**
+     * Returns whether a request has a block of which its thread doesn't know yet. The thread may free it as soon as it
+     * does.
+     */
     synchronized boolean isAnyWaking() {
         return waking > 0;
     }
 
-    /** It goes to ask handlers, or comes back from that: it keeps its place. */
+    /** Tells that a request's thread goes to ask handlers, or comes back: the request keeps its place. */
     synchronized void stepAside(final Request request, final boolean aside) {
         request.aside = aside;
         wakeFirst();
     }
 
-    /** The pool is closed: everybody is to look. */
+    /** Wakes all threads, since the pool is closed. */
     synchronized void wakeAll() {
         requests.forEach(request -> LockSupport.unpark(request.thread));
     }
@@ -110,7 +121,7 @@ final class WaitQueue {
         }
     }
 
-    /** The oldest that isn't aside, without looking at one. The monitor is held. */
+    /** Returns the oldest request that isn't aside and isn't the one that is given. The monitor is held. */
     private @Nullable Request firstBut(final @Nullable Request served) {
         for (final Request request : requests) {
             if (request != served && !request.aside) {
@@ -120,7 +131,7 @@ final class WaitQueue {
         return null;
     }
 
-    /** Waits until it is the oldest, so that its thread is to place it, or is served, or the pool is closed. */
+    /** Waits until a request is the oldest, so that its thread is to place it, or is served, or the pool is closed. */
     void awaitTurn(final Request request) {
         boolean interrupted = false;
         for (int looks = 0; !isItsTurn(request); looks++) {
@@ -149,7 +160,7 @@ final class WaitQueue {
         return request.placer != null;
     }
 
-    /** Places those behind one that has been served, as long as there is room. */
+    /** Places the requests behind one that has been served, as long as there is room. */
     void serveBehind(final Request served) {
         try {
             for (Request next = behind(served); next != null; next = behind(served)) {
@@ -164,15 +175,15 @@ final class WaitQueue {
                 }
             }
         } catch (final OutOfMemoryError ignored) {
-            // The next one looks itself, once the one that has been served has left.
+            // The next request's thread looks itself, once the one that was served has left.
         }
     }
 
-    /** The next one, to be {@link #placed} then; null if another thread places it. */
+    /** Returns the next request, which is to be {@link #placed} then; null if another thread places it. */
     private synchronized @Nullable Request behind(final Request served) {
         final Request next = firstBut(served);
         if (next == null || next.placer != null) {
-            // Nobody overtakes one that is being placed.
+            // No request overtakes one that is being placed.
             return null;
         }
         next.placer = Thread.currentThread();
@@ -183,7 +194,7 @@ final class WaitQueue {
         request.address = address;
         request.placer = null;
         if (address >= 0) {
-            // Now: until its thread has woken, all others would have to wait behind it.
+            // This happens now, since all others would wait behind the request until its thread has woken.
             leave(request);
             waking++;
         }

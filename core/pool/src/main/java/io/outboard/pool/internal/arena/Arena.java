@@ -12,43 +12,50 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a pool that threads use one at a time: a lock, which is this object, segments that strategies divide, the blocks that were
- * freed while the device may still be using them, and counters. One object, so that what an operation needs lies side by side.
+ * A part of a pool that threads use one at a time. An arena is one object with a lock, which is this object, with
+ * segments that strategies
+ * divide, with blocks in limbo and with counters, so that what an operation needs lies side by side.
  *
  * <pre>
- *   free by a thread of this arena   the block is retired and goes to the open batch, or is free at once, as the policy says
- *   free by another's                {@link BlockStarts#clear}; into the other arena's batch of remote frees for this one, which is sent
- *                                    when it has many blocks or bytes
- *   each operation                   releases a few ready blocks, and retires a few that have arrived
+ *   free by a thread of this arena   the block is retired and joins the open batch, or is free at once
+ *   free by another arena's thread   {@link BlockStarts#clear}, then the other arena's batch of remote frees for this one
+ *   each operation                   releases a few ready blocks, and retires a few remote frees that have arrived
  * </pre>
  *
- * <p>So no operation does the work of many, but for a free of another's large block, which retires all that has arrived there. Nothing that
- * is freed depends on the thread that freed it: whoever has an arena's lock may do all of that. A batch is closed, and waits for the next
- * mark (see {@link Progress}), when it has many bytes or blocks, or when somebody needs memory. No arena's lock is taken while another's is
- * held, but all of them, in the order of their numbers, by who looks at the whole pool. None is held while the device or a memory source
- * works.
+ * <p>No operation does the work of many, with one exception: the free of another arena's large block retires all that
+ * has arrived there.
+ * Whoever holds an arena's lock may do any of this work, so nothing depends on the thread that freed a block. A batch
+ * is closed, and then
+ * waits for the next mark (see {@link Progress}), when it has many bytes or blocks, or when a request needs memory. No
+ * thread takes an
+ * arena's lock while it holds another's, except those that look at the whole pool: they take all locks in the order of
+ * the arenas' numbers.
+ * No lock is held while the device or a memory source works.
  *
- * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. A {@link StackOverflowError} under the lock
+ * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. A {@link
+ * StackOverflowError} under the lock
  * leaves the pool {@linkplain SpinLock.Breakage broken}, since a change may have been half done.
  */
 public final class Arena extends Limbo {
 
-    /** More than an operation retires, so that what is ready is soon released: a tenth of a microsecond or two. */
+    /**
+     * An operation releases more than it retires, so that ready blocks don't pile up: a tenth of a microsecond or two.
+     */
     private static final int RELEASED_AT_ONCE = 3;
 
-    /** More than so many operations of this arena's threads hand out. */
+    /** An operation retires so many remote frees. */
     private static final int UNPACKED_AT_ONCE = 2;
 
-    /** Blocks released in one hold of the lock when a request finds no room: some microseconds. */
+    /** A request that finds no room releases so many blocks in one hold of the lock, which takes some microseconds. */
     private static final int RELEASED_IN_A_HOLD = 256;
 
-    /** Blocks released between two attempts to place a request. */
+    /** A request that finds no room releases so many blocks between two attempts to place it. */
     private static final int RELEASED_BETWEEN = 16;
 
-    /** With less left than such a part of the next step it wants to grow. */
+    /** An arena wants to grow when it has less left than this share of its next step. */
     private static final long LEFT_SHARE = 4;
 
-    /** What {@link #freeRemotely} answers. */
+    /** {@link #freeRemotely} answers one of these. */
     public static final int NOT_FREED = 0;
 
     public static final int FREED = 1;
@@ -56,7 +63,10 @@ public final class Arena extends Limbo {
 
     private static final Segment[] NO_SEGMENTS = {};
 
-    /** What {@link #change} does. Each is a constant, so that a call makes no garbage, and links nothing at the end of a stack. */
+    /**
+     * A change that {@link #change} makes. Each is a constant, so that a call makes no garbage and links no class at
+     * the end of a stack.
+     */
     private interface Change<T> {
         long make(T part, long first, long second);
     }
@@ -95,7 +105,7 @@ public final class Arena extends Limbo {
     private static final VarHandle ALLOCATIONS = Fields.handle(MethodHandles.lookup(), "allocations", long.class);
     private static final VarHandle FREES = Fields.handle(MethodHandles.lookup(), "frees", long.class);
 
-    /** Among the arenas of its pool, from 0. */
+    /** The arena's place among those of its pool, from 0. */
     public final int number;
 
     private final Arenas arenas;
@@ -104,30 +114,32 @@ public final class Arena extends Limbo {
 
     // Segments
 
-    /** See {@link #starve}. Threads count at once, so some are missed. */
+    /** Threads count without a lock, so some requests are missed; see {@link #starve}. */
     private int starved;
 
-    /** Replaced under the lock, never changed; read without it. */
+    /** The array is replaced under the lock and never changed, so that it can be read without the lock. */
     private volatile Segment[] segments = NO_SEGMENTS;
 
-    /** By their ids, with gaps. */
+    /** The segments by their ids, with gaps. */
     private @Nullable Segment[] byId = new Segment[4];
 
-    /** Where the last block was placed; null if there is none. Read without the lock as a guess. */
+    /** The segment where the last block was placed, or null. Threads without the lock read it as a guess. */
     @Nullable
     Segment current;
 
-    /** Something has come back here for the oldest request that waits: nobody is placed before it. */
+    /**
+     * True once something has come back here for the oldest request that waits: no other request is placed before it.
+     */
     private boolean reserved;
 
-    /** When more is in use and in limbo, in bytes, it wants to grow. */
+    /** The arena wants to grow when more bytes than this are in use and in limbo. */
     private long growAbove = Long.MAX_VALUE;
 
-    /** It wants to grow before a request finds no room. Written under the lock. */
+    /** True if the arena wants to grow before a request finds no room. Written under the lock. */
     private volatile boolean wantsStep;
 
-    // Counters: written under the lock, read without. Each number is whole and recent, and nothing else is
-    // concluded from it. What is freed here may have been counted as in use elsewhere, so only sums over all arenas are
+    // Counters are written under the lock and read without it. Each is whole and recent, and nothing else is concluded
+    // from it. A block that is freed here may have been counted as in use elsewhere, so only sums over all arenas are
     // right.
 
     private long usedBytes;
@@ -139,16 +151,19 @@ public final class Arena extends Limbo {
 
     // Contention
 
-    /** There are other arenas, whose threads may free blocks of this one. Written by Arenas; seen late it does no harm. */
+    /**
+     * True if there are other arenas, whose threads may free blocks of this one. Arenas writes it; to see it late does
+     * no harm.
+     */
     boolean hasNeighbours;
 
-    /** Slots of threads whose home it is, by Arenas' monitor. */
+    /** How many slots have this arena as their home. Guarded by Arenas' monitor. */
     int homes;
 
     private int waitsBefore;
     private long operationsBefore;
 
-    /** Why an attempt failed, for {@link #placeOrSayWhy}. */
+    /** The reason why an attempt failed, for {@link #placeOrSayWhy}. */
     private @Nullable BlockTableFullException tableFull;
 
     Arena(final int number, final int mostArenas, final Arenas arenas, final boolean immediate) {
@@ -159,7 +174,7 @@ public final class Arena extends Limbo {
         remoteFrees = new RemoteFrees(arenas, mostArenas);
     }
 
-    /** Makes a change under the lock. Operations for which another call costs too much do this themselves. */
+    /** Makes a change under the lock. Operations that can't afford another call do this themselves. */
     private <T> long change(final Change<T> change, final T part, final long first, final long second) {
         lock();
         try {
@@ -174,7 +189,7 @@ public final class Arena extends Limbo {
 
     // Operations
 
-    /** An address, or {@code NO_SPACE}, from what is free here. */
+    /** Places a request in what is free here; returns an address or {@code NO_SPACE}. */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
         lock();
         try {
@@ -186,7 +201,7 @@ public final class Arena extends Limbo {
             unlock();
             return address;
         } catch (final Throwable e) {
-            // Whatever comes, the lock is still held.
+            // Whatever was thrown, the lock is still held.
             if (e instanceof StackOverflowError) {
                 breakage.cause = e;
             }
@@ -215,10 +230,11 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * Frees a block of another arena, by a thread that this one is the home of.
+     * Frees a block of another arena, for a thread whose home this arena is.
      *
-     * @return {@link #NOT_FREED} if no block in use starts there, {@link #FREED}, or, once in a while, {@link #SENT}: the other arena may
-     *     have something to do
+     * @return {@link #NOT_FREED} if no block in use starts there; {@link #FREED}; or, once in a while, {@link
+     *     #SENT}: the other arena may
+     * have something to do
      */
     public int freeRemotely(final Segment segment, final BlockStarts starts, final long address) {
         lock();
@@ -237,7 +253,7 @@ public final class Arena extends Limbo {
             unlock();
             held = false;
             if (sizeBytes >= RemoteFrees.SENT_FROM_BYTES) {
-                // Much that would count as in use until its owner has something to do.
+                // So much would count as in use until the owner's next operation.
                 segment.owner.trySettle();
             }
             return done;
@@ -252,10 +268,10 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * As {@link #allocate}, for a request that found no room: releases whatever is ready and retires whatever has arrived until it
-     * fits, in the same hold, so that no other thread takes what comes free; in several if it is much.
+     * Places a request that found no room: releases ready blocks and retires remote frees until it fits. A short
+     * attempt stays in one hold of the lock, so that no other thread takes what comes free; a long one takes several.
      *
-     * @param first it is the oldest of those that wait: what came free is kept for it
+     * @param first the request is the oldest of those that wait: what comes free is kept for it
      */
     public long allocateRecovering(final long sizeBytes, final long alignmentBytes, final boolean first) {
         while (true) {
@@ -283,29 +299,32 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** As {@link #allocate}, by whoever may have what is kept for those who wait. */
+    /** Places a request that may have what is kept for waiting requests. */
     public long placeAgain(final long sizeBytes, final long alignmentBytes) {
         return change(PLACE, this, sizeBytes, alignmentBytes);
     }
 
-    /** Nobody waits any more. */
+    /** Tells the arena that no request waits any more. */
     void open() {
         lockAnyway();
         reserved = false;
         taken = false;
     }
 
-    /** As {@link #beginAsking}. */
+    /** Calls {@link #beginAsking} under the lock. */
     public long asking() {
         return change(ASK, this, 0, 0);
     }
 
-    /** What was freed by now, by other threads too, as far as it has arrived, is free after the work before the next mark: closes the batch. */
+    /**
+     * Closes the batch of all blocks that were freed by now, remote frees that have arrived among them; returns the
+     * number of the mark that they wait for.
+     */
     public long close() {
         return change(CLOSE, this, 0, 0);
     }
 
-    /** Releases all that is ready, in many short holds of the lock. */
+    /** Releases all ready blocks in many short holds of the lock. */
     void releaseAll() {
         long released;
         do {
@@ -313,19 +332,22 @@ public final class Arena extends Limbo {
         } while (released > 0);
     }
 
-    /** Sends all that was freed here and belongs elsewhere. */
+    /** Sends all remote frees that this arena has for others. */
     void send() {
         change(SEND, this, 0, 0);
     }
 
-    /** Sends, and takes in what has arrived, unless somebody has the lock: nobody waits for it. */
+    /**
+     * Sends remote frees and takes in those that have arrived, unless another thread has the lock: the caller doesn't
+     * wait for it.
+     */
     void trySettle() {
         if (tryLock()) {
             try {
                 remoteFrees.send();
                 unpack(Integer.MAX_VALUE);
             } catch (final OutOfMemoryError ignored) {
-                // A later operation does it: what the caller is here for is done, or goes on without.
+                // A later operation does the rest; the caller doesn't depend on it.
             } catch (final StackOverflowError e) {
                 breakage.cause = e;
                 throw e;
@@ -336,9 +358,9 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * As {@link #allocateRecovering}, when all else has failed.
+     * Makes the last attempt to place a request.
      *
-     * @throws BlockTableFullException if that is why
+     * @throws BlockTableFullException if that is why it fails
      */
     public long placeOrSayWhy(final long sizeBytes, final long alignmentBytes) {
         return change(PLACE_OR_SAY_WHY, this, sizeBytes, alignmentBytes);
@@ -353,7 +375,7 @@ public final class Arena extends Limbo {
         return address;
     }
 
-    /** Why an address is refused at which no block in use starts. */
+    /** Returns the exception for an address at which no block in use starts. */
     public RuntimeException refusal(final Segment segment, final long address) {
         lock();
         try {
@@ -363,9 +385,9 @@ public final class Arena extends Limbo {
         }
     }
 
-    // The lock is held: blocks of one stream, whose limbo is the pool's
+    // The lock is held in these: they serve blocks that were freed on one stream, whose limbo is the pool's
 
-    /** Retires a block that doesn't go to this arena's limbo. */
+    /** Retires a block into a stream's limbo. */
     void retire(final Segment segment, final long address, final StreamLimbo.Block into) {
         endStart(segment, address);
         into.retired = segment.strategy.retire(address);
@@ -375,12 +397,12 @@ public final class Arena extends Limbo {
         retired(into.bytes);
     }
 
-    /** Such a block is in use again; its address. */
+    /** Puts such a block in use again; returns its address. */
     long restore(final StreamLimbo.Block block) {
         final Segment segment = block.segment();
         final long address = segment.strategy.restore(block.retired);
         if (segment.starts != null) {
-            // Takes no host memory, since a block in limbo has had its start noted.
+            // This takes no host memory, since the block's start was noted before it went to limbo.
             segment.starts.set(address, block.bytes);
         }
         countLimbo(-block.bytes);
@@ -388,7 +410,7 @@ public final class Arena extends Limbo {
         return address;
     }
 
-    /** Such a block is free; its size. */
+    /** Makes such a block free; returns its size in bytes. */
     long release(final StreamLimbo.Block block) {
         final Segment segment = block.segment();
         final long sizeBytes = segment.strategy.release(block.retired);
@@ -400,7 +422,10 @@ public final class Arena extends Limbo {
 
     // The lock is held: handing out
 
-    /** Tries the current segment, then the others. An address, or {@code NO_SPACE}: also if there is room in a table but not in memory. */
+    /**
+     * Tries the current segment, then the others; returns an address, or {@code NO_SPACE} also if there are addresses
+     * without memory.
+     */
     private long place(final long sizeBytes, final long alignmentBytes) {
         final Segment first = current;
         final long address =
@@ -421,7 +446,10 @@ public final class Arena extends Limbo {
         return Strategy.NO_SPACE;
     }
 
-    /** An address, {@code NO_SPACE}, or less: the negative of where memory must end for the block. */
+    /**
+     * Places a request in a segment; returns an address, {@code NO_SPACE}, or a smaller number: the negative of where
+     * memory must end for the block.
+     */
     public long placeIn(final Segment segment, final long sizeBytes, final long alignmentBytes) {
         if (segment.refuses(sizeBytes)) {
             return Strategy.NO_SPACE;
@@ -475,7 +503,7 @@ public final class Arena extends Limbo {
         if (used > peakUsedBytes) {
             PEAK.setOpaque(this, used);
             if (hasNeighbours) {
-                // Of threads that reach it together, one adds up what all have: its own was written before.
+                // If several threads reach this line together, the last one sees what all have written before.
                 VarHandle.fullFence();
                 arenas.totals.peakUsedBytes();
             }
@@ -484,7 +512,7 @@ public final class Arena extends Limbo {
 
     // Taking back
 
-    /** Frees a block whose start was ended, at once or into limbo. {@link #reserve} was called. */
+    /** Frees a block whose start was cleared, at once or into limbo. {@link #reserve} was called. */
     private void takeBack(final Segment segment, final long address) {
         final Strategy strategy = segment.strategy;
         if (immediate) {
@@ -497,7 +525,7 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** A retired block. */
+    /** Puts a retired block into limbo. */
     private void moveToLimbo(final Segment segment, final long block) {
         final long sizeBytes = segment.strategy.retiredBytes(block);
         retired(sizeBytes);
@@ -511,13 +539,13 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** Not in use any more, but in limbo. */
+    /** Counts bytes that went from use to limbo. */
     private void retired(final long sizeBytes) {
         USED.setOpaque(this, usedBytes - sizeBytes);
         countLimbo(sizeBytes);
     }
 
-    /** Came out of limbo. What was in it was needed, if nothing had to be added meanwhile. */
+    /** Counts bytes that came out of limbo. The arena needed what was in limbo, too, since these bytes weren't free. */
     private void left(final long sizeBytes) {
         peakNeededBytes = Math.max(peakNeededBytes, usedBytes + limboBytes());
         countLimbo(-sizeBytes);
@@ -525,7 +553,7 @@ public final class Arena extends Limbo {
 
     // What is ready to be handed out again
 
-    /** Some of what is to be done anyway. What came back is for those who wait, if anybody does. */
+    /** Does a small part of the work that is due. Ready blocks are left to waiting requests, if there are any. */
     private void keepUp() {
         if (isReady && !arenas.isAwaited()) {
             release(RELEASED_AT_ONCE);
@@ -538,7 +566,7 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** After a block was freed: the caller mustn't believe that it wasn't. */
+    /** Does the same after a free, without an error of the host: the block is freed already. */
     private void keepUpIfItCan() {
         try {
             keepUp();
@@ -551,7 +579,7 @@ public final class Arena extends Limbo {
         return isReady || remoteFrees.hasArrived();
     }
 
-    /** Releases so many ready blocks; how many it were. */
+    /** Releases at most so many ready blocks; returns how many. */
     private int release(final int most) {
         int done = 0;
         while (isReady && done < most) {
@@ -576,7 +604,7 @@ public final class Arena extends Limbo {
         return done;
     }
 
-    /** Frees so many blocks that other threads have freed; how many it were. */
+    /** Frees at most so many blocks that other arenas' threads have freed; returns how many. */
     private int unpack(final int most) {
         for (int done = 0; done < most; done++) {
             final RemoteFrees.Batch batch = remoteFrees.arrived();
@@ -591,7 +619,7 @@ public final class Arena extends Limbo {
         return most;
     }
 
-    /** Threads that wait often had better be apart: they may be from now on. The lock is held, and none of a stream's. */
+    /** Moves a thread to another arena if threads wait often here. The lock is held, and no stream's lock. */
     void noteWaits() {
         if (waits - waitsBefore >= Arenas.WAITS_LOOKED_AT) {
             final long operations = allocations + frees;
@@ -606,7 +634,7 @@ public final class Arena extends Limbo {
 
     // Blocks in use
 
-    /** The tail may be in use by the device like a block that is freed. */
+    /** Shrinks a block. Its tail goes to limbo, since the device may be using it. */
     public void trim(final Segment segment, final long address, final long newSizeBytes) {
         change(TRIM, segment, address, newSizeBytes);
     }
@@ -629,12 +657,15 @@ public final class Arena extends Limbo {
         return 0;
     }
 
-    /** Grows a block in place. Its address, {@code NO_SPACE}, or less: the negative of where memory must end for it. */
+    /**
+     * Grows a block in place; returns its address, {@code NO_SPACE}, or a smaller number: the negative of where memory
+     * must end for it.
+     */
     public long extend(final Segment segment, final long address, final long newSizeBytes) {
         return change(EXTEND, segment, address, newSizeBytes);
     }
 
-    /** As {@link #extend}; the lock is held. */
+    /** Does what {@link #extend} does; the lock is held. */
     public long extendHeld(final Segment segment, final long address, final long newSizeBytes) {
         checkStart(segment, address);
         final Strategy strategy = segment.strategy;
@@ -646,7 +677,7 @@ public final class Arena extends Limbo {
         final long moreBytes = before - strategy.freeBytes();
         final long end = address + oldBytes + moreBytes;
         if (end > segment.backedEnd) {
-            // There is room in the tables for the tail, since there was before.
+            // The tables have room for the tail, since they had before.
             strategy.trim(address, oldBytes);
             return -end;
         }
@@ -676,12 +707,12 @@ public final class Arena extends Limbo {
 
     // Segments
 
-    /** Safe for any number of threads. */
+    /** Returns the segments; safe for any number of threads. */
     public Segment[] segments() {
         return segments;
     }
 
-    /** Of all its segments: exact for who has the lock or the region lock, recent for others. */
+    /** Adds up all segments: exact under the lock or the region lock, recent otherwise. */
     @Override
     public long heldBytes() {
         long held = 0;
@@ -692,8 +723,8 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * It holds more than before: when it has less left than a quarter of the next step, it wants that. Or it holds less, since it had too much,
-     * and wants none before a request has grown it. The lock is held.
+     * Tells that the arena holds more or less than before. After growth it wants the next step when less than a quarter
+     * of that is left; after trimming it wants none before a request has grown it. The lock is held.
      *
      * @param stepBytes what it would grow by next; 0 if it holds less than before
      */
@@ -704,8 +735,8 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * Whether it has come to want a step, and still does: what was in limbo may have come back. It isn't asked again before a request has grown
-     * it, whether it gets the step or not.
+     * Returns whether the arena has come to want a step and still does: what was in limbo may have come back. It
+     * doesn't ask again before a request has grown it, whether it gets the step or not.
      */
     public boolean wantsStep(final long stepBytes) {
         if (!wantsStep) {
@@ -720,7 +751,10 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** Counts a request that another arena served while this one had less than its share; how many there were before, or somewhat less. */
+    /**
+     * Counts a request that another arena served while this one had less than its share; returns how many there were
+     * before, or somewhat fewer.
+     */
     public int starve() {
         return starved++;
     }
@@ -729,7 +763,7 @@ public final class Arena extends Limbo {
         return Objects.requireNonNull(byId[id], "blocks are in limbo whose segment is gone");
     }
 
-    /** The lock is held: requests are placed in it first. */
+    /** Adds a segment, in which requests are placed first. The lock is held. */
     public void add(final Segment segment) {
         int id = 0;
         while (id < byId.length && byId[id] != null) {
@@ -743,7 +777,7 @@ public final class Arena extends Limbo {
         if (arenas.count() > 1) {
             watchStarts(segment);
         }
-        // The last that may fail for want of host memory: until then nobody knows of it.
+        // This is the last step that may fail for want of host memory, and until here no thread knows of the segment.
         arenas.add(segment);
         segment.id = id;
         byId[id] = segment;
@@ -751,7 +785,7 @@ public final class Arena extends Limbo {
         current = segment;
     }
 
-    /** The lock is held, and the segment is empty. */
+    /** Removes an empty segment. The lock is held. */
     public void remove(final Segment segment) {
         final Segment[] fewer =
                 Arrays.stream(segments).filter(each -> each != segment).toArray(Segment[]::new);
@@ -761,7 +795,10 @@ public final class Arena extends Limbo {
         current = fewer.length == 0 ? null : fewer[fewer.length - 1];
     }
 
-    /** The lock is held: other arenas' threads may free blocks of it from now on. Neither blocks in limbo nor holes are in use. */
+    /**
+     * Notes where blocks start, so that other arenas' threads can free them from now on. Blocks in limbo and holes
+     * aren't in use. The lock is held.
+     */
     void watchStarts(final Segment segment) {
         final BlockStarts starts = new BlockStarts(
                 segment.begin, segment.taken.endAddress() - segment.begin, segment.strategy.granuleBytes());
@@ -776,12 +813,12 @@ public final class Arena extends Limbo {
         segment.starts = starts;
     }
 
-    /** There is no other memory: tables may grow after all. False if that makes no difference. */
+    /** Lets tables grow after all, since there is no other memory. Returns false if that makes no difference. */
     public boolean makeDo() {
         return change(MAKE_DO, this, 0, 0) > 0;
     }
 
-    // The whole: the lock is held where something is looked at
+    // The whole arena; its lock is held
 
     void forEachInLimbo(final LongConsumer visitor) {
         for (@Nullable Batch batch = firstBatch; batch != null; batch = batch.next) {
@@ -793,8 +830,8 @@ public final class Arena extends Limbo {
     }
 
     /**
-     * Most that was in use since this was asked the last time, with what was in limbo before it came back: that is needed, too.
-     * What stays in limbo since nobody asks for memory isn't.
+     * Returns the most that was needed since the last call: bytes in use, and bytes in limbo that came back since. What
+     * stays in limbo because no request asks for memory isn't needed.
      */
     long takePeakNeeded() {
         lockAnyway();
@@ -809,7 +846,7 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** All segments are gone, with all that was in them. */
+    /** Forgets all segments and all that was in them. */
     void clear() {
         segments = NO_SEGMENTS;
         current = null;
@@ -830,7 +867,7 @@ public final class Arena extends Limbo {
         return (long) USED.getOpaque(this);
     }
 
-    /** Most that {@link #usedBytes} was. */
+    /** Returns the largest value that {@link #usedBytes} had. */
     long peakUsedBytes() {
         return Math.max((long) PEAK.getOpaque(this), earlierPeakBytes);
     }

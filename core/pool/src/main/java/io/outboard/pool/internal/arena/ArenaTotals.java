@@ -4,13 +4,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
 
 /**
- * What the arenas of a pool have together, and what the pool holds for them: numbers that are read without stopping it.
+ * The counters of all arenas of a pool together, and of what the pool holds for them: numbers that are read without
+ * stopping it.
  *
  * <p>Safe for any number of threads.
  */
 public final class ArenaTotals {
 
-    /** Linked ahead: what is in use is added up while a block is on its way out, which mustn't be lost. */
+    /** This is linked ahead, since bytes in use are added up while a block is on its way out, which mustn't be lost. */
     private static final ToLongFunction<Arena> USED_BYTES = Arena::usedBytes;
 
     private final Arenas arenas;
@@ -18,7 +19,7 @@ public final class ArenaTotals {
     private final AtomicLong mappings = new AtomicLong();
     private final AtomicLong movedBytes = new AtomicLong();
 
-    /** Most that was in use at once, as far as it was looked at. */
+    /** The most bytes that were found in use at once. */
     private final AtomicLong peakUsedBytes = new AtomicLong();
 
     ArenaTotals(final Arenas arenas) {
@@ -54,15 +55,18 @@ public final class ArenaTotals {
         return Math.max(0, sum(arena -> -arena.frees() + arena.allocations()));
     }
 
-    /** With one arena exact, since that counts it; with several the most that was found whenever this was called: see {@link Arena}. */
+    /**
+     * Returns the most bytes that were in use: exact with one arena, which counts it; with several the most that any
+     * call of this has found, see {@link Arena}.
+     */
     public long peakUsedBytes() {
         return peakUsedBytes(0);
     }
 
-    /** What {@link #peakUsedBytes()} would be with so many more bytes in use now. */
+    /** Returns what {@link #peakUsedBytes()} would be with so many more bytes in use now. */
     public long peakUsedBytes(final long moreBytes) {
         final long usedBytes = usedBytes();
-        // What the first had before there were others, and added up.
+        // The first arena's peak is that of the time when it was alone.
         final long peakBytes = Math.max(usedBytes, arenas.arena(0).peakUsedBytes());
         if (peakBytes > peakUsedBytes.get()) {
             peakUsedBytes.accumulateAndGet(peakBytes, Math::max);
@@ -71,19 +75,19 @@ public final class ArenaTotals {
     }
 
     /**
-     * What all arenas together needed at most since this was asked the last time, or more: each arena's peak counts, whenever it was,
-     * and what one arena allocates and another frees counts for both.
+     * Returns what all arenas together needed at most since the last call, or more: the sum counts each arena's peak,
+     * whenever it was, and counts a block twice that one arena allocates and another frees.
      */
     public long takePeakNeeded() {
         return sum(Arena::takePeakNeeded);
     }
 
-    /** Of all segments. */
+    /** Returns the bytes of memory behind all segments. */
     public long heldBytes() {
         return heldBytes.get();
     }
 
-    /** How often memory was taken, moved or given back. */
+    /** Returns how often memory was taken, moved or given back. */
     public long mappings() {
         return mappings.get();
     }
@@ -99,7 +103,7 @@ public final class ArenaTotals {
         }
     }
 
-    /** The pool holds so much more. */
+    /** Counts bytes that the pool has taken, or given back. */
     public void held(final long addedBytes) {
         if (addedBytes != 0) {
             heldBytes.addAndGet(addedBytes);

@@ -11,57 +11,62 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arenas of a pool, which of them each thread uses, its home, and where each segment is.
+ * The arenas of a pool, the home of each thread among them, and the place of each segment.
  *
- * <p>At first there is one arena, and every thread's home is that. Where threads often wait for an arena's lock, one of them is moved to
- * another, which is made if there are fewer than processors; so an arena exists only where threads contend, and one thread sees one.
+ * <p>At first there is one arena, the home of every thread. Where threads often wait for an arena's lock, one of them
+ * moves to another arena,
+ * which is made if there are fewer than processors. So arenas exist only where threads contend, and a single thread
+ * sees one.
  *
- * <p>A thread's home is looked up by its number: no thread-local value, which virtual threads by the million would pay for.
- * Threads whose numbers differ by a multiple of {@link #SLOTS} share a home.
+ * <p>A thread's home is looked up by the thread's number, since a thread-local value would cost something for each of a
+ * million virtual
+ * threads. Threads whose numbers differ by a multiple of {@link #SLOTS} share a home.
  *
- * <p>Safe for any number of threads. The monitor guards which arenas and segments there are; it is taken with arenas' locks held, and none
- * is taken under it.
+ * <p>Safe for any number of threads. The monitor guards which arenas and segments there are. A thread may take it while
+ * it holds arenas'
+ * locks, and takes no lock under it.
  */
 public final class Arenas {
 
-    /** So many waits of an arena's threads are looked at together. */
+    /** An arena looks at so many waits of its threads together. */
     static final int WAITS_LOOKED_AT = 32;
 
-    /** Waits count as frequent if there are fewer operations than this for each: 0.2 % of them. */
+    /** Waits are frequent if each comes after fewer operations than this: 0.2 % of them. */
     static final int OPERATIONS_FOR_A_WAIT = 512;
 
-    /** Allocations of an arena after which all arenas are added up for the peak, and its tables are looked at. */
+    /** After so many allocations an arena looks at its tables, and adds up all arenas for the peak. */
     static final int SAMPLED_EVERY = 1024;
 
-    /** A power of two. */
+    /** How many homes are looked up; a power of two. */
     private static final int SLOTS = 256;
 
     private static final int MOST_ARENAS = 64;
 
-    /** An open batch has no more than such a part of an arena's slack, so that what it keeps back is little beside that... */
+    /** An open batch has no more bytes than this share of an arena's slack, so that it keeps back little ... */
     private static final long CLOSED_SHARE = 16;
 
-    /** ... and at least so much, so that batches are few: each takes 1.6 KiB of the host. */
+    /** ... but at least so many, so that batches are few: each takes 1.6 KiB of the host. */
     private static final long LEAST_CLOSED_BYTES = 4L << 20;
 
     /**
-     * With no more than such a part of an arena's slack in limbo no free asks the device. One thread with small blocks then holds 256 MiB where it
-     * held 566 with all of it in limbo, and one free in 1,260 asks, where it was one in 4,630. With an eighth it is one in 680, which is a
-     * free's 99.9th percentile on any machine. Operations per second are the same (H100, in turn, 2026-11-27).
+     * No free asks the device while limbo has no more than this share of an arena's slack. One thread with small blocks
+     * then holds 256 MiB, and one free in 1,260 asks. With all of the slack it holds 566 MiB and asks in one free of
+     * 4,630; with an eighth in one of 680, which is a free's 99.9th percentile on any machine. Operations per second
+     * are the same (H100, 2026-11-27).
      */
     private static final long ASKED_SHARE = 4;
 
     public final Progress progress = new Progress();
 
-    /** One half done change breaks all: blocks of one arena wait in others. */
+    /** Shared by all locks, since blocks of one arena wait in others: a change that is half done breaks all. */
     public final SpinLock.Breakage breakage = new SpinLock.Breakage();
 
-    /** Blocks that were freed on one stream. */
+    /** The limbo of each stream. */
     public final Streams streams = new Streams(this);
 
     final RemoteFrees.Empty emptyBatches = new RemoteFrees.Empty();
 
-    /** What the arenas have together. */
+    /** The counters of all arenas together. */
     public final ArenaTotals totals;
 
     private final boolean immediate;
@@ -71,34 +76,40 @@ public final class Arenas {
 
     private volatile long mostBytes = Long.MAX_VALUE / 2;
 
-    /** Replaced under the monitor, never changed. */
+    /** The array is replaced under the monitor and never changed. */
     private volatile Arena[] all = {};
 
-    /** By slot. Written under the monitor; a thread that reads an old one uses an arena that isn't its own, which is no error. */
+    /**
+     * The homes by slot, written under the monitor. A thread that reads an old one uses another arena, which is no
+     * error.
+     */
     private final @Nullable Arena[] homes = new Arena[SLOTS];
 
-    /** In the order of addresses. Replaced under the monitor, never changed. */
+    /** All segments in the order of addresses. The array is replaced under the monitor and never changed. */
     private volatile Segment[] segments = {};
 
     private volatile long slackBytes;
 
-    /** Takes memory for arenas ahead of need when it is woken; null if nobody does. */
+    /** The thread that takes memory for arenas ahead of need when it is woken; null if there is none. */
     public volatile @Nullable Thread grower;
 
-    /** It was woken, perhaps where it sleeps for something else, such as a lock: it is to look at all arenas before it sleeps again. */
+    /**
+     * True if the grower was woken, perhaps out of another sleep: it is to look at all arenas before it sleeps again.
+     */
     public volatile boolean growerWoken;
 
     private volatile boolean closed;
 
-    /** Requests wait: what comes back is for the oldest of them. Written by who keeps their queue. */
+    /** True while requests wait: what comes back is for the oldest of them. The queue writes this. */
     private volatile boolean awaited;
 
     /**
-     * One arena, or several.
+     * Makes one arena, or several.
      *
      * @param immediate whether blocks are free as soon as they are freed
-     * @param limboLimitBytes with more in limbo the device is asked though memory isn't needed
-     * @param spread so many arenas there are from the start, that threads are spread over; 0 for one that they share until they contend
+     * @param limboLimitBytes with more in limbo the device is asked though no memory is needed
+     * @param spread how many arenas there are from the start, over which threads are spread; 0 for one, until
+     *     threads contend
      */
     public Arenas(final boolean immediate, final long slackBytes, final long limboLimitBytes, final int spread) {
         this.immediate = immediate;
@@ -115,7 +126,7 @@ public final class Arenas {
 
     // Who and where
 
-    /** The calling thread's. */
+    /** Returns the calling thread's home. */
     public Arena home() {
         final int slot = slot();
         final Arena home = homes[slot];
@@ -133,7 +144,7 @@ public final class Arenas {
         return home;
     }
 
-    // Its number doesn't change, and nothing is concluded from it: a class that overrides it shares some other's home.
+    // A thread's number doesn't change. A class that overrides it shares another thread's home, which is no error.
     @SuppressWarnings("deprecation")
     private static int slot() {
         return (int) Thread.currentThread().getId() & (SLOTS - 1);
@@ -151,7 +162,10 @@ public final class Arenas {
         return all.length;
     }
 
-    /** The segment that holds an address, or null. The first guess is where the calling thread's last block was placed. */
+    /**
+     * Returns the segment that holds an address, or null. The first guess is the segment of the calling thread's last
+     * block.
+     */
     public @Nullable Segment segmentAt(final long address) {
         final Segment guess = home().current;
         if (guess != null && guess.holds(address)) {
@@ -171,7 +185,7 @@ public final class Arenas {
         return low <= high && sorted[low].holds(address) ? sorted[low] : null;
     }
 
-    /** In the order of addresses. */
+    /** Returns the segments in the order of addresses. */
     public Segment[] segments() {
         return segments;
     }
@@ -203,13 +217,13 @@ public final class Arenas {
 
     // Of arenas, under an arena's lock
 
-    /** The calling thread waits often: from now on it uses another arena, if there is one with fewer threads. */
+    /** Gives the calling thread, which waits often, another home if there is one with fewer threads. */
     synchronized void moveApart(final Arena from) {
         final int slot = slot();
         final Arena home = homes[slot];
         if (home != from || home.homes == 1 || closed) {
-            // Who is alone there has met others that look for room: an arena without threads would be of no use but for
-            // those.
+            // A thread that is alone in its arena has met others that look for room there: an arena of its own it has
+            // already.
             return;
         }
         Arena best = null;
@@ -221,21 +235,21 @@ public final class Arenas {
         if ((best == null || best.homes > 0) && all.length < mostArenas) {
             try {
                 if (all.length == 1) {
-                    // The lock that is held is the first one's.
+                    // The lock that the caller holds is the first arena's.
                     for (final Segment segment : from.segments()) {
                         from.watchStarts(segment);
                     }
                 }
                 best = newArena();
             } catch (final OutOfMemoryError e) {
-                // The host has none for another arena: this one serves as well.
+                // The host has no memory for another arena, and this one serves as well.
                 return;
             }
         }
         if (best != null && best.homes + 1 < home.homes) {
             home.homes--;
             best.homes++;
-            // Who finds it there finds it whole.
+            // A thread that finds the arena there finds all of it.
             VarHandle.releaseFence();
             homes[slot] = best;
         }
@@ -253,32 +267,32 @@ public final class Arenas {
         return arena;
     }
 
-    /** Anew when there is another arena, or less slack. */
+    /** Divides the slack anew, after an arena was added or the slack has changed. */
     private void divideSlack() {
         final Arena[] arenas = all;
         final long share = slackBytes / arenas.length;
         final long limit = limboLimitBytes / arenas.length;
         for (final Arena arena : arenas) {
             arena.closedAbove = Math.min(limit, Math.max(LEAST_CLOSED_BYTES, share / CLOSED_SHARE));
-            // Without slack each free asks: what is in limbo is missing at once, and what is placed beside it leaves
-            // gaps.
+            // Without slack each free asks: what is in limbo is missing at once, and blocks that are placed beside it
+            // leave gaps.
             arena.askedAbove = Math.min(limit, share / ASKED_SHARE);
             arena.mostByUse = Math.min(limit, share - share / ASKED_SHARE);
             arena.slackBytes = Math.min(limit, slackBytes);
         }
     }
 
-    /** An arena's share of what limit and device still allow, so far as that is known, in bytes. */
+    /** Returns an arena's share, in bytes, of what limit and device still allow, as far as that is known. */
     long roomBytes() {
         return Math.max(0, mostBytes - totals.heldBytes()) / all.length;
     }
 
-    /** What limit and device allow the pool to hold, in bytes. */
+    /** Tells what limit and device allow the pool to hold, in bytes. */
     public void mostBytes(final long bytes) {
         mostBytes = bytes;
     }
 
-    /** What the pool may hold beyond what is in use. */
+    /** Returns how many bytes the pool may hold beyond what is in use. */
     public long slackBytes() {
         return slackBytes;
     }
@@ -288,13 +302,13 @@ public final class Arenas {
         divideSlack();
     }
 
-    /** An arena wants to grow. */
+    /** Tells the grower that an arena wants to grow. */
     void wakeGrower() {
         growerWoken = true;
         LockSupport.unpark(grower);
     }
 
-    /** A block was handed out: once in a while more is looked at. */
+    /** Looks at the peak and at an arena's tables, once in a while after an allocation. */
     void sample(final Arena arena) {
         try {
             if (all.length > 1) {
@@ -304,18 +318,18 @@ public final class Arenas {
                 segment.sample();
             }
         } catch (final OutOfMemoryError ignored) {
-            // A block was handed out, which mustn't be lost; the next sample isn't far.
+            // A block was handed out, which mustn't be lost; the next sample comes soon.
         }
     }
 
     // Requests that wait
 
-    /** Whether requests wait, for which what comes back is kept. */
+    /** Returns whether requests wait, for which what comes back is kept. */
     public boolean isAwaited() {
         return awaited;
     }
 
-    /** One waits, or none any more. */
+    /** Tells whether a request waits now. */
     public void await(final boolean newAwaited) {
         awaited = newAwaited;
         if (!newAwaited) {
@@ -325,7 +339,10 @@ public final class Arenas {
         }
     }
 
-    /** Delivers what is on its way, as far as nobody has the locks that it takes: what is in use is then counted exactly. */
+    /**
+     * Delivers remote frees, except where another thread has a lock that this needs: then what is in use is counted
+     * exactly.
+     */
     public void settle() {
         if (all.length > 1) {
             for (int round = 0; round < 2; round++) {
@@ -337,8 +354,8 @@ public final class Arenas {
     }
 
     /**
-     * Closes all open batches. Returns the number of the mark after which all is free that was freed by now; 0, or one that has finished, if
-     * nothing waits.
+     * Closes all open batches; returns the number of the mark after which all is free that was freed by now: 0, or that
+     * of a finished mark, if nothing waits.
      */
     public long closeAll() {
         final Arena[] arenas = all;
@@ -352,7 +369,10 @@ public final class Arenas {
         return number;
     }
 
-    /** There is no other memory: tables of any arena may grow after all. False if that makes no difference. */
+    /**
+     * Lets the tables of all arenas grow after all, since there is no other memory. Returns false if that makes no
+     * difference.
+     */
     public boolean makeDo() {
         boolean any = false;
         for (final Arena arena : all) {
@@ -361,7 +381,7 @@ public final class Arenas {
         return any;
     }
 
-    /** From wherever there is room in the pool as it is, the arena's own memory first. */
+    /** Places a request wherever the pool has room as it is, in the arena's own memory first. */
     public long allocateAnywhere(
             final Arena home, final long sizeBytes, final long alignmentBytes, final boolean first) {
         long address = home.allocateRecovering(sizeBytes, alignmentBytes, first);
@@ -373,7 +393,7 @@ public final class Arenas {
         return address;
     }
 
-    /** Releases all that is ready. */
+    /** Releases all ready blocks. */
     public void releaseAll() {
         streams.releaseFinished();
         for (final Arena arena : all) {
@@ -384,7 +404,7 @@ public final class Arenas {
         }
     }
 
-    // The whole, for those who look at everything, or end it: while all locks are held nothing changes
+    // The whole pool, for those that look at everything or end it: nothing changes while all locks are held
 
     /** Takes every arena's lock, also if the pool is closed: then it is empty. */
     public void lockAll() {
@@ -395,12 +415,15 @@ public final class Arenas {
         }
     }
 
-    /** As {@link #lockAll}, also if something is broken: for who ends the pool. If the stack ends meanwhile, none stays taken. */
+    /**
+     * Takes every arena's lock, also if the pool is broken, to end it. If the stack ends meanwhile, no lock stays
+     * taken.
+     */
     public void lockAllAnyway() {
         int count = 0;
         boolean done = false;
         try {
-            // There may be one more meanwhile.
+            // Another thread may add an arena meanwhile.
             for (; count < all.length; count++) {
                 all[count].lockAnyway();
             }
@@ -418,14 +441,14 @@ public final class Arenas {
         }
     }
 
-    /** In the order of addresses. All locks are held. */
+    /** Shows all blocks in the order of addresses. All locks are held. */
     public void forEachBlock(final BlockVisitor visitor) {
         for (final Segment segment : segments) {
             segment.forEachBlock(visitor);
         }
     }
 
-    /** What is in limbo, and the addresses of what is on its way to another arena. All locks are held. */
+    /** Shows the addresses of blocks in limbo and of remote frees. All locks are held. */
     public void forEachInLimbo(final LongConsumer visitor) {
         for (final Arena arena : all) {
             arena.forEachInLimbo(visitor);
@@ -433,7 +456,7 @@ public final class Arenas {
         streams.forEach(null, visitor);
     }
 
-    /** The largest of all segments, in bytes. All locks are held. */
+    /** Returns the size of the largest free block, in bytes. All locks are held. */
     public long largestFreeBlockBytes() {
         long largest = 0;
         for (final Segment segment : segments) {
@@ -442,7 +465,7 @@ public final class Arenas {
         return largest;
     }
 
-    /** A step of the program begins: strategies hear of it. All locks are held. */
+    /** Tells strategies that a step of the program begins. All locks are held. */
     public void step() {
         for (final Segment segment : segments) {
             if (segment.strategy instanceof StepwiseStrategy stepwise) {
@@ -451,13 +474,13 @@ public final class Arenas {
         }
     }
 
-    /** Everything is forgotten, and who finds what was known of it a moment ago is refused. All locks are held. */
+    /** Forgets everything: a thread that still knows an arena or a segment is refused. All locks are held. */
     public void clear() {
         breakage.close();
         for (final Arena arena : all) {
             arena.clear();
         }
-        // Who replaces it otherwise has an arena's lock.
+        // Other threads replace the array only with an arena's lock.
         segments = new Segment[0];
         streams.clear();
         totals.held(-totals.heldBytes());

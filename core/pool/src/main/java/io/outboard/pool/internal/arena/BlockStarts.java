@@ -5,20 +5,20 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where blocks in use start in a segment: one byte a granule, which also tells roughly how large the block is. A thread of another arena
- * ends a block here, at once and without the owner's lock, so that of two frees of one block the second is refused whichever threads
- * they are on, though the owner hears of the first only later.
+ * The starts of blocks in use in a segment: one byte a granule, which also tells the block's size to within a factor of
+ * two. A thread of another arena frees a block by clearing its byte, without the owner's lock. So of two frees of one
+ * block the second is refused at once, on any thread, though the owner hears of the first only later.
  *
  * <pre>
- *   pages     [ null | page | null | page ]            one for 16,384 granules, made when the first block starts there
- *   page      0 0 0 13 0 0 0 0 9 ...                   0: no block in use starts here; else 1 + log2 of the block's granules
+ *   pages     [ null | page | null | page ]       one for 16,384 granules, made when the first block starts there
+ *   page      0 0 0 13 0 0 0 0 9 ...              0: no block in use starts here; else 1 + log2 of the block's granules
  * </pre>
  *
- * <p>Bytes and not bits: nothing else is written with one, so the owner sets it by a plain store. An atomic operation would wait
- * for the cache line, which the thread has that freed the last block here.
+ * <p>These are bytes and not bits, so that the owner sets one by a plain store. An atomic operation on shared bits
+ * would wait for the cache line, which the thread has that freed the last block here.
  *
- * <p>{@link #set} needs the lock of the segment's arena; the rest is safe for any number of threads. 16 KiB of host
- * memory for 4 MiB of addresses in which blocks start, with granules of 256 bytes.
+ * <p>{@link #set} needs the lock of the segment's arena; the rest is safe for any number of threads. Takes 16 KiB of
+ * host memory for each 4 MiB of addresses in which blocks start, with granules of 256 bytes.
  */
 public final class BlockStarts {
 
@@ -39,32 +39,35 @@ public final class BlockStarts {
         pages = new byte[(int) (((sizeBytes >>> granuleLog2) + PAGE_MASK) >>> PAGE_LOG2)][];
     }
 
-    /** A block in use starts here from now on. Makes the page it needs first: if the host has no memory for it, nothing changes. */
+    /** Notes that a block in use starts here. If the host has no memory for the page that it needs, nothing changes. */
     void set(final long start, final long sizeBytes) {
         final int number = (int) ((start - address) >>> granuleLog2 >>> PAGE_LOG2);
         final int index = index(start);
         byte[] page = pages[number];
         if (page == null) {
             page = new byte[1 << PAGE_LOG2];
-            // Release: whoever finds the page finds it empty.
+            // The release lets every thread that finds the page find it empty.
             PAGES.setRelease(pages, number, page);
         }
-        // Release: who frees it sees what its allocation wrote.
+        // The release lets the thread that frees the block see what its allocation wrote.
         BYTES.setRelease(page, index, sizeByte(sizeBytes));
     }
 
-    /** The block in use that starts here has another size from now on, unless it was ended meanwhile. */
+    /** Notes another size of the block that starts here, unless another thread has freed it meanwhile. */
     void resize(final long start, final long sizeBytes) {
         replace(start, sizeByte(sizeBytes));
     }
 
-    /** Ends the block in use that starts here; its size, to within a factor of two, or 0 if there is none, for any address. */
+    /**
+     * Clears the start of a block in use, at any address; returns its size to within a factor of two, or 0 if there is
+     * none.
+     */
     long clear(final long start) {
         final int before = replace(start, NONE);
         return before == NONE ? 0 : 1L << (before - 1 + granuleLog2);
     }
 
-    /** What stood for the block in use that starts there; {@link #NONE} if there is none, or another thread was faster. */
+    /** Returns the byte of the block that starts here; {@link #NONE} if there is none, or another thread was faster. */
     private byte replace(final long start, final byte with) {
         final byte[] page = page(start);
         if (page == null) {
@@ -75,24 +78,24 @@ public final class BlockStarts {
         return before != NONE && BYTES.compareAndSet(page, index, before, with) ? before : NONE;
     }
 
-    /** For any address. */
+    /** Returns whether a block in use starts at an address, which may be any. */
     boolean contains(final long start) {
         final byte[] page = page(start);
         return page != null && (byte) BYTES.getAcquire(page, index(start)) != NONE;
     }
 
-    /** Null if the address isn't a granule's of the segment, or no block has started near it. */
+    /** Returns the page of an address; null if it isn't a granule's of the segment, or no block has started near it. */
     private byte @Nullable [] page(final long start) {
         final long offset = start - address;
         final long granule = offset >>> granuleLog2;
         if (granule << granuleLog2 != offset || granule >>> PAGE_LOG2 >= pages.length) {
             return null;
         }
-        // Acquire; pairs with the release in set.
+        // The acquire pairs with the release in set.
         return (byte[]) PAGES.getAcquire(pages, (int) (granule >>> PAGE_LOG2));
     }
 
-    /** In its page. */
+    /** Returns the index of an address in its page. */
     private int index(final long start) {
         return (int) ((start - address) >>> granuleLog2) & PAGE_MASK;
     }

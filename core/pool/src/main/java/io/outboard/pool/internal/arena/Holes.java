@@ -7,27 +7,29 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Addresses of a region whose memory has gone elsewhere. To the strategy each is a retired block, so nobody is handed them, and
- * what finds memory needn't know of them. Holes side by side are one, so there are no more of them than blocks. In arrays, so that one
- * ends without host memory.
+ * Holes are addresses of a region whose memory has gone elsewhere. To the strategy each hole is a retired block, so no
+ * request gets it, and the code that places requests needn't know of holes. Neighbouring holes are one, so there are no
+ * more holes than blocks. They are kept in arrays, so that a hole can end without host memory.
  *
  * <p>The lock of the segment's arena is held.
  */
 public final class Holes {
 
-    /** Of a strategy's blocks: each hole is one, and the others are needed. */
+    /** Holes may be this share of a strategy's blocks; the other blocks are needed. */
     private static final int SHARE = 4;
 
     private final Strategy strategy;
     private final int most;
 
-    /** Of each hole, in order: visitors look these up, who mustn't call the strategy. */
+    /**
+     * The address of each hole, in order. Visitors of blocks look holes up here, since they mustn't call the strategy.
+     */
     private long[] addresses = new long[8];
 
     private long[] blocks = new long[8];
     private int count;
 
-    /** Bytes of all holes before each, where that was just added up. */
+    /** The bytes of all holes before each, after {@link #placeFor}. */
     private long[] before = {};
 
     Holes(final Strategy strategy, final int mostBlocks) {
@@ -35,7 +37,7 @@ public final class Holes {
         most = mostBlocks / SHARE;
     }
 
-    /** How many more there may be. */
+    /** Returns how many more holes there may be. */
     public int room() {
         return Math.max(0, most - count);
     }
@@ -52,13 +54,13 @@ public final class Holes {
         return strategy.retiredBytes(blocks[hole]);
     }
 
-    /** How many begin before an address. */
+    /** Returns how many holes begin before an address. */
     private int countBefore(final long address) {
         final int found = Arrays.binarySearch(addresses, 0, count, address);
         return found < 0 ? -found - 1 : found;
     }
 
-    /** Takes the host memory that one more needs. */
+    /** Takes the host memory that one more hole needs. */
     private void reserve() {
         if (count == addresses.length) {
             blocks = Arrays.copyOf(blocks, 2 * count);
@@ -66,7 +68,7 @@ public final class Holes {
         }
     }
 
-    /** {@link #reserve} was called. */
+    /** Inserts a hole; {@link #reserve} was called. */
     private void insert(final long address, final long block) {
         final int at = countBefore(address);
         System.arraycopy(addresses, at, addresses, at + 1, count - at);
@@ -77,8 +79,8 @@ public final class Holes {
     }
 
     /**
-     * Retires a part of a free block, from which memory is to go: a hole from now on, apart from those beside it until {@link #join}. What
-     * {@link Strategy#retireFree} says about the block's name goes for this, too.
+     * Retires a part of a free block, whose memory is to go: it is a hole from now on, apart from its neighbours until
+     * {@link #join}. For the block's name see {@link Strategy#retireFree}.
      *
      * @return false if the tables are full
      */
@@ -93,7 +95,8 @@ public final class Holes {
     }
 
     /**
-     * Where a block may be between two blocks in use if holes there have memory again: where the least is missing. O(blocks log holes).
+     * Finds where a block may lie between two blocks in use if holes there have memory again: the place where the least
+     * memory is missing. O(blocks log holes).
      *
      * <pre>{@code
      *   | used | free | hole | free | used | hole | used |
@@ -123,7 +126,7 @@ public final class Holes {
         long latest = -1;
         for (int i = room.size() - 1; i >= 0; i--) {
             if (room.get(i).endAddress() != begin) {
-                // What is behind it is in use.
+                // The block behind this one is in use.
                 latest = (room.get(i).endAddress() - sizeBytes) & -alignment;
             }
             begin = room.get(i).address();
@@ -138,7 +141,9 @@ public final class Holes {
         return best;
     }
 
-    /** How much of them is between two addresses. After {@link #placeFor}, if they haven't changed since. */
+    /**
+     * Returns the bytes of holes between two addresses; valid after {@link #placeFor}, if holes haven't changed since.
+     */
     public long bytesIn(final long from, final long to) {
         return bytesBefore(to) - bytesBefore(from);
     }
@@ -148,7 +153,9 @@ public final class Holes {
         return last < 0 ? 0 : before[last] + Math.min(address - addresses[last], bytes(last));
     }
 
-    /** Those between two addresses, none of which reaches further from now on; none if the tables are full. */
+    /**
+     * Returns the holes between two addresses, of which none reaches further from now on; none if the tables are full.
+     */
     public List<Region> separated(final long from, final long to) {
         final List<Region> separated = new ArrayList<>();
         if (splitAt(from) && splitAt(to)) {
@@ -173,7 +180,7 @@ public final class Holes {
         return true;
     }
 
-    /** Memory is behind the one that begins there again: it is free. */
+    /** Ends the hole that begins there, since it has memory again: its addresses are free. */
     public void fill(final long address) {
         final int at = Arrays.binarySearch(addresses, 0, count, address);
         if (at >= 0) {
@@ -183,7 +190,7 @@ public final class Holes {
         }
     }
 
-    /** Those side by side are one. O(holes). */
+    /** Joins neighbouring holes. O(holes). */
     public void join() {
         for (int at = count - 1; at > 0; at--) {
             if (addresses[at - 1] + bytes(at - 1) == addresses[at]) {
@@ -199,7 +206,7 @@ public final class Holes {
         System.arraycopy(blocks, at + 1, blocks, at, count - at);
     }
 
-    /** Those that begin there or behind aren't needed any more, since no memory is behind them. */
+    /** Ends the holes that begin at an address or behind: no memory is behind them. */
     void endAt(final long address) {
         while (count > 0 && addresses[count - 1] >= address) {
             strategy.release(blocks[--count]);

@@ -8,86 +8,93 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An arena's blocks that were freed while the device may still be using them, in batches that wait for one mark each; see
- * {@link Progress}. The arena extends this, so that all that an operation needs lies in one object.
+ * The limbo of an arena: blocks that were freed while the device may still be using them, in batches that wait for one
+ * mark each; see
+ * {@link Progress}. The arena extends this class, so that all that an operation needs lies in one object.
  *
  * <pre>
  *   first: batch 4, ready since its work has finished -> batch 7 -> batch 9 -> open batch
  * </pre>
  *
- * <p>External lock required, the arena's, which is this object, but for {@link #limboBytes()} and {@link #wantsAsking}.
+ * <p>Requires the arena's lock, which is this object, except for {@link #limboBytes()} and {@link #wantsAsking}.
  */
 abstract class Limbo extends SpinLock {
 
     private static final VarHandle LIMBO = Fields.handle(MethodHandles.lookup(), "limboBytes", long.class);
 
     /**
-     * So many times what is in use may be in limbo before a free asks the device. With a quarter of the slack alone, a program with 252 MiB in
-     * use in 21 blocks, and 636 MiB of slack, asked once in 52 operations (H100, 2026-11-28).
+     * A free asks the device when limbo has so many times what is in use. With a quarter of the slack as the only
+     * bound, a program with 252 MiB in use in 21 blocks, and 636 MiB of slack, asked once in 52 operations (H100,
+     * 2026-11-28).
      */
     private static final long ASKED_FACTOR = 4;
 
-    /** Blocks that wait together for the same work. */
+    /** A batch of blocks that wait for the same work. */
     static final class Batch {
 
-        /** As many as make a batch cheap, and few enough that one with a single large block is no waste. */
+        /** So many blocks make a batch cheap, and one with a single large block is no waste. */
         static final int BLOCKS = 128;
 
-        /** What names each to the strategy of its segment. */
+        /** The name of each block in its segment's strategy. */
         final long[] retired = new long[BLOCKS];
 
-        /** The id of each one's segment. */
+        /** The id of each block's segment. */
         final int[] segments = new int[BLOCKS];
 
-        /** Those before it were released. */
+        /** Blocks before this index were released. */
         int from;
 
         int count;
 
-        /** Of the mark that it waits for once it is closed. */
+        /** The number of the mark that the closed batch waits for. */
         private long number;
 
-        /** Null of the open one. */
+        /** The next batch; null for the open one. */
         @Nullable
         Batch next;
     }
 
     private final Progress progress;
 
-    /** Has room for a block once {@link #reserve} was called. */
+    /** The open batch, which has room for a block once {@link #reserve} was called. */
     private Batch open = new Batch();
 
-    /** Closed batches, in the order of their numbers, and then the open one. */
+    /** The first of the closed batches, in the order of their numbers; the open one is the last. */
     Batch firstBatch = open;
 
-    /** Of the mark that the last one closed waits for. */
+    /** The number of the mark that the batch closed last waits for. */
     private long lastNumber;
 
-    /** The first of them is closed, and its work is known to have finished. */
+    /** True if the first batch is closed and its work is known to have finished. */
     boolean isReady;
 
-    /** Empty ones, for later. There is one from the start, so that an arena whose blocks don't go to limbo never makes another. */
+    /**
+     * Empty batches for later. There is one from the start, so that an arena whose blocks don't go to limbo never makes
+     * another.
+     */
     private @Nullable Batch unused = new Batch();
 
-    /** In the open batch. */
+    /** Bytes in the open batch. */
     private long openBytes;
 
-    /** In all of them, and on its way in and out of those of a stream. Written by {@link #LIMBO}. */
+    /** Bytes in all batches, and in blocks of this arena in streams' limbo. Written by {@link #LIMBO}. */
     private long limboBytes;
 
-    /** An open batch with more bytes is closed. Written by {@link Arenas}, as the next. */
+    /** An open batch with more bytes is closed. {@link Arenas} writes this and the next three. */
     volatile long closedAbove = Long.MAX_VALUE;
 
-    /** With no more than this in limbo the device isn't asked. */
+    /** No free asks the device while limbo has no more bytes than this. */
     volatile long askedAbove = Long.MAX_VALUE;
 
-    /** However much is in use, it lets no more than this be in limbo. */
+    /** Bytes in use alone let no more bytes than this be in limbo. */
     volatile long mostByUse = Long.MAX_VALUE;
 
-    /** So much may be in limbo before the device is asked if the arena holds twice as much that isn't in use. */
+    /**
+     * So many bytes may be in limbo before a free asks the device if the arena holds twice as much that isn't in use.
+     */
     volatile long slackBytes = Long.MAX_VALUE;
 
-    /** A free has closed a batch, and there is much in limbo: the device had better be asked. */
+    /** True after a free has closed a batch while there is much in limbo: the device had better be asked. */
     private boolean wantsAsking;
 
     Limbo(final Breakage breakage, final Progress progress) {
@@ -99,24 +106,27 @@ abstract class Limbo extends SpinLock {
         return (long) LIMBO.getOpaque(this);
     }
 
-    /** So much more is in limbo, or less. */
+    /** Counts bytes that came into limbo, or left it. */
     final void countLimbo(final long moreBytes) {
         LIMBO.setOpaque(this, limboBytes + moreBytes);
     }
 
-    /** Whether the device had better be asked: whoever learns it first asks. */
+    /** Returns whether the device had better be asked. The thread that learns it first asks. */
     public final boolean wantsAsking() {
         return wantsAsking;
     }
 
-    /** Takes the host memory that a block needs which goes to limbo, so that then nothing fails: another batch, if this one will be full. */
+    /**
+     * Takes the host memory that the next block in limbo needs, so that nothing fails afterwards: another batch, if
+     * this one will be full.
+     */
     final void reserve() {
         if (unused == null) {
             unused = new Batch();
         }
     }
 
-    /** A block that is counted already. {@link #reserve} was called. */
+    /** Adds a block that is counted already. {@link #reserve} was called. */
     final void addToLimbo(final Segment segment, final long block, final long sizeBytes) {
         final Batch batch = open;
         batch.retired[batch.count] = block;
@@ -131,9 +141,9 @@ abstract class Limbo extends SpinLock {
     }
 
     /**
-     * So much in limbo, in bytes, that the device had better be asked: by what is in use, so that a question comes after several frees for each
-     * block in use, however large these are, but no more than half of what is or can be free, since the device takes its time to answer. Half of
-     * what is held unused may wait in any case.
+     * Returns how many bytes in limbo make a question to the device worthwhile. Several frees for each block in use are
+     * enough, however large the blocks are, but no more than half of what is free or can be had, since the device takes
+     * its time to answer. Half of what is held unused may wait in any case.
      */
     private long enough() {
         final long used = usedBytes();
@@ -148,10 +158,10 @@ abstract class Limbo extends SpinLock {
 
     abstract long heldBytes();
 
-    /** What it may come to hold, besides. */
+    /** Returns the bytes that the arena may still come to hold. */
     abstract long roomBytes();
 
-    /** {@link #reserve} was called since the last batch was closed. */
+    /** Closes the open batch if it has blocks. {@link #reserve} was called since the last one was closed. */
     private void closeBatch() {
         final Batch batch = open;
         final Batch empty = unused;
@@ -167,14 +177,20 @@ abstract class Limbo extends SpinLock {
         lookForFinished();
     }
 
-    /** Closes the open batch; the mark that covers all of them, one that has finished, or 0, if there are none. */
+    /**
+     * Closes the open batch; returns the number of the mark that all batches wait for: one that has finished, or 0, if
+     * no batch waits.
+     */
     final long closeAll() {
         reserve();
         closeBatch();
         return lastNumber;
     }
 
-    /** Somebody asks, or has asked; the oldest mark that batches wait for, 0 for none. Closes the open batch if no other waits. */
+    /**
+     * Notes that the device is asked, or was; returns the number of the oldest mark that a batch waits for, 0 if none
+     * does. Closes the open batch if no other waits.
+     */
     final long beginAsking() {
         wantsAsking = false;
         if (firstBatch == open) {
@@ -188,7 +204,7 @@ abstract class Limbo extends SpinLock {
         isReady = firstBatch != open && firstBatch.number <= progress.finished();
     }
 
-    /** All of it was released. */
+    /** Removes the first batch, of which all blocks were released. */
     final void removeFirst(final Batch batch) {
         firstBatch = Objects.requireNonNull(batch.next);
         batch.from = 0;

@@ -1,9 +1,10 @@
 package io.outboard.pool.internal.arena;
 
 /**
- * Marks of a device's work that haven't finished, the oldest first, and the number of each; see {@link Progress}. When there is one too many,
- * the one whose neighbours are closest goes. So the others stay spread over all that were made, and memory comes back little by little,
- * however far behind the device is. External lock required: that of who asks the device, but for {@link #isEmpty}.
+ * The unfinished marks of a device's work, the oldest first, with the number of each; see {@link Progress}. When there
+ * is one too many, the one whose neighbours are closest goes. So the others stay spread over all that were made, and
+ * memory comes back little by little, however far behind the device is. Requires the lock of the thread that asks the
+ * device, except for {@link #isEmpty}.
  */
 public final class Marks {
 
@@ -11,23 +12,23 @@ public final class Marks {
     private final long[] numbers;
     private volatile int count;
 
-    /** For so many, at least 2, and one more until one of them is removed. */
+    /** Makes room for so many marks, at least 2, and one more until one of them is removed. */
     public Marks(final int most) {
         marks = new long[most + 1];
         numbers = new long[most + 1];
     }
 
-    /** Safe for any number of threads. */
+    /** Returns whether there is no mark; safe for any number of threads. */
     public boolean isEmpty() {
         return count == 0;
     }
 
-    /** One of them is to be removed before another is added. */
+    /** Returns whether a mark is to be removed before another is added. */
     public boolean isFull() {
         return count == marks.length;
     }
 
-    /** The youngest from now on. */
+    /** Adds the youngest mark. */
     public void add(final long mark, final long number) {
         final int last = count;
         marks[last] = mark;
@@ -35,7 +36,7 @@ public final class Marks {
         count = last + 1;
     }
 
-    /** There is one. */
+    /** Returns the oldest mark, of which there is one. */
     public long oldest() {
         return marks[0];
     }
@@ -44,14 +45,15 @@ public final class Marks {
         return numbers[0];
     }
 
-    /** Removes it, and answers it. */
+    /** Removes the oldest mark and returns it. */
     public long removeOldest() {
         return remove(0);
     }
 
     /**
-     * Removes the one whose neighbours' numbers are closest to each other, and answers it: what waits for it waits for the next. There are
-     * three at least; the oldest stays, since somebody may wait for it, and so does the youngest, since nothing is behind that.
+     * Removes the mark whose neighbours' numbers are closest to each other, and returns it: what waited for it waits
+     * for the next. There are three at least. The oldest stays, since a thread may wait for it, and so does the
+     * youngest, since none is behind it.
      */
     public long removeClosest() {
         int closest = 1;
@@ -63,7 +65,7 @@ public final class Marks {
         return remove(closest);
     }
 
-    /** That there would be without it. */
+    /** Returns the gap that there would be without a mark. */
     private long gap(final int index) {
         return numbers[index + 1] - numbers[index - 1];
     }

@@ -9,26 +9,32 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remote frees of an arena: the batches that it fills with blocks of others, one for each, and those that others have sent it, on a stack
- * that anybody may push on (as mimalloc's thread-delayed frees). External lock required, the arena's, but for {@link #receive} and
- * {@link #hasArrived}.
+ * Remote frees of an arena: the batches that it fills with blocks of other arenas, one for each, and a stack of those
+ * that other arenas have sent, on which any thread may push (as mimalloc's thread-delayed frees). Requires the arena's
+ * lock, except for {@link #receive} and {@link #hasArrived}.
  */
 final class RemoteFrees {
 
-    /** A batch with so much is sent though it isn't full. By sizes rounded down to a power of two: twice that may wait in each. */
+    /**
+     * A batch with so many bytes is sent though it isn't full. Sizes are rounded down to a power of two, so up to twice
+     * as much may wait in each.
+     */
     static final long SENT_FROM_BYTES = 1L << 20;
 
-    /** Of a batch: one compare-and-set for so many frees. */
+    /** A batch has so many blocks: one compare-and-set for all of them. */
     static final int BLOCKS = 64;
 
-    /** Blocks of one arena that threads of another have freed. Confined to the sender's arena until it is sent, then to the other. */
+    /**
+     * A batch of one arena's blocks that threads of another have freed. The sender's lock guards it until it is sent,
+     * then the receiver's.
+     */
     static final class Batch {
 
         final @Nullable Segment[] segments = new Segment[BLOCKS];
         final long[] addresses = new long[BLOCKS];
         int count;
 
-        /** Of the blocks, to within a factor of two. */
+        /** The bytes of all blocks, to within a factor of two. */
         long bytes;
 
         @Nullable
@@ -41,10 +47,13 @@ final class RemoteFrees {
         }
     }
 
-    /** Empty batches of all arenas: they are filled by one and emptied by another. Safe for any number of threads. */
+    /**
+     * The empty batches of all arenas, since one arena fills them and another empties them. Safe for any number of
+     * threads.
+     */
     static final class Empty extends SpinLock {
 
-        /** Of 1.3 KiB each. */
+        /** So many batches of 1.3 KiB each are kept. */
         private static final int MOST_KEPT = 1024;
 
         private @Nullable Batch first;
@@ -85,13 +94,13 @@ final class RemoteFrees {
 
     private final Arenas arenas;
 
-    /** For each arena what was freed here and belongs there; null for none. */
+    /** For each other arena the batch of its blocks that were freed here, or null. */
     private final @Nullable Batch[] outbox;
 
-    /** What others have sent, the newest first. By {@link #INBOX}. */
+    /** The batches that others have sent, the newest first. Written by {@link #INBOX}. */
     private volatile @Nullable Batch inbox;
 
-    /** Out of the inbox. */
+    /** The batches that were taken out of the inbox. */
     private @Nullable Batch unpacking;
 
     RemoteFrees(final Arenas arenas, final int mostArenas) {
@@ -101,7 +110,7 @@ final class RemoteFrees {
 
     // Sending
 
-    /** One that has room for another block of this owner. Takes the host memory that it needs. */
+    /** Returns a batch that has room for another block of this owner. Takes the host memory that it needs. */
     Batch batchFor(final Arena owner) {
         Batch batch = outbox[owner.number];
         if (batch == null) {
@@ -111,7 +120,7 @@ final class RemoteFrees {
         return batch;
     }
 
-    /** Sends what {@link #batchFor} gave if it is full, or has many bytes: that is the answer. */
+    /** Sends the batch that {@link #batchFor} returned if it is full or has many bytes; returns whether it did. */
     boolean sendIfDue(final Arena owner, final Batch batch) {
         final boolean due = batch.count == BLOCKS || batch.bytes >= SENT_FROM_BYTES;
         if (due) {
@@ -120,7 +129,7 @@ final class RemoteFrees {
         return due;
     }
 
-    /** Sends all that there is. */
+    /** Sends all batches that aren't empty. */
     void send() {
         for (int i = 0; i < outbox.length; i++) {
             final Batch batch = outbox[i];
@@ -131,41 +140,43 @@ final class RemoteFrees {
     }
 
     private void send(final Arena owner, final Batch batch) {
-        // In this order: what were sent twice would show at once, what is lost never.
+        // In this order an error shows at once, since a batch would be sent twice; the other way it would be lost.
         owner.remoteFrees.receive(batch);
         outbox[owner.number] = null;
     }
 
     // Receiving
 
-    /** From any thread. */
+    /** Receives a batch, on any thread. */
     void receive(final Batch batch) {
         Batch first;
         do {
             first = (Batch) INBOX.getOpaque(this);
             batch.next = first;
-            // Release; pairs with the acquire in arrived.
+            // The release pairs with the acquire in arrived.
         } while (!INBOX.weakCompareAndSetRelease(this, first, batch));
     }
 
-    /** Without the lock it may just have changed. */
+    /** Returns whether a batch has arrived. Without the lock this may just have changed. */
     boolean hasArrived() {
         return inbox != null || unpacking != null;
     }
 
-    /** A batch from which the last block is to be taken now, then {@link #taken}; null if there is none. */
+    /**
+     * Returns a batch whose last block is to be taken now, and then {@link #taken} to be called; null if there is none.
+     */
     @Nullable
     Batch arrived() {
         if (unpacking == null && inbox != null) {
-            // Acquire; pairs with the release in receive.
+            // The acquire pairs with the release in receive.
             unpacking = (Batch) INBOX.getAndSetAcquire(this, null);
         }
         return unpacking;
     }
 
-    /** The last block was taken from what {@link #arrived} gave. */
+    /** Tells that the last block was taken from the batch that {@link #arrived} returned. */
     void taken(final Batch batch) {
-        // Its segment is forgotten, too, which may be given back soon.
+        // The segment is forgotten, too, since it may be given back soon.
         batch.segments[--batch.count] = null;
         if (batch.count == 0) {
             unpacking = batch.next;
@@ -181,7 +192,7 @@ final class RemoteFrees {
         Arrays.fill(outbox, null);
     }
 
-    /** Shows what is on its way to another arena, or has arrived here. */
+    /** Shows the addresses of blocks in batches that wait here to be sent, or have arrived. */
     void forEach(final LongConsumer visitor) {
         for (final Batch batch : outbox) {
             show(batch, visitor);

@@ -9,56 +9,68 @@ import io.outboard.core.Strategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of memory that one strategy divides: a region of the pool. It belongs to one arena for good.
+ * A segment is a piece of memory that one strategy divides: a region of the pool. It belongs to one arena for good.
  *
- * <p>Guarded by the lock of that arena, but for {@link #holds} and {@link #starts}, which are safe for any number of threads.
+ * <p>Guarded by that arena's lock, except for {@link #holds} and {@link #starts}, which are safe for any number of
+ * threads.
  */
 public final class Segment {
 
-    /** As the source gave it. */
+    /** The region as the source gave it. */
     public final Region taken;
 
     public final Strategy strategy;
 
-    /** How it grows in place, null if it doesn't. */
+    /** What makes the region grow in place; null if it doesn't. */
     public final @Nullable GrowableRegion growable;
 
-    /** Where its memory has moved away from. */
+    /** The addresses whose memory has moved away. */
     public final Holes holes;
 
     public final Arena owner;
 
-    /** Where the strategy's region begins: at the first granule of what was taken. */
+    /** The address where the strategy's region begins: the first granule of what was taken. */
     public final long begin;
 
-    /** Where blocks start; null as long as one arena is all there is, and only its threads free. Written under its lock. */
+    /**
+     * The starts of blocks; null as long as there is one arena, whose threads alone free blocks. Written under its
+     * lock.
+     */
     public volatile @Nullable BlockStarts starts;
 
-    /** Names it among the segments of its arena; blocks in limbo are known by it. */
+    /** The segment's name among those of its arena, by which blocks in limbo know it. */
     int id;
 
-    /** Its tables have much to hold: memory is put elsewhere, until they have less. */
+    /** True while its tables have many blocks to hold: memory is put elsewhere until they have fewer. */
     public boolean crowded;
 
-    /** They had better grow no more: blocks are placed elsewhere. */
+    /** True while its tables had better not grow: blocks are placed elsewhere. */
     boolean full;
 
-    /** So many blocks in use make it crowded. */
+    /** More blocks in use than this make the segment crowded. */
     private int mostBlocks;
 
-    /** Memory behind it, in bytes. */
+    /** The memory behind its addresses, in bytes. */
     public long heldBytes;
 
-    /** Where its last memory ends. */
+    /** The address where its last memory ends. */
     public long memoryEnd;
 
-    /** No block handed out ends after it. Release and acquire: who is handed a block behind the old one finds it. */
+    /**
+     * No block that is handed out ends after this address. A thread that is handed a block behind an old value finds
+     * the new one, since it is volatile.
+     */
     volatile long backedEnd;
 
-    /** The least size that was refused since anything became free here: no more is looked for. */
+    /** The least size that was refused since anything became free here: no larger one is looked for. */
     private long refusedBytes = Long.MAX_VALUE;
 
-    /** A segment that its arena hasn't got yet, whose tables hold so many blocks at all. Nothing is backed if it grows in place. */
+    /**
+     * Makes a segment that its arena hasn't got yet. If it grows in place, no memory is behind it.
+     *
+     * @param tableBlocks how many blocks its tables can hold
+     * @param mostBlocks with more blocks in use it is crowded
+     */
     public Segment(
             final Arena owner,
             final Region taken,
@@ -82,7 +94,7 @@ public final class Segment {
         return address >= begin && address < backedEnd;
     }
 
-    /** How far memory is behind it from now on. */
+    /** Tells how far memory is behind the addresses from now on. */
     public void back(final long newHeldBytes, final long newBackedEnd) {
         heldBytes = newHeldBytes;
         memoryEnd = newBackedEnd;
@@ -90,33 +102,36 @@ public final class Segment {
         holes.endAt(newBackedEnd);
     }
 
-    /** Nobody is handed what ends after it from now on, though there is memory. */
+    /** Hands out no block that ends after an address from now on, though there is memory. */
     public void withdrawBehind(final long end) {
         backedEnd = end;
         gained();
     }
 
-    /** Something became free, or may. */
+    /** Tells that something became free, or may have. */
     public void gained() {
-        // Seldom written: threads of other arenas read what lies beside it.
+        // This is seldom written, since threads of other arenas read fields beside it.
         if (refusedBytes != Long.MAX_VALUE) {
             refusedBytes = Long.MAX_VALUE;
         }
     }
 
-    /** Whether so much was refused, and nothing became free since. */
+    /** Returns whether so much was refused, and nothing has become free since. */
     boolean refuses(final long sizeBytes) {
         return sizeBytes >= refusedBytes;
     }
 
-    /** The strategy has no room for so much. */
+    /** Notes that the strategy has no room for so much. */
     void refused(final long sizeBytes, final long alignmentBytes) {
         if (alignmentBytes == 1 && strategy.refusesAllLarger()) {
             refusedBytes = sizeBytes;
         }
     }
 
-    /** A block lies where no memory is: it is none, and the same request comes again. The negative of where it would end. */
+    /**
+     * Takes a block back behind which there is no memory; the same request comes again. Returns the negative of the
+     * block's end.
+     */
     long takeBack(final long address, final long sizeBytes) {
         if (strategy instanceof StepwiseStrategy stepwise) {
             stepwise.takeBack(address);
@@ -126,19 +141,19 @@ public final class Segment {
         return -(address + sizeBytes);
     }
 
-    /** Nothing is in use here, nor in limbo. A guess without the lock. */
+    /** Returns whether nothing is in use here, nor in limbo. Without the lock the answer is a guess. */
     public boolean isEmpty() {
         return strategy.liveBlocks() == holes.count();
     }
 
-    /** Looks how much its tables have to hold. */
+    /** Looks how many blocks its tables have to hold. */
     void sample() {
         final int blocks = strategy.liveBlocks() - holes.count();
         crowded = blocks > (crowded ? mostBlocks / 2 : mostBlocks);
         full = crowded && blocks - mostBlocks > mostBlocks / 2;
     }
 
-    /** There is no other memory: tables may grow after all. False if that makes no difference. */
+    /** Lets its tables grow after all, since there is no other memory. Returns false if that makes no difference. */
     boolean makeDo() {
         final boolean was = crowded;
         mostBlocks = was ? Integer.MAX_VALUE : mostBlocks;
@@ -147,7 +162,7 @@ public final class Segment {
         return was;
     }
 
-    /** Of what nothing backs, nothing is shown. */
+    /** Shows blocks, except where no memory is behind them. */
     void forEachBlock(final BlockVisitor visitor) {
         final long end = backedEnd;
         strategy.forEachBlock((address, sizeBytes, free) -> {
@@ -167,7 +182,7 @@ public final class Segment {
         return largest[0];
     }
 
-    /** The end of the last block in use, limbo included, or where the region begins. */
+    /** Returns the end of the last block in use or in limbo, or the begin of the region. */
     public long lastBlockEnd() {
         final long[] end = {taken.address()};
         strategy.forEachBlock(
@@ -175,7 +190,7 @@ public final class Segment {
         return end[0];
     }
 
-    /** Why an address is refused that isn't among the starts. */
+    /** Returns the exception for an address at which no block starts. */
     InvalidAddressException refusal(final long address) {
         try {
             strategy.sizeOf(address);

@@ -6,38 +6,42 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks that were freed on one stream, whoever freed them and whichever arena they are of: see {@link Streams}.
+ * The limbo of one stream: blocks that were freed on it, by any thread and of any arena; see {@link Streams}.
  *
  * <pre>
- *   oldest -> block, 4 -> block, 4 -> block, 9 -> block, open -> newest      in the order of their frees, with the marks they wait for
- *   size class 81 -> newest -> older -> ...                                   to be found by size
+ *   oldest -> block, 4 -> block, 4 -> block, 9 -> block, open -> newest   in the order of frees, with their marks
+ *   size class 81 -> newest -> older -> ...                                to be found by size
  * </pre>
  *
- * <p>Safe for any number of threads: the lock, which is this object, guards all that isn't public. It is taken with the lock of a block's
- * arena held where a block goes in or out, so that none is in between, and no other is taken under it. Some 90 bytes of host memory a block,
- * and 2 KiB.
+ * <p>Safe for any number of threads: the lock, which is this object, guards all that isn't public. A thread that puts a
+ * block in or takes it
+ * out holds the lock of the block's arena, too, so that no block is in between; no other lock is taken under this one.
+ * Takes some 90 bytes of
+ * host memory a block, and 2 KiB.
  */
 public final class StreamLimbo extends SpinLock {
 
-    /** Instead of a size: that of any block that no work uses any more. */
+    /** Stands, in place of a size, for any block that no work uses any more. */
     static final long FINISHED = 0;
 
-    /** A block serves a smaller request if no more than this share of it is lost. */
+    /** A block serves a smaller request if no more than this share of the block is lost. */
     private static final int MOST_LOST_SHARE = 8;
 
-    /** Classes in which a block may be that loses so little: the request's own, and those behind it. */
+    /** So many size classes may have a block that loses so little: the request's own, and those above it. */
     private static final int CLASSES_LOOKED_AT = 3;
 
-    /** Of sizes, eight in each power of two. */
+    /** There are eight size classes in each power of two. */
     private static final int CLASSES = Long.SIZE * 8 + CLASSES_LOOKED_AT;
 
     /** An open batch with so many blocks is closed, and the stream's work marked. */
     private static final int MOST_OPEN = 64;
 
-    /** So many empty ones are kept, so that streams make no garbage, and keep no more than 90 KiB of the host each. */
+    /**
+     * So many empty entries are kept, so that streams make no garbage and keep no more than 90 KiB of the host each.
+     */
     private static final int MOST_UNUSED = 1024;
 
-    /** Unfinished marks, spread over the stream's backlog. */
+    /** So many unfinished marks are spread over the stream's backlog. */
     private static final int MOST_MARKS = 4;
 
     static final class Block {
@@ -45,20 +49,20 @@ public final class StreamLimbo extends SpinLock {
         @Nullable
         Segment segment;
 
-        /** Names it to its strategy. */
+        /** The name of the retired block in its segment's strategy. */
         long retired;
 
         long bytes;
 
-        /** 0 while its batch is open. */
+        /** The number of the mark that the block waits for; 0 while its batch is open. */
         private long number;
 
-        /** In the order of frees; see {@link StreamLimbo#ends}. */
+        /** The neighbours in the order of frees; see {@link StreamLimbo#ends}. */
         private Block earlier = this;
 
         private Block later = this;
 
-        /** Of its size class. */
+        /** The neighbours in the size class. */
         private @Nullable Block older;
 
         private @Nullable Block newer;
@@ -68,20 +72,20 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** The last mark of this stream that has finished. Written by who asks the device. */
+    /** The last mark of this stream that has finished. The thread that asks the device writes it. */
     public volatile long finished;
 
-    /** Of this stream. Guarded by who asks the device. */
+    /** The marks of this stream, guarded by the lock of the thread that asks the device. */
     public final Marks marks = new Marks(MOST_MARKS);
 
     final long id;
     private final Progress progress;
     private final @Nullable Block[] newest = new Block[CLASSES];
 
-    /** Before the first and behind the last. */
+    /** The end of the list in both directions: before the oldest block and after the newest. */
     private final Block ends = new Block();
 
-    /** For later, chained by {@link Block#older}, and how many. */
+    /** Unused entries, chained by {@link Block#older}. */
     private @Nullable Block unused;
 
     private int unusedBlocks;
@@ -89,10 +93,10 @@ public final class StreamLimbo extends SpinLock {
     private int open;
     private long openBytes;
 
-    /** Threads that are about to mark its work. */
+    /** How many threads are about to mark the stream's work. */
     private int marking;
 
-    /** Nothing is in it, and soon nobody finds it any more. */
+    /** True once nothing is in here and no thread will find it any more. */
     private volatile boolean forgotten;
 
     StreamLimbo(final long id, final Breakage breakage, final Progress progress) {
@@ -101,14 +105,17 @@ public final class StreamLimbo extends SpinLock {
         this.progress = progress;
     }
 
-    /** Its work was marked, or couldn't be, after {@link Streams#free} has answered it: it may be forgotten. */
+    /**
+     * Tells that the stream's work was marked, or couldn't be, after {@link Streams#free} had returned this: it may be
+     * forgotten.
+     */
     public void wasMarked() {
         lockAnyway();
         marking--;
         taken = false;
     }
 
-    /** Closes the open batch; the last mark that any block waits for, 0 if none waits. */
+    /** Closes the open batch; returns the number of the last mark that a block waits for, 0 if none waits. */
     long close() {
         lock();
         try {
@@ -119,7 +126,7 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** Whether nothing waits here, or for its marks. */
+    /** Returns whether no block waits here, and no mark is unfinished. */
     boolean isIdle() {
         lockAnyway();
         try {
@@ -129,12 +136,12 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** Whether nothing comes here any more; for who has the lock, or is to find another. */
+    /** Returns whether this was forgotten; a thread with the lock looks for another then. */
     boolean isForgotten() {
         return forgotten;
     }
 
-    /** Whose block has been here longest; null if there is none. */
+    /** Returns the arena of the oldest block; null if there is none. */
     @Nullable
     Arena ownerOfOldest() {
         lock();
@@ -145,7 +152,7 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** As {@link #isIdle}; if so, nothing comes here any more. */
+    /** Forgets this if it {@link #isIdle}: nothing comes here any more. */
     boolean forget() {
         lockAnyway();
         try {
@@ -156,7 +163,7 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** Shows the addresses of what waits in a segment, or in any. */
+    /** Shows the addresses of blocks that wait, in one segment or in any. */
     void forEach(final @Nullable Segment segment, final LongConsumer visitor) {
         lockAnyway();
         try {
@@ -176,10 +183,13 @@ public final class StreamLimbo extends SpinLock {
         return ends.later == ends && marking == 0 && marks.isEmpty();
     }
 
-    /** Frees a block whose arena's lock is held. True if that closed the open batch: then {@link #wasMarked} is to be called. */
+    /**
+     * Retires a block whose arena's lock is held. Returns true if that closed the open batch: then {@link #wasMarked}
+     * is to be called.
+     */
     boolean retire(final Segment segment, final long address, final long mostBytes) {
         final Block block = unused == null ? new Block() : unused;
-        // Throws if no block in use starts there. Nothing takes host memory from here on.
+        // This throws if no block in use starts there. Nothing takes host memory from here on.
         segment.owner.retire(segment, address, block);
         final int sizeClass = sizeClass(block.bytes);
         unused = block.older;
@@ -216,7 +226,10 @@ public final class StreamLimbo extends SpinLock {
         }
     }
 
-    /** One that is large enough and not much larger, or the oldest if it is {@link #FINISHED}; null if there is none. */
+    /**
+     * Finds a block that is large enough and not much larger, or for {@link #FINISHED} the oldest that no work uses;
+     * null if there is none.
+     */
     @Nullable
     Block find(final long sizeBytes) {
         if (sizeBytes == FINISHED) {
@@ -235,7 +248,7 @@ public final class StreamLimbo extends SpinLock {
         return null;
     }
 
-    /** It isn't in limbo any more. */
+    /** Removes a block that isn't in limbo any more. */
     void remove(final Block block) {
         final int sizeClass = sizeClass(block.bytes);
         block.earlier.later = block.later;
@@ -253,7 +266,7 @@ public final class StreamLimbo extends SpinLock {
             openBytes -= block.bytes;
         }
         block.segment = null;
-        // One that is kept keeps no other.
+        // An unused entry keeps no other alive.
         block.earlier = block;
         block.later = block;
         block.newer = null;

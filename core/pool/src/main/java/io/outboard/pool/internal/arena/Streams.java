@@ -7,14 +7,16 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams on which blocks were freed: a stream's next request may have such a block at once, as with the driver's asynchronous pools;
- * others when the stream's work before the free has finished. Streams are known by numbers that no later stream gets.
+ * The streams on which blocks were freed. A stream's next request may have such a block at once, as with the driver's
+ * asynchronous pools; other requests may have it when the stream's work before the free has finished. Streams are known
+ * by numbers that no later stream gets.
  *
- * <p>Safe for any number of threads. Those with streams and arenas of their own meet nowhere; the monitor guards which streams there are.
+ * <p>Safe for any number of threads. Threads with streams and arenas of their own meet nowhere. The monitor guards
+ * which streams there are.
  */
 public final class Streams {
 
-    /** So many are kept in which nothing waits: they will be used again. */
+    /** So many idle streams are kept, since they will be used again. */
     private static final int MOST_IDLE = 16;
 
     private static final StreamLimbo[] NONE = {};
@@ -22,7 +24,7 @@ public final class Streams {
 
     private final Arenas arenas;
 
-    /** Replaced under the monitor, never changed, as the next. */
+    /** Both are replaced under the monitor and never changed. */
     private volatile StreamLimbo[] all = NONE;
 
     private volatile Long2ObjectHashMap<StreamLimbo> byId = NO_IDS;
@@ -31,7 +33,7 @@ public final class Streams {
         this.arenas = arenas;
     }
 
-    /** Those on which something waits, or whose work is marked, and a few others. */
+    /** Returns the streams on which a block waits or whose work is marked, and a few others. */
     public StreamLimbo[] all() {
         return all;
     }
@@ -39,16 +41,17 @@ public final class Streams {
     /**
      * Frees a block on a stream.
      *
-     * @param mostBytes a stream's open batch with more is closed
-     * @return the stream whose batch this closed, null if none: its work had better be marked, and then {@link StreamLimbo#wasMarked} called
+     * @param mostBytes a stream's open batch with more bytes is closed
+     * @return the stream if this closed its batch, otherwise null; its work had better be marked, and then {@link
+     *     StreamLimbo#wasMarked} called
      */
     public @Nullable StreamLimbo free(final Segment segment, final long address, final long id, final long mostBytes) {
         final Arena owner = segment.owner;
         StreamLimbo known = byId.get(id);
         while (true) {
             final StreamLimbo stream = known == null ? add(id) : known;
-            // If that is forgotten, the next look is under the monitor, which waits for the thread that forgets it:
-            // that may need this core.
+            // If the stream is forgotten, the next look is under the monitor, which waits for the thread that forgets
+            // it: that thread may need this core.
             known = null;
             owner.lock();
             try {
@@ -81,14 +84,14 @@ public final class Streams {
         ids.put(id, stream);
         final StreamLimbo[] more = Arrays.copyOf(all, all.length + 1);
         more[all.length] = stream;
-        // First: one that is known and not in there would never be asked for.
+        // This comes first: a stream that is known and not in here would never be asked about.
         all = more;
         byId = ids;
         return stream;
     }
 
     /**
-     * A block that was freed on this stream, is large enough and not much larger, in use again.
+     * Puts a block in use again that was freed on this stream, is large enough and not much larger.
      *
      * @param patient whether it waits for other arenas' locks; if not, it may miss a block
      * @return its address, or {@code NO_SPACE}
@@ -98,7 +101,7 @@ public final class Streams {
         return stream == null ? Strategy.NO_SPACE : takeOut(stream, sizeBytes, arenas.home(), patient);
     }
 
-    /** Releases what no work uses any more. */
+    /** Releases blocks that no work uses any more. */
     public void releaseFinished() {
         for (final StreamLimbo stream : all) {
             final Arena guess = stream.ownerOfOldest();
@@ -112,7 +115,9 @@ public final class Streams {
         }
     }
 
-    /** Which arena's lock it takes shows only once a block is found: at first it is one that is guessed. */
+    /**
+     * Takes a block out. Which arena's lock that needs shows only once a block is found, so the first one is a guess.
+     */
     private long takeOut(final StreamLimbo stream, final long sizeBytes, final Arena guess, final boolean patient) {
         Arena owner = guess;
         while (true) {
@@ -120,8 +125,8 @@ public final class Streams {
             if (locked == guess || patient) {
                 locked.lock();
             } else if (!locked.tryLock()) {
-                // Threads whose blocks come from one arena would meet there for ever: this one had better have some of
-                // its own.
+                // Otherwise threads whose blocks come from one arena would always meet there: this thread had better
+                // have blocks of its own arena.
                 return Strategy.NO_SPACE;
             }
             try {
@@ -151,7 +156,7 @@ public final class Streams {
         }
     }
 
-    /** A stream that may be destroyed by now leaves nothing behind. */
+    /** Forgets idle streams, so that a destroyed stream leaves nothing behind. */
     private synchronized void forgetIdle() {
         int idle = 0;
         for (final StreamLimbo stream : all) {
@@ -164,7 +169,7 @@ public final class Streams {
             try {
                 for (final StreamLimbo stream : all) {
                     if (stream.forget()) {
-                        // Another may have its number, if host memory ended here before.
+                        // Another stream may have its number, if host memory ended here before.
                         ids.remove(stream.id, stream);
                     } else {
                         kept[count++] = stream;
@@ -172,14 +177,14 @@ public final class Streams {
                 }
                 ids.compact();
             } finally {
-                // Whatever comes: one that is forgotten had better not be found.
+                // Whatever was thrown, a forgotten stream had better not be found.
                 byId = ids;
             }
             all = Arrays.copyOf(kept, count);
         }
     }
 
-    /** Closes every open batch; the last mark that any block waits for, 0 if none waits. */
+    /** Closes every open batch; returns the number of the last mark that a block waits for, 0 if none waits. */
     public long closeAll() {
         long number = 0;
         for (final StreamLimbo stream : all) {
@@ -188,14 +193,16 @@ public final class Streams {
         return number;
     }
 
-    /** Shows the addresses of what waits in a segment, whose arena's lock is held, or in any, if all are. */
+    /**
+     * Shows the addresses of blocks that wait in a segment, whose arena's lock is held, or in any, if all locks are.
+     */
     void forEach(final @Nullable Segment segment, final LongConsumer visitor) {
         for (final StreamLimbo stream : all) {
             stream.forEach(segment, visitor);
         }
     }
 
-    /** Nothing waits any more: all arenas' locks are held, and nobody gets one afterwards. */
+    /** Forgets all streams. All arenas' locks are held, and no thread gets one afterwards. */
     synchronized void clear() {
         all = NONE;
         byId = NO_IDS;

@@ -10,9 +10,10 @@ import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 
 /**
- * A segment that grows in place. The strategy divides all of its addresses, but a block that ends beyond the last memory goes back to the
- * strategy before the arena's lock is released, and where memory has gone elsewhere there are {@link Segment#holes}. So whenever that lock
- * is free, no block in use lies there, nobody can be handed memory that isn't mapped, and none needs to wait for another's mapping:
+ * A segment that grows in place. The strategy divides all of its addresses. A block that ends beyond the last memory
+ * goes back to the strategy before the arena's lock is released, and addresses whose memory has gone elsewhere are
+ * {@link Segment#holes}. So whenever that lock is free, no block in use lies there, no request can get memory that
+ * isn't mapped, and none waits for another's mapping:
  *
  * <pre>{@code
  *   |  used  | free |  used  | hole | used |   free   |
@@ -20,40 +21,43 @@ import java.util.stream.LongStream;
  *   begin                                    backedEnd    taken.endAddress()
  * }</pre>
  *
- * <p>Where a strategy can retire free memory, that moves: see {@link Compaction}. To add or move a piece takes as long for a small one as
- * for a large one; but a block in use keeps all of a large one where it is. So a block of some size has pieces of its own, all of which can
- * move once it is free.
+ * <p>Where a strategy can retire free memory, that memory moves: see {@link Compaction}. To add or move a piece takes
+ * as long for a small one as for a large one, but a block in use keeps all of a large piece where it is. So a block of
+ * some size has pieces of its own, all of which can move once it is free.
  *
- * <p>Made anew for each operation: what lasts is the segment's and the source's. The region lock is held; the arena's lock isn't, since the
- * source works meanwhile.
+ * <p>This object is made anew for each operation, since all that lasts is in the segment and in the source. The region
+ * lock is held, but not the arena's, since the source works meanwhile.
  */
 final class GrowingRegion {
 
-    /** For one request. */
+    /** One request compacts at most so many times. */
     private static final int MOST_COMPACTIONS = 16;
 
-    /** Such a part of what the device says that it has isn't to be had. */
+    /** The device can't give this share of the memory that it reports as free. */
     private static final long DEVICE_SHARE = 64;
 
-    /** So many small pieces are all memory, of a device that hasn't very much. */
+    /** The memory of a device has so many small pieces, unless it has very much. */
     private static final long SMALL_SHARE = 1L << 15;
 
     private static final long LARGE_SHARE = 1L << 11;
     private static final long MOST_SMALL = 1L << 22;
     private static final long MOST_LARGE = 1L << 26;
 
-    /** A block of any size has about so many pieces. */
+    /** A very large block has about so many pieces. */
     private static final long BLOCK_SHARE = 64;
 
-    /** Of a step no piece has more: blocks share it. With 32 MiB too few move for a block of 0.4 of a device (PoolGatherTest). */
+    /**
+     * No piece of a step has more bytes, since blocks share it. With 32 MiB too few move for a block of 0.4 of a device
+     * (PoolGatherTest).
+     */
     private static final long MOST_STEP_PIECE = 16L << 20;
 
-    /** By so many small pieces a region grows at once, at most: larger blocks that come to lie there can't move at once. */
+    /** A step has at most so many small pieces: larger blocks that come to lie there can't move at once. */
     private static final long STEP = 2;
 
     /**
-     * As long as a region has less than so many first steps it grows by those, for a large block, too: what it doesn't need is no great
-     * part of a device, and arenas and limbo are faster with some room.
+     * A region grows by its first step until it has so many of those, for a large block, too: what it doesn't need is
+     * no great part of a device, and arenas and limbo are faster with some room.
      */
     private static final long FEW = 8;
 
@@ -61,13 +65,13 @@ final class GrowingRegion {
     final GrowableRegion growable;
     final long unitBytes;
 
-    /** Of a piece that blocks share, which are small themselves. */
+    /** The size of a piece that small blocks share. */
     private final long smallBytes;
 
-    /** Most of a piece that a single block has, unless that is very large. */
+    /** The size of a piece that a single block has, unless the block is very large. */
     private final long largeBytes;
 
-    /** Whether its pieces can move: whole ones may lie in free blocks, and those can be retired. */
+    /** True if its pieces can move: whole ones may lie in free blocks, and the strategy can retire those. */
     final boolean moves;
 
     final Growth growth;
@@ -89,22 +93,22 @@ final class GrowingRegion {
         return (bytes + unitBytes - 1) & -unitBytes;
     }
 
-    /** Size of the pieces of a block of that size. */
+    /** Returns the size of the pieces of a block of that size. */
     long pieceBytes(final long sizeBytes) {
         return Math.max(largeBytes, Long.highestOneBit(sizeBytes / BLOCK_SHARE));
     }
 
-    /** Where its last memory ends, as the source says. */
+    /** Returns where its last memory ends, as the source says. */
     long memoryEnd() {
         return segment.taken.address() + growable.endBytes();
     }
 
-    /** Then memory is put into holes first. */
+    /** Returns whether addresses are so scarce that memory is put into holes first. */
     private boolean isScarceOfAddresses() {
         return segment.holes.count() > 0 && segment.memoryEnd - segment.taken.address() > segment.taken.sizeBytes() / 2;
     }
 
-    /** The source has put memory there, or taken some away, as far as it didn't fail: blocks may end as far as it reaches now. */
+    /** Takes over what the source has done, as far as it didn't fail: blocks may end as far as memory reaches now. */
     void changed() {
         final long committedBytes = growable.committedBytes();
         final long end = memoryEnd();
@@ -127,7 +131,7 @@ final class GrowingRegion {
      * @param mostHeldBytes the pool is to hold no more
      * @param leastBytes by how much it grows at least, if that is allowed
      * @param wantedBytes the same, also for a large block; 0 for no more than that needs
-     * @return an address, {@code NO_SPACE} if there are no addresses, or less if there is no memory to be had, for
+     * @return an address; {@code NO_SPACE} if there are no addresses; or less if there is no memory to be had, for
      *     a whole region neither
      */
     long growAndPlace(
@@ -150,7 +154,7 @@ final class GrowingRegion {
                     return refilled;
                 }
             }
-            // Others may take what is committed here before this thread does: then once more, for the end
+            // Others may take what is committed here before this thread does: then it commits once more, for the end
             // that is next.
             if (!commit(-placed, mostHeldBytes, leastBytes, wantedBytes)) {
                 final long tried = mostHeldBytes < growth.limitBytes
@@ -161,9 +165,12 @@ final class GrowingRegion {
         }
     }
 
-    /** Memory for a block that no free block has room for, though all of them together have. An address, or {@code NO_SPACE}. */
+    /**
+     * Moves memory for a block that no free block has room for, though all of them together have; returns an address,
+     * or {@code NO_SPACE}.
+     */
     long compactAndPlace(final long sizeBytes, final long alignmentBytes) {
-        // Others may take what was put here before this thread does: then once more.
+        // Others may take what was put here before this thread does: then it tries once more.
         for (int tries = 0; moves && tries <= MOST_COMPACTIONS; tries++) {
             final long placed = place(sizeBytes, alignmentBytes);
             if (placed >= 0) {
@@ -196,7 +203,7 @@ final class GrowingRegion {
                 .anyMatch(bytes -> new Compaction(this).gather(sizeBytes, end, bytes));
     }
 
-    /** An address, {@code NO_SPACE}, or less: the negative of where memory must end. */
+    /** Places a request; returns an address, {@code NO_SPACE}, or less: the negative of where memory must end. */
     private long place(final long sizeBytes, final long alignmentBytes) {
         return underLock(() -> segment.owner.placeIn(segment, sizeBytes, alignmentBytes));
     }
@@ -210,10 +217,10 @@ final class GrowingRegion {
         }
     }
 
-    /** As {@link #place}, when no more memory can be had: an address or {@code NO_SPACE}. */
+    /** Places a request when no more memory can be had; returns an address or {@code NO_SPACE}. */
     private long placeInMemory(final long sizeBytes, final long alignmentBytes) {
         return underLock(() -> {
-            // A slab needs more than the request: it may lie where nothing can be committed though there are holes.
+            // A slab needs more than the request, and may lie where no memory can be put though there are holes.
             segment.strategy.makeDo();
             segment.gained();
             final long placed = segment.owner.placeIn(segment, sizeBytes, alignmentBytes);
@@ -222,9 +229,9 @@ final class GrowingRegion {
     }
 
     /**
-     * Places a block though the strategy prefers the addresses that nothing backs, and nothing can: a good fit takes the tail
-     * if that is shorter than the other free blocks. With the tail in use meanwhile, as far as it is one free block, it takes
-     * one of those.
+     * Places a block though the strategy prefers addresses that have no memory and can't get any: a good fit takes the
+     * tail if that is shorter than the other free blocks. This takes the tail meanwhile, as far as it is one free
+     * block, so that the strategy takes another block.
      */
     private long placeAroundTail(final long sizeBytes, final long alignmentBytes) {
         final Strategy strategy = segment.strategy;
@@ -241,7 +248,7 @@ final class GrowingRegion {
         }
     }
 
-    /** Puts memory behind the last until a block can be extended. False if it can't be. */
+    /** Puts memory behind the last until a block can be extended; returns false if it can't be. */
     boolean extend(final long address, final long newSizeBytes, final long leastBytes) {
         long extended;
         do {
@@ -255,7 +262,7 @@ final class GrowingRegion {
         commit(memoryEnd() + unitBytes, mostHeldBytes, 0, sizeBytes);
     }
 
-    /** Grows so that blocks may end there, if limit and device allow. */
+    /** Grows so that blocks may end at an address, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
         final PoolEvents.RegionEvent event = growth.events.beginTaking();
         final long endBefore = memoryEnd();
@@ -277,7 +284,7 @@ final class GrowingRegion {
                 segment.taken.endAddress() - memoryEnd(),
                 (mostHeldBytes - growth.arenas.totals.heldBytes()) & -unitBytes);
         final long missingBytes = wholeUnits(neededBytes);
-        // Else as many pieces would be made as there is memory for, and given back.
+        // Otherwise as many pieces would be made as there is memory for, and given back.
         if (missingBytes > mostBytes || (missingBytes > largeBytes && !growth.isAvailable(missingBytes))) {
             return false;
         }
@@ -291,7 +298,7 @@ final class GrowingRegion {
         final long wholeBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
         final long goodBytes = wholeBytes > largeBytes && wholeBytes > growth.unusedBytes() ? missingBytes : wholeBytes;
         final long pieceBytes = pieceBytes(missingBytes);
-        // Few, since each takes calls of the driver.
+        // Pieces are few, since each takes calls of the driver.
         final long sharedPieceBytes =
                 Math.max(smallBytes, Math.min(Math.min(largeBytes, MOST_STEP_PIECE), Long.highestOneBit(stepBytes)));
         if (!moves) {
@@ -300,11 +307,11 @@ final class GrowingRegion {
         if (neededBytes < smallBytes || committedBytes + missingBytes < leastBytes) {
             return tryCommit(goodBytes, sharedPieceBytes) || tryCommit(missingBytes, smallBytes);
         }
-        // Its last unit is for its neighbour, too, which would keep the whole piece here.
+        // The block's last unit is its neighbour's, too, which would keep the whole piece here.
         final long ownBytes = neededBytes & -unitBytes;
         final boolean done = tryCommit(ownBytes, pieceBytes) && tryCommit(missingBytes - ownBytes, unitBytes);
         if (done && (wantedBytes > 0 || !isExact)) {
-            // As much as there is.
+            // The step has as much as there is.
             tryCommit(goodBytes - missingBytes, sharedPieceBytes);
         }
         return done;

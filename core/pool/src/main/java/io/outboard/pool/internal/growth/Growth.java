@@ -19,62 +19,84 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the arenas of a pool come to more memory, and give it back: in place where the source can, see {@link GrowingRegion}, and by whole
- * regions else, or if addresses run out.
+ * Growth takes memory for the arenas of a pool, and gives it back: in place where the source can, see {@link
+ * GrowingRegion}; by whole regions elsewhere, and when addresses run out.
  *
- * <p>The region lock guards growing and giving back, and is held while the memory source works; an arena's lock, which
- * guards its segments, is held for tens of nanoseconds. The region lock is never taken while an arena's is held.
+ * <p>The region lock guards growing and giving back, and is held while the memory source works. An arena's lock, which
+ * guards its segments, is held for tens of nanoseconds. No thread takes the region lock while it holds an arena's.
  *
- * <p>What can't be divided, since the host has no memory for the strategy's tables, goes back to the source at once.
+ * <p>A region that can't be divided, since the host has no memory for the strategy's tables, goes back to the source at
+ * once.
  */
 public final class Growth {
 
-    /** By such a part of what it holds, or more, an arena grows while the device is busy: it will need more before that has finished. */
+    /**
+     * While the device is busy an arena grows by this share of what it holds, or more: it will need more before the
+     * device has finished.
+     */
     private static final long BUSY_SHARE = 4;
 
-    /** Within its share of the slack an arena grows by such a part of that at most. */
+    /** Within its share of the slack an arena grows by this part of that share at most. */
     private static final long SLACK_STEPS = 4;
 
-    /** A whole region of an arena that isn't the first has this at least, in bytes: each is a call of the driver, and is kept whole. */
+    /**
+     * A whole region of any arena but the first has at least so many bytes, since each is a call of the driver and is
+     * kept whole.
+     */
     private static final long LEAST_REGION_BYTES = 32L << 20;
 
-    /** What an arena that holds little, or takes memory over from others, grows by at a time: a caller waits for it. */
+    /**
+     * An arena that holds little, or takes memory over from others, grows by so many bytes at a time: a caller waits
+     * for it.
+     */
     static final long SHORT_STEP = 32L << 20;
 
-    /** No step has more, unless the request needs it: a caller waits for it, and others for the region lock. */
+    /** No step has more bytes unless the request needs them: a caller waits for it, and others for the region lock. */
     private static final long MOST_STEP = 256L << 20;
 
-    /** No step is taken ahead of need that is a larger part of what limit and device still allow, without what is left to others. */
+    /**
+     * No step ahead of need is larger than this share of what limit and device still allow, without what is left to
+     * others.
+     */
     private static final long SCARCE_SHARE = 8;
 
-    /** So many requests are served by others in the time in which memory moves from arena to arena. */
+    /** Memory moves from arena to arena once in so many requests that other arenas serve. */
     private static final int STARVED_FOR_SHARE = 64;
 
-    /** Regions are multiples of this, which is what the driver maps device memory by. */
+    /** Regions are multiples of this, the unit by which the driver maps device memory. */
     private static final long UNIT_BYTES = 1L << 21;
 
-    /** Most addresses of a region whose memory doesn't move, so that tables which have a bit for each granule take 32 MiB of the host. */
+    /**
+     * A region whose memory doesn't move has no more addresses than this, so that tables with a bit for each granule
+     * take 32 MiB of the host.
+     */
     private static final long MOST_UNMOVED_BYTES = 1L << 36;
 
-    /** A region that isn't the first has so many times as many addresses as there is memory. */
+    /** Any region but the first has so many times as many addresses as there is memory. */
     private static final long ADDRESSES_OF_OTHERS = 2;
 
     /** Small tables hold so many blocks before they grow. */
     private static final int SMALL_TABLES = 1 << 13;
 
-    /** They grow to what holds so many in use, and as many free ones, in steps of a millisecond and less; then there is another region. */
+    /**
+     * Small tables grow until they hold so many blocks in use, and as many free ones, in steps of a millisecond and
+     * less; then there is another region.
+     */
     private static final int MOST_BLOCKS_OF_SMALL_TABLES = 1 << 15;
 
-    /** Half of what other tables hold before they grow, which takes 6 ms. */
+    /** Other tables hold twice as many blocks before they grow, which takes 6 ms. */
     private static final int MOST_BLOCKS_OF_TABLES = 1 << 17;
 
-    /** What every memory source aligns regions to. */
+    /** Every memory source aligns regions to this. */
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
     final long limitBytes;
     final StrategyProvider provider;
 
-    /** Makes sure that nothing works on free memory, which may wait for the device; false if that can't be done now: nothing moves. */
+    /**
+     * Makes sure that nothing works on free memory, which may wait for the device; false if that can't be done now, and
+     * then nothing moves.
+     */
     final BooleanSupplier freeIsIdle;
 
     final Arenas arenas;
@@ -85,18 +107,18 @@ public final class Growth {
     private final BooleanSupplier isCapturing;
     private final ReentrantLock regionLock = new ReentrantLock();
 
-    /** What the device said when it refused memory the last time, null if it never did; written under the region lock. */
+    /** The reason that the device gave when it refused memory the last time, or null. Written under the region lock. */
     public volatile @Nullable DeviceOutOfMemoryException refusal;
 
     private volatile long deviceBytes = -1;
 
-    /** Nobody wants more regions in place, or the source, or the host, has no addresses for more. */
+    /** True if the pool wants no more regions in place, or the source or the host has no addresses for more. */
     private boolean isExhausted;
 
     private boolean ended;
 
     /**
-     * Growth of a pool that holds nothing yet.
+     * Makes the growth of a pool that holds nothing yet.
      *
      * @param isCapturing whether a stream is captured: then nothing goes back
      */
@@ -123,7 +145,7 @@ public final class Growth {
         isExhausted = !inPlace || !provider.placesLow();
     }
 
-    /** What the pool can hold at most, in bytes: the limit, or what the device had when that was first asked. */
+    /** Returns what the pool can hold at most, in bytes: the limit, or what the device had when it was first asked. */
     public long mostBytes() {
         if (deviceBytes < 0) {
             deviceBytes = source.availableBytes();
@@ -131,12 +153,15 @@ public final class Growth {
         return Math.min(limitBytes, deviceBytes);
     }
 
-    /** What limit and device still allow, in bytes. */
+    /** Returns what limit and device still allow, in bytes. */
     long unusedBytes() {
         return Math.max(0, Math.min(limitBytes - arenas.totals.heldBytes(), source.availableBytes()));
     }
 
-    /** Whether the device says that it has so much; else that is a refusal. To ask costs as much as a small piece. */
+    /**
+     * Returns whether the device says that it has so much, and notes a refusal if not. To ask costs as much as a small
+     * piece.
+     */
     boolean isAvailable(final long bytes) {
         final long availableBytes = source.availableBytes();
         if (bytes > availableBytes) {
@@ -145,7 +170,7 @@ public final class Growth {
         return bytes <= availableBytes;
     }
 
-    /** The least region that is sure to serve a request, wherever the source takes it. */
+    /** Returns the size of the least region that is sure to serve a request, wherever the source takes it. */
     long leastBytesFor(final long sizeBytes, final long alignmentBytes) {
         final long granuleBytes = options.granuleBytes();
         final long usedBytes = provider.regionBytesFor(
@@ -154,13 +179,19 @@ public final class Growth {
         return usedBytes > Long.MAX_VALUE - paddingBytes ? Long.MAX_VALUE : usedBytes + paddingBytes;
     }
 
-    /** What an arena had better grow by within the slack: what it holds, or 32 MiB if that is more, but a part of its share at most. */
+    /**
+     * Returns the step by which an arena grows within the slack: what it holds, or 32 MiB if that is more, but a part
+     * of its share at most.
+     */
     public long slackStepBytes(final Arena arena) {
         final long shareBytes = arenas.slackBytes() / arenas.count();
         return Math.min(Math.min(shareBytes / SLACK_STEPS, MOST_STEP), Math.max(SHORT_STEP, arena.heldBytes()));
     }
 
-    /** What an arena had better grow by while the device is busy: at least a quarter of what it holds, so far as a step may be. */
+    /**
+     * Returns the step by which an arena grows while the device is busy: at least a quarter of what it holds, as far as
+     * a step may be.
+     */
     public long busyStepBytes(final Arena arena) {
         return Math.max(slackStepBytes(arena), Math.min(arena.heldBytes() / BUSY_SHARE, MOST_STEP));
     }
@@ -180,7 +211,7 @@ public final class Growth {
             final long stepBytes) {
         regionLock.lock();
         try {
-            // Another thread may have grown the arena while this one waited to do so.
+            // Another thread may have grown the arena while this one waited for the lock.
             final long address = arena.placeAgain(sizeBytes, alignmentBytes);
             return address >= 0 || ended ? address : grow(arena, sizeBytes, alignmentBytes, mostHeldBytes, stepBytes);
         } finally {
@@ -188,7 +219,9 @@ public final class Growth {
         }
     }
 
-    /** As {@link #growAndPlace}, with what is free in other arenas' segments and goes back for it. */
+    /**
+     * Does what {@link #growAndPlace} does with memory that is free in other arenas' segments, and goes back for it.
+     */
     public long growInsteadOfOthers(
             final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
         regionLock.lock();
@@ -206,8 +239,9 @@ public final class Growth {
     }
 
     /**
-     * A request of an arena was served by another: if it has less than its share, some memory moves there for later ones, now and then, of what
-     * is free in arenas that have more. Not while another thread grows the pool, since nobody needs it now.
+     * Moves some memory to an arena that has less than its share, now and then, after another arena has served its
+     * request; the memory comes from arenas that have more. Not while another thread grows the pool, since no request
+     * needs it now.
      */
     public void takeShare(final Arena arena) {
         final long shareBytes = arenas.totals.heldBytes() / arenas.count();
@@ -228,11 +262,12 @@ public final class Growth {
     }
 
     /**
-     * Takes the next step of arenas that have little left, so that fewer requests wait for the source: nothing of what is scarce, or while a
-     * stream is captured. If the source fails, who needs memory learns why.
+     * Takes the next step of arenas that have little left, so that fewer requests wait for the source. Takes nothing of
+     * what is scarce, and nothing while a stream is captured. If the source fails, a request that needs memory learns
+     * why.
      *
-     * @param mostHeldBytes no more is to be held, in bytes
-     * @param leftBytes so much is for others on the device
+     * @param mostHeldBytes the pool is to hold no more bytes than this
+     * @param leftBytes so many bytes are for others on the device
      */
     public void growAhead(final long mostHeldBytes, final long leftBytes) {
         for (final Arena arena : arenas.all()) {
@@ -251,7 +286,7 @@ public final class Growth {
                     }
                 }
             } catch (final RuntimeException | OutOfMemoryError ignored) {
-                // See above.
+                // The next request that needs memory learns why.
             } finally {
                 regionLock.unlock();
             }
@@ -259,9 +294,9 @@ public final class Growth {
     }
 
     /**
-     * Places a request for which there is no more memory to be had, in what is free in others' segments, or lies scattered: whole regions
-     * that are empty go back, and pieces of memory that are free move to where the request needs them, if the source can, and no
-     * stream is captured.
+     * Places a request for which no more memory can be had, in memory that is free in other segments or lies scattered.
+     * Empty whole regions go back, and free pieces of memory move to where the request needs them, if the source can
+     * and no stream is captured.
      */
     public long compactAndPlace(final Arena arena, final long sizeBytes, final long alignmentBytes) {
         regionLock.lock();
@@ -271,7 +306,7 @@ public final class Growth {
             }
             long address = compact(arena, sizeBytes, alignmentBytes);
             final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
-            // If it lacks no memory, or too much, it doesn't help to give any back.
+            // To give memory back helps only if memory is missing, and not too much of it.
             if (address < 0
                     && leastBytes > unusedBytes()
                     && leastBytes <= unusedBytes() + arenas.totals.heldBytes() - arenas.totals.usedBytes()
@@ -290,8 +325,8 @@ public final class Growth {
     }
 
     /**
-     * Whether a request fits no region in place, but perhaps a whole one. A whole region may have more addresses, and it may have what the limit
-     * allows beyond the last whole unit.
+     * Returns whether a request fits no region in place, but perhaps a whole one, which may have more addresses and may
+     * have what the limit allows beyond the last whole unit.
      */
     private boolean isTooMuchInPlace(final Arena arena, final long leastBytes) {
         final long addressBytes = Arrays.stream(arena.segments())
@@ -303,10 +338,13 @@ public final class Growth {
                 && leastBytes <= mostBytes() + 2 * options.granuleBytes();
     }
 
-    /** How much is free that could move to where a request needs it; negative if memory doesn't, or that can't be told now. */
+    /**
+     * Returns the bytes that are free and could move to where a request needs them; negative if memory doesn't move, or
+     * that can't be told now.
+     */
     public long movableBytes() {
         if (!regionLock.tryLock()) {
-            // Whoever has it may be with the memory source.
+            // The thread that has it may be with the memory source.
             return -1;
         }
         try {
@@ -322,7 +360,10 @@ public final class Growth {
         }
     }
 
-    /** Extends a block of a segment that grows in place, which grows for it if limit and device allow; false if they don't. */
+    /**
+     * Extends a block of a segment that grows in place, which grows for it; returns false if limit or device don't
+     * allow that.
+     */
     public boolean growAndExtend(final Segment segment, final long address, final long newSizeBytes) {
         regionLock.lock();
         try {
@@ -334,7 +375,7 @@ public final class Growth {
         }
     }
 
-    /** Gives memory back in which nothing is in use until no more than so much is held, or a stream is captured. */
+    /** Gives memory back in which nothing is in use, until no more than so much is held or a stream is captured. */
     public void trimTo(final long bytes) {
         regionLock.lock();
         try {
@@ -372,7 +413,7 @@ public final class Growth {
         }
     }
 
-    /** What is held, up to the last memory. All arenas' locks are held. */
+    /** Returns the regions up to their last memory. All arenas' locks are held. */
     public List<Region> held() {
         return Arrays.stream(arenas.segments())
                 .filter(segment -> segment.heldBytes > 0)
@@ -403,7 +444,7 @@ public final class Growth {
         return Math.max(address, Strategy.NO_SPACE);
     }
 
-    /** What an arena begins with, and grows by in place at least. */
+    /** Returns what an arena begins with, and grows by in place at least. */
     private long firstBytes(final Arena arena) {
         final long bytes = arena.number == 0 ? firstRegionBytes : Math.min(firstRegionBytes, slackStepBytes(arena));
         return arena.segments().length > 1 ? 0 : bytes;
@@ -414,7 +455,10 @@ public final class Growth {
         return region == null ? Strategy.NO_SPACE : region.compactAndPlace(sizeBytes, alignmentBytes);
     }
 
-    /** The region in place that an arena grows, another one when the tables of that have many blocks to hold; null if it can't have one. */
+    /**
+     * Returns the region in place that an arena grows, a new one when the tables of the last have many blocks; null if
+     * it can't have one.
+     */
     private @Nullable GrowingRegion regionOf(final Arena arena) {
         Segment last = null;
         for (final Segment segment : arena.segments()) {
@@ -436,7 +480,9 @@ public final class Growth {
         return last == null ? null : new GrowingRegion(last, this);
     }
 
-    /** A region that grows in place, of which nothing is committed; null if the source or the host hasn't one. */
+    /**
+     * Reserves a region that grows in place, of which nothing is committed; null if the source or the host hasn't one.
+     */
     private @Nullable Segment reserve(final Arena arena) {
         final GrowableRegion growable =
                 source.reserve(limitBytes, addressBytes()).orElse(null);
@@ -445,42 +491,43 @@ public final class Growth {
         }
         final Region all = growable.region();
         if (all.sizeBytes() < leastBytesFor(1, 1) || growable.unitBytes() > limitBytes) {
-            // No block is sure to lie in it.
+            // No block is sure to fit.
             growable.close();
             return null;
         }
         try {
             return segment(arena, all, growable);
         } catch (final OutOfMemoryError e) {
-            // Tables for all addresses at once may be more than the host has, where those of a small region aren't.
+            // The host may have no memory for tables of all addresses at once, though it has for those of a small
+            // region.
             return null;
         }
     }
 
     private long addressBytes() {
         if (!provider.canRetireFree()) {
-            // Without moving, no hole comes to be that more addresses would be for; and some tables are as large as
-            // these are many.
+            // If memory doesn't move there are no holes, for which more addresses would be; and some tables are as
+            // large as the addresses are many.
             return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
         }
         final long memoryBytes = Math.min(mostBytes(), Long.MAX_VALUE / ADDRESSES_OF_OTHERS);
-        // The pool's first gets all addresses that there may be holes in; others get fewer.
+        // The pool's first region gets all addresses, for holes; others get fewer.
         final boolean first = Arrays.stream(arenas.segments()).allMatch(segment -> segment.growable == null);
         return first ? mostAddressBytes() : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
     }
 
-    /** What a strategy can divide. */
+    /** Returns how many bytes of addresses a strategy can divide. */
     private long mostAddressBytes() {
         return StrategyProvider.MOST_GRANULES * options.granuleBytes();
     }
 
-    /** With small tables where an arena begins that isn't the first: it may never have many blocks. */
+    /** Makes a segment, with small tables where any arena but the first begins, since it may never have many blocks. */
     private Segment segment(final Arena arena, final Region taken, final @Nullable GrowableRegion growable) {
         final boolean small = arena.number > 0 && arena.segments().length == 0;
         try {
             final StrategyOptions tables =
                     small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options;
-            // What starts at a granule: a source may know nothing of large ones.
+            // The strategy's region starts at a granule: a source may know nothing of large ones.
             final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
             final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
             return new Segment(
@@ -520,21 +567,21 @@ public final class Growth {
                 arena.add(taken);
                 arenas.totals.held(taken.heldBytes);
                 added = true;
-                // Before anyone else sees the region.
+                // This comes before any other thread sees the region.
                 address = arena.placeIn(taken, sizeBytes, alignmentBytes);
             } finally {
                 arena.taken = false;
             }
         } finally {
             if (!added || (address < 0 && removeIfEmpty(taken))) {
-                // An alignment that the strategy can't be sure of, a table that is too small, or a host without memory.
+                // The strategy couldn't be sure of the alignment, a table was too small, or the host had no memory.
                 giveBack(taken);
             }
         }
         return address;
     }
 
-    /** A whole region as large as the device allows, from a good size down to the least; or null. */
+    /** Takes a whole region as large as the device allows, from a good size down to the least; or null. */
     private @Nullable Segment take(final Arena arena, final long leastBytes, final long mostHeldBytes) {
         final long mostBytes = Math.min(mostHeldBytes - arenas.totals.heldBytes(), mostAddressBytes());
         long sizeBytes = Math.min((Math.max(leastBytes, goodBytes(arena)) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
@@ -553,7 +600,7 @@ public final class Growth {
         return null;
     }
 
-    /** As much as there is, so that regions stay few. */
+    /** Returns a good size for a whole region: as much as there is, so that regions stay few. */
     private long goodBytes(final Arena arena) {
         if (arena.number == 0) {
             return arenas.totals.heldBytes() == 0 ? firstRegionBytes : arenas.totals.heldBytes();
@@ -574,18 +621,19 @@ public final class Growth {
     // Under the region lock: less memory
 
     /**
-     * Gives free memory back until no more than so much is held, or a stream is captured: whole regions first, of all arenas but one,
-     * then those that grow in place, of all but another. With a share that arenas keep, no whole ones, and none of an arena that has no more.
+     * Gives free memory back until no more than so much is held, or a stream is captured. Whole regions go first, of
+     * all arenas but one; then memory of regions in place, of all arenas but another. With a share that arenas keep, no
+     * whole region goes, and nothing of an arena that has no more.
      *
-     * @return whether any went back
+     * @return whether any memory went back
      */
     private boolean giveBack(
             final long keptBytes, final long shareBytes, final @Nullable Arena butWhole, final @Nullable Arena but) {
         final long before = arenas.totals.heldBytes();
         for (final Arena arena : arenas.all()) {
             final Segment[] own = arena.segments();
-            // The one taken last is the largest as a rule. A capture may have begun: to get here, and to give one back,
-            // may have taken long.
+            // The region taken last is the largest as a rule. A capture may have begun, since to give one back may have
+            // taken long.
             for (int i = own.length - 1; i >= 0 && shareBytes == 0 && arena != butWhole; i--) {
                 if (own[i].growable == null
                         && own[i].isEmpty()
@@ -596,7 +644,7 @@ public final class Growth {
                 }
             }
         }
-        // Those of the arenas that were made last first: the pool's first region has addresses for most holes.
+        // The arenas that were made last come first, since the pool's first region has addresses for most holes.
         final Arena[] all = arenas.all();
         for (int a = all.length - 1; a >= 0; a--) {
             final Segment[] own = all[a].segments();
@@ -628,7 +676,7 @@ public final class Growth {
         try {
             giveToSource(segment);
         } catch (final Throwable e) {
-            // It is still out, and empty.
+            // The region is still taken, and empty.
             add(segment);
             throw e;
         }
