@@ -10,6 +10,7 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
+import io.outboard.pool.internal.growth.Regions;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -58,6 +59,7 @@ final class AllocationSlowPath {
     private final boolean immediate;
     private final long granuleMask;
     private final Arenas arenas;
+    private final Regions regions;
     private final Growth growth;
     // These are made once, so that a request leaves no garbage.
     private final LongUnaryOperator withinSlack;
@@ -77,6 +79,7 @@ final class AllocationSlowPath {
     AllocationSlowPath(
             final PoolBuilder builder,
             final Arenas arenas,
+            final Regions regions,
             final Growth growth,
             final HeldBytes heldBytes,
             final DeviceMarks marks,
@@ -88,6 +91,7 @@ final class AllocationSlowPath {
         immediate = builder.policy == ReusePolicy.IMMEDIATE;
         granuleMask = builder.strategyOptions.granuleBytes() - 1;
         this.arenas = arenas;
+        this.regions = regions;
         this.growth = growth;
         withinSlack = heldBytes::withinSlack;
         whileIdle = heldBytes::whileIdle;
@@ -125,7 +129,7 @@ final class AllocationSlowPath {
             Arguments.checkSize(sizeBytes);
             Arguments.checkAlignment(alignmentBytes);
             arenas.checkOpen();
-            final DeviceOutOfMemoryException refusedBefore = growth.refusal;
+            final DeviceOutOfMemoryException refusedBefore = regions.refusal;
             long address = Strategy.NO_SPACE;
             if (sizeBytes <= limitBytes) {
                 address = allocateUnqueued(home, sizeBytes, alignmentBytes);
@@ -331,7 +335,7 @@ final class AllocationSlowPath {
                     return Strategy.NO_SPACE;
                 }
                 if (quiet
-                        && usedBytes + request.sizeBytes > Math.max(growth.mostBytes(), arenas.totals.heldBytes())
+                        && usedBytes + request.sizeBytes > Math.max(regions.mostBytes(), arenas.totals.heldBytes())
                         && arenas.progress.finished() >= firstNumber) {
                     // Others go on freeing, but what is in use leaves no room.
                     return Strategy.NO_SPACE;
@@ -387,7 +391,7 @@ final class AllocationSlowPath {
         }
         if (address < 0) {
             diagnosis.requestFailed();
-            final DeviceOutOfMemoryException refused = growth.refusal;
+            final DeviceOutOfMemoryException refused = regions.refusal;
             final PoolStatistics now = diagnosis.statistics();
             final long movableBytes = growth.movableBytes();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(

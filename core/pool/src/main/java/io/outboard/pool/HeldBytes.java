@@ -1,7 +1,7 @@
 package io.outboard.pool;
 
 import io.outboard.pool.internal.arena.Arenas;
-import io.outboard.pool.internal.growth.Growth;
+import io.outboard.pool.internal.growth.Regions;
 
 /**
  * How much a pool holds, in one rule. <em>Slack</em> is what it holds beyond what is in use, over all its arenas.
@@ -51,15 +51,15 @@ final class HeldBytes {
     private static final long PRESSED_NANOS = 1_000_000_000L;
 
     private final Arenas arenas;
-    private final Growth growth;
+    private final Regions regions;
     private final long firstRegionBytes;
     private final long configuredSlackBytes;
     private boolean isKnown;
     private volatile long pressedNanos = System.nanoTime() - PRESSED_NANOS;
 
-    HeldBytes(final Arenas arenas, final Growth growth, final long firstRegionBytes, final long slackBytes) {
+    HeldBytes(final Arenas arenas, final Regions regions, final long firstRegionBytes, final long slackBytes) {
         this.arenas = arenas;
-        this.growth = growth;
+        this.regions = regions;
         this.firstRegionBytes = firstRegionBytes;
         configuredSlackBytes = slackBytes;
     }
@@ -72,7 +72,7 @@ final class HeldBytes {
     /** Learns the device's size. */
     private synchronized void learn() {
         if (!isKnown) {
-            final long mostBytes = growth.mostBytes();
+            final long mostBytes = regions.mostBytes();
             final long wantedBytes = configuredSlackBytes == DEFAULT_SLACK
                     ? Math.min(
                             Math.max(LEAST_SLACK, Math.min(mostBytes / SLACK_SHARE, MOST_DEFAULT_SLACK)),
@@ -120,7 +120,7 @@ final class HeldBytes {
 
     /** Returns how many bytes it may hold for a request while something may come back. */
     long whileBusy(final long sizeBytes) {
-        return Math.max(2 * peakBytes(sizeBytes) + slackBytes(), growth.mostBytes() / LIMIT_SHARE);
+        return Math.max(2 * peakBytes(sizeBytes) + slackBytes(), regions.mostBytes() / LIMIT_SHARE);
     }
 
     private long peakBytes(final long sizeBytes) {

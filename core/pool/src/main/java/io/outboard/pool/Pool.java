@@ -16,6 +16,7 @@ import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.arena.StreamLimbo;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
+import io.outboard.pool.internal.growth.Regions;
 import io.outboard.pool.internal.guard.Failures;
 import io.outboard.pool.internal.guard.JdkModules;
 import io.outboard.pool.internal.guard.OwnThreads;
@@ -103,22 +104,20 @@ public final class Pool implements AutoCloseable {
                 HeldBytes.firstSlackBytes(builder.slackBytes),
                 builder.limboLimitBytes,
                 builder.spreadArenas);
-        growth = new Growth(
+        final Regions regions = new Regions(
                 builder.source,
                 Strategies.named(builder.strategy),
                 builder.strategyOptions,
                 builder.limitBytes,
                 builder.firstRegionBytes,
-                builder.growInPlace,
-                work::isCapturing,
-                freeIsIdle(builder),
                 arenas,
                 events);
+        growth = new Growth(regions, builder.growInPlace, work::isCapturing, freeIsIdle(builder));
         marks = new DeviceMarks(work, arenas.progress, arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
         diagnosis = new Diagnosis(builder, events.pool(), arenas, growth, marks, tracker);
-        final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
-        slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
+        final HeldBytes heldBytes = new HeldBytes(arenas, regions, builder.firstRegionBytes, builder.slackBytes);
+        slowPath = new AllocationSlowPath(builder, arenas, regions, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
         idle = new IdleMemory(this, builder, arenas, growth, heldBytes, threads);
     }

@@ -160,12 +160,12 @@ final class Compaction {
     }
 
     private boolean serve(final long sizeBytes, final BooleanSupplier chooses, final BooleanSupplier puts) {
-        final PoolEvents.MoveEvent event = region.growth.events.beginMoving();
+        final PoolEvents.MoveEvent event = region.growth.regions.events.beginMoving();
         final long heldBytes = segment.heldBytes;
         try {
             return run(chooses, puts);
         } catch (final DeviceOutOfMemoryException e) {
-            region.growth.refusal = e;
+            region.growth.regions.refusal = e;
             return false;
         } finally {
             long movedBytes = 0;
@@ -310,7 +310,7 @@ final class Compaction {
                 i++;
             }
             if (begin < end) {
-                region.growth.events.beginGivingBack().done(begin, end - begin);
+                region.growth.regions.events.beginGivingBack().done(begin, end - begin);
             } else {
                 i++;
             }

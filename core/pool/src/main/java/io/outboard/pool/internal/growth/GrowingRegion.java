@@ -81,10 +81,10 @@ final class GrowingRegion {
         this.growth = growth;
         growable = Objects.requireNonNull(segment.growable);
         unitBytes = growable.unitBytes();
-        final long mostBytes = growth.mostBytes();
+        final long mostBytes = growth.regions.mostBytes();
         smallBytes = Math.max(unitBytes, Math.min(MOST_SMALL, Long.highestOneBit(mostBytes / SMALL_SHARE)));
         largeBytes = Math.max(unitBytes, Math.min(MOST_LARGE, Long.highestOneBit(mostBytes / LARGE_SHARE)));
-        moves = growth.provider.canRetireFree()
+        moves = growth.regions.provider.canRetireFree()
                 && segment.strategy.granuleBytes() <= unitBytes
                 && (segment.taken.address() & (unitBytes - 1)) == 0;
     }
@@ -146,10 +146,11 @@ final class GrowingRegion {
                 return placed;
             }
             if (placed == Strategy.NO_SPACE || isScarceOfAddresses()) {
-                final long refilled =
-                        moves && new Compaction(this).refill(sizeBytes, alignmentBytes, false, growth.unusedBytes())
-                                ? placeInMemory(sizeBytes, alignmentBytes)
-                                : Strategy.NO_SPACE;
+                final long refilled = moves
+                                && new Compaction(this)
+                                        .refill(sizeBytes, alignmentBytes, false, growth.regions.unusedBytes())
+                        ? placeInMemory(sizeBytes, alignmentBytes)
+                        : Strategy.NO_SPACE;
                 if (refilled >= 0 || placed == Strategy.NO_SPACE) {
                     return refilled;
                 }
@@ -157,7 +158,7 @@ final class GrowingRegion {
             // Others may take what is committed here before this thread does: then it commits once more, for the end
             // that is next.
             if (!commit(-placed, mostHeldBytes, leastBytes, wantedBytes)) {
-                final long tried = mostHeldBytes < growth.limitBytes
+                final long tried = mostHeldBytes < growth.regions.limitBytes
                         ? Strategy.NO_SPACE
                         : placeInMemory(sizeBytes, alignmentBytes);
                 return tried == Strategy.NO_SPACE ? placed : tried;
@@ -192,13 +193,13 @@ final class GrowingRegion {
 
     private boolean refill(final long sizeBytes, final long alignmentBytes) {
         // The device may have less than it says.
-        return new Compaction(this).refill(sizeBytes, alignmentBytes, true, growth.unusedBytes())
+        return new Compaction(this).refill(sizeBytes, alignmentBytes, true, growth.regions.unusedBytes())
                 || new Compaction(this).refill(sizeBytes, alignmentBytes, true, 0);
     }
 
     private boolean gather(final long sizeBytes, final long end) {
         // The device has less than it says, as a rule.
-        final long unusedBytes = growth.unusedBytes() & -unitBytes;
+        final long unusedBytes = growth.regions.unusedBytes() & -unitBytes;
         return LongStream.of(unusedBytes - unusedBytes / DEVICE_SHARE, unusedBytes, unusedBytes / 2, 0)
                 .anyMatch(bytes -> new Compaction(this).gather(sizeBytes, end, bytes));
     }
@@ -253,7 +254,7 @@ final class GrowingRegion {
         long extended;
         do {
             extended = underLock(() -> segment.owner.extendHeld(segment, address, newSizeBytes));
-        } while (extended < Strategy.NO_SPACE && commit(-extended, growth.limitBytes, leastBytes, 0));
+        } while (extended < Strategy.NO_SPACE && commit(-extended, growth.regions.limitBytes, leastBytes, 0));
         return extended >= 0;
     }
 
@@ -264,7 +265,7 @@ final class GrowingRegion {
 
     /** Grows so that blocks may end at an address, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
-        final PoolEvents.RegionEvent event = growth.events.beginTaking();
+        final PoolEvents.RegionEvent event = growth.regions.events.beginTaking();
         final long endBefore = memoryEnd();
         try {
             return end <= endBefore || commitMore(end - endBefore, mostHeldBytes, leastBytes, wantedBytes);
@@ -285,7 +286,7 @@ final class GrowingRegion {
                 (mostHeldBytes - growth.arenas.totals.heldBytes()) & -unitBytes);
         final long missingBytes = wholeUnits(neededBytes);
         // Otherwise as many pieces would be made as there is memory for, and given back.
-        if (missingBytes > mostBytes || (missingBytes > largeBytes && !growth.isAvailable(missingBytes))) {
+        if (missingBytes > mostBytes || (missingBytes > largeBytes && !growth.regions.isAvailable(missingBytes))) {
             return false;
         }
         // A region that has much grows by no more than a large block needs.
@@ -296,7 +297,8 @@ final class GrowingRegion {
         final long stepBytes = Math.max(wantedBytes, usualBytes);
         // A step that the device hasn't enough for would be made in part, and given back.
         final long wholeBytes = Math.max(missingBytes, Math.min(stepBytes, mostBytes) & -unitBytes);
-        final long goodBytes = wholeBytes > largeBytes && wholeBytes > growth.unusedBytes() ? missingBytes : wholeBytes;
+        final long goodBytes =
+                wholeBytes > largeBytes && wholeBytes > growth.regions.unusedBytes() ? missingBytes : wholeBytes;
         final long pieceBytes = pieceBytes(missingBytes);
         // Pieces are few, since each takes calls of the driver.
         final long sharedPieceBytes =
@@ -324,7 +326,7 @@ final class GrowingRegion {
             }
             return true;
         } catch (final DeviceOutOfMemoryException e) {
-            growth.refusal = e;
+            growth.regions.refusal = e;
             return false;
         }
     }

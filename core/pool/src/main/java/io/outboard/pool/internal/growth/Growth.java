@@ -1,16 +1,10 @@
 package io.outboard.pool.internal.growth;
 
-import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.core.GrowableRegion;
-import io.outboard.core.MemorySource;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
-import io.outboard.core.StrategyOptions;
-import io.outboard.core.StrategyProvider;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
-import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.guard.Failures;
 import java.util.Arrays;
 import java.util.List;
@@ -20,13 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Growth takes memory for the arenas of a pool, and gives it back: in place where the source can, see {@link
- * GrowingRegion}; by whole regions elsewhere, and when addresses run out.
+ * GrowingRegion}; by whole {@link Regions} elsewhere, and when addresses run out.
  *
  * <p>The region lock guards growing and giving back, and is held while the memory source works. An arena's lock, which
  * guards its segments, is held for tens of nanoseconds. No thread takes the region lock while it holds an arena's.
- *
- * <p>A region that can't be divided, since the host has no memory for the strategy's tables, goes back to the source at
- * once.
  */
 public final class Growth {
 
@@ -38,12 +29,6 @@ public final class Growth {
 
     /** Within its share of the slack an arena grows by this part of that share at most. */
     private static final long SLACK_STEPS = 4;
-
-    /**
-     * A whole region of any arena but the first has at least so many bytes, since each is a call of the driver and is
-     * kept whole.
-     */
-    private static final long LEAST_REGION_BYTES = 32L << 20;
 
     /**
      * An arena that holds little, or takes memory over from others, grows by so many bytes at a time: a caller waits
@@ -63,35 +48,8 @@ public final class Growth {
     /** Memory moves from arena to arena once in so many requests that other arenas serve. */
     private static final int STARVED_FOR_SHARE = 64;
 
-    /** Regions are multiples of this, the unit by which the driver maps device memory. */
-    private static final long UNIT_BYTES = 1L << 21;
-
-    /**
-     * A region whose memory doesn't move has no more addresses than this, so that tables with a bit for each granule
-     * take 32 MiB of the host.
-     */
-    private static final long MOST_UNMOVED_BYTES = 1L << 36;
-
-    /** Any region but the first has so many times as many addresses as there is memory. */
-    private static final long ADDRESSES_OF_OTHERS = 2;
-
-    /** Small tables hold so many blocks before they grow. */
-    private static final int SMALL_TABLES = 1 << 13;
-
-    /**
-     * Small tables grow until they hold so many blocks in use, and as many free ones, in steps of a millisecond and
-     * less; then there is another region.
-     */
-    private static final int MOST_BLOCKS_OF_SMALL_TABLES = 1 << 15;
-
-    /** Other tables hold twice as many blocks before they grow, which takes 6 ms. */
-    private static final int MOST_BLOCKS_OF_TABLES = 1 << 17;
-
-    /** Every memory source aligns regions to this. */
-    private static final long SOURCE_ALIGNMENT_BYTES = 256;
-
-    final long limitBytes;
-    final StrategyProvider provider;
+    final Regions regions;
+    final Arenas arenas;
 
     /**
      * Makes sure that nothing works on free memory, which may wait for the device; false if that can't be done now, and
@@ -99,18 +57,8 @@ public final class Growth {
      */
     final BooleanSupplier freeIsIdle;
 
-    final Arenas arenas;
-    final PoolEvents events;
-    private final MemorySource source;
-    private final StrategyOptions options;
-    private final long firstRegionBytes;
     private final BooleanSupplier isCapturing;
     private final ReentrantLock regionLock = new ReentrantLock();
-
-    /** The reason that the device gave when it refused memory the last time, or null. Written under the region lock. */
-    public volatile @Nullable DeviceOutOfMemoryException refusal;
-
-    private volatile long deviceBytes = -1;
 
     /** True if the pool wants no more regions in place, or the source or the host has no addresses for more. */
     private boolean isExhausted;
@@ -123,60 +71,15 @@ public final class Growth {
      * @param isCapturing whether a stream is captured: then nothing goes back
      */
     public Growth(
-            final MemorySource source,
-            final StrategyProvider provider,
-            final StrategyOptions options,
-            final long limitBytes,
-            final long firstRegionBytes,
+            final Regions regions,
             final boolean inPlace,
             final BooleanSupplier isCapturing,
-            final BooleanSupplier freeIsIdle,
-            final Arenas arenas,
-            final PoolEvents events) {
-        this.source = source;
-        this.provider = provider;
-        this.options = options;
-        this.limitBytes = limitBytes;
-        this.firstRegionBytes = firstRegionBytes;
+            final BooleanSupplier freeIsIdle) {
+        this.regions = regions;
         this.isCapturing = isCapturing;
         this.freeIsIdle = freeIsIdle;
-        this.arenas = arenas;
-        this.events = events;
-        isExhausted = !inPlace || !provider.placesLow();
-    }
-
-    /** Returns what the pool can hold at most, in bytes: the limit, or what the device had when it was first asked. */
-    public long mostBytes() {
-        if (deviceBytes < 0) {
-            deviceBytes = source.availableBytes();
-        }
-        return Math.min(limitBytes, deviceBytes);
-    }
-
-    /** Returns what limit and device still allow, in bytes. */
-    long unusedBytes() {
-        return Math.max(0, Math.min(limitBytes - arenas.totals.heldBytes(), source.availableBytes()));
-    }
-
-    /**
-     * Returns whether the device says that it has so much, and notes a refusal if not. To ask costs as much as a small
-     * piece.
-     */
-    boolean isAvailable(final long bytes) {
-        final long availableBytes = source.availableBytes();
-        if (bytes > availableBytes) {
-            refusal = DeviceOutOfMemoryException.ofDevice(bytes, availableBytes, source.scarcity());
-        }
-        return bytes <= availableBytes;
-    }
-
-    /** Returns the size of the least region that is sure to serve a request, wherever the source takes it. */
-    long leastBytesFor(final long sizeBytes, final long alignmentBytes) {
-        final long granuleBytes = options.granuleBytes();
-        final long usedBytes = provider.regionBytesFor(
-                sizeBytes, alignmentBytes <= SOURCE_ALIGNMENT_BYTES ? 1 : alignmentBytes, options);
-        final long paddingBytes = granuleBytes > SOURCE_ALIGNMENT_BYTES ? granuleBytes : 0;
-        return usedBytes > Long.MAX_VALUE - paddingBytes ? Long.MAX_VALUE : usedBytes + paddingBytes;
+        arenas = regions.arenas;
+        isExhausted = !inPlace || !regions.provider.placesLow();
     }
 
     /**
@@ -226,12 +129,12 @@ public final class Growth {
             final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
         regionLock.lock();
         try {
-            final long mostBytes = Math.min(limitBytes, mostHeldBytes);
-            final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
+            final long mostBytes = Math.min(regions.limitBytes, mostHeldBytes);
+            final long leastBytes = regions.leastBytesFor(sizeBytes, alignmentBytes);
             if (ended || leastBytes > mostBytes || isCapturing.getAsBoolean()) {
                 return Strategy.NO_SPACE;
             }
-            giveBack(mostBytes - leastBytes - UNIT_BYTES, 0, arena, arena);
+            giveBack(mostBytes - leastBytes - Regions.UNIT_BYTES, 0, arena, arena);
             return grow(arena, sizeBytes, alignmentBytes, mostBytes, 0);
         } finally {
             regionLock.unlock();
@@ -245,7 +148,7 @@ public final class Growth {
      */
     public void takeShare(final Arena arena) {
         final long shareBytes = arenas.totals.heldBytes() / arenas.count();
-        final long stepBytes = Math.min(shareBytes - arena.heldBytes(), SHORT_STEP) & -UNIT_BYTES;
+        final long stepBytes = Math.min(shareBytes - arena.heldBytes(), SHORT_STEP) & -Regions.UNIT_BYTES;
         if (stepBytes <= 0 || arena.starve() % STARVED_FOR_SHARE != 0 || !regionLock.tryLock()) {
             return;
         }
@@ -279,10 +182,10 @@ public final class Growth {
                         && !ended
                         && arenas.totals.heldBytes() + stepBytes <= mostHeldBytes
                         && !isCapturing.getAsBoolean()
-                        && stepBytes <= (unusedBytes() - leftBytes) / SCARCE_SHARE) {
+                        && stepBytes <= (regions.unusedBytes() - leftBytes) / SCARCE_SHARE) {
                     final GrowingRegion region = regionOf(arena);
                     if (region != null) {
-                        region.grow(stepBytes, limitBytes);
+                        region.grow(stepBytes, regions.limitBytes);
                     }
                 }
             } catch (final RuntimeException | OutOfMemoryError ignored) {
@@ -305,18 +208,18 @@ public final class Growth {
                 return Strategy.NO_SPACE;
             }
             long address = compact(arena, sizeBytes, alignmentBytes);
-            final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
+            final long leastBytes = regions.leastBytesFor(sizeBytes, alignmentBytes);
             // To give memory back helps only if memory is missing, and not too much of it.
             if (address < 0
-                    && leastBytes > unusedBytes()
-                    && leastBytes <= unusedBytes() + arenas.totals.heldBytes() - arenas.totals.usedBytes()
+                    && leastBytes > regions.unusedBytes()
+                    && leastBytes <= regions.unusedBytes() + arenas.totals.heldBytes() - arenas.totals.usedBytes()
                     && giveBack(0, 0, null, arena)) {
-                address = grow(arena, sizeBytes, alignmentBytes, limitBytes, 0);
+                address = grow(arena, sizeBytes, alignmentBytes, regions.limitBytes, 0);
                 address = address < 0 ? compact(arena, sizeBytes, alignmentBytes) : address;
             }
             if (address < 0 && isTooMuchInPlace(arena, leastBytes) && arenas.totals.usedBytes() == 0) {
                 giveBack(0, 0, null, null);
-                address = takeAndPlace(arena, sizeBytes, alignmentBytes, limitBytes);
+                address = regions.takeAndPlace(arena, sizeBytes, alignmentBytes, regions.limitBytes);
             }
             return address;
         } finally {
@@ -334,8 +237,8 @@ public final class Growth {
                 .mapToLong(segment -> segment.taken.sizeBytes())
                 .max()
                 .orElse(Long.MAX_VALUE);
-        return leastBytes > Math.min(addressBytes, limitBytes & -UNIT_BYTES)
-                && leastBytes <= mostBytes() + 2 * options.granuleBytes();
+        return leastBytes > Math.min(addressBytes, regions.limitBytes & -Regions.UNIT_BYTES)
+                && leastBytes <= regions.mostBytes() + 2 * regions.options.granuleBytes();
     }
 
     /**
@@ -405,7 +308,7 @@ public final class Growth {
                 }
             });
             for (final Segment segment : all) {
-                failures.attempt(() -> giveToSource(segment));
+                failures.attempt(() -> regions.giveToSource(segment));
             }
             failures.rethrow();
         } finally {
@@ -429,16 +332,17 @@ public final class Growth {
             final long alignmentBytes,
             final long mostHeldBytes,
             final long stepBytes) {
-        final long mostBytes = mostHeldBytes >= limitBytes ? limitBytes : mostHeldBytes & -UNIT_BYTES;
+        final long mostBytes =
+                mostHeldBytes >= regions.limitBytes ? regions.limitBytes : mostHeldBytes & -Regions.UNIT_BYTES;
         final long firstBytes = firstBytes(arena);
         final GrowingRegion region = regionOf(arena);
         long address = region == null
                 ? Strategy.NO_SPACE
                 : region.growAndPlace(sizeBytes, alignmentBytes, mostBytes, firstBytes, stepBytes);
         if (address == Strategy.NO_SPACE) {
-            address = takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
+            address = regions.takeAndPlace(arena, sizeBytes, alignmentBytes, mostBytes);
         }
-        if (address < 0 && mostBytes == limitBytes && arena.makeDo()) {
+        if (address < 0 && mostBytes == regions.limitBytes && arena.makeDo()) {
             address = arena.placeAgain(sizeBytes, alignmentBytes);
         }
         return Math.max(address, Strategy.NO_SPACE);
@@ -446,7 +350,9 @@ public final class Growth {
 
     /** Returns what an arena begins with, and grows by in place at least. */
     private long firstBytes(final Arena arena) {
-        final long bytes = arena.number == 0 ? firstRegionBytes : Math.min(firstRegionBytes, slackStepBytes(arena));
+        final long bytes = arena.number == 0
+                ? regions.firstRegionBytes
+                : Math.min(regions.firstRegionBytes, slackStepBytes(arena));
         return arena.segments().length > 1 ? 0 : bytes;
     }
 
@@ -465,157 +371,19 @@ public final class Growth {
             last = segment.growable == null ? last : segment;
         }
         if (!isExhausted && (last == null ? arena.segments().length == 0 : last.crowded)) {
-            final Segment more = reserve(arena);
+            final Segment more = regions.reserve(arena);
             isExhausted = more == null;
             if (more != null) {
                 try {
-                    add(more);
+                    regions.add(more);
                 } catch (final Throwable e) {
-                    giveToSource(more);
+                    regions.giveToSource(more);
                     throw e;
                 }
                 last = more;
             }
         }
         return last == null ? null : new GrowingRegion(last, this);
-    }
-
-    /**
-     * Reserves a region that grows in place, of which nothing is committed; null if the source or the host hasn't one.
-     */
-    private @Nullable Segment reserve(final Arena arena) {
-        final GrowableRegion growable =
-                source.reserve(limitBytes, addressBytes()).orElse(null);
-        if (growable == null) {
-            return null;
-        }
-        final Region all = growable.region();
-        if (all.sizeBytes() < leastBytesFor(1, 1) || growable.unitBytes() > limitBytes) {
-            // No block is sure to fit.
-            growable.close();
-            return null;
-        }
-        try {
-            return segment(arena, all, growable);
-        } catch (final OutOfMemoryError e) {
-            // The host may have no memory for tables of all addresses at once, though it has for those of a small
-            // region.
-            return null;
-        }
-    }
-
-    private long addressBytes() {
-        if (!provider.canRetireFree()) {
-            // If memory doesn't move there are no holes, for which more addresses would be; and some tables are as
-            // large as the addresses are many.
-            return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
-        }
-        final long memoryBytes = Math.min(mostBytes(), Long.MAX_VALUE / ADDRESSES_OF_OTHERS);
-        // The pool's first region gets all addresses, for holes; others get fewer.
-        final boolean first = Arrays.stream(arenas.segments()).allMatch(segment -> segment.growable == null);
-        return first ? mostAddressBytes() : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
-    }
-
-    /** Returns how many bytes of addresses a strategy can divide. */
-    private long mostAddressBytes() {
-        return StrategyProvider.MOST_GRANULES * options.granuleBytes();
-    }
-
-    /** Makes a segment, with small tables where any arena but the first begins, since it may never have many blocks. */
-    private Segment segment(final Arena arena, final Region taken, final @Nullable GrowableRegion growable) {
-        final boolean small = arena.number > 0 && arena.segments().length == 0;
-        try {
-            final StrategyOptions tables =
-                    small ? options.growing(Math.min(SMALL_TABLES, options.firstBlocks())) : options;
-            // The strategy's region starts at a granule: a source may know nothing of large ones.
-            final long paddingBytes = -taken.address() & (options.granuleBytes() - 1);
-            final Region used = new Region(taken.address() + paddingBytes, taken.sizeBytes() - paddingBytes);
-            return new Segment(
-                    arena,
-                    taken,
-                    provider.create(used, tables),
-                    growable,
-                    options.maxBlocks(),
-                    small ? MOST_BLOCKS_OF_SMALL_TABLES : MOST_BLOCKS_OF_TABLES);
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            try {
-                giveToSource(taken, growable);
-            } catch (final RuntimeException suppressed) {
-                e.addSuppressed(suppressed);
-            }
-            throw e;
-        }
-    }
-
-    private long takeAndPlace(
-            final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
-        final long leastBytes = leastBytesFor(sizeBytes, alignmentBytes);
-        final long granuleBytes = options.granuleBytes();
-        // A request that is as large as the limit is served, though whole granules are more.
-        final boolean isWhole = arenas.totals.heldBytes() == 0
-                && sizeBytes > limitBytes - granuleBytes
-                && leastBytes - sizeBytes < 2 * granuleBytes;
-        final Segment taken = take(arena, leastBytes, isWhole ? Math.max(mostHeldBytes, leastBytes) : mostHeldBytes);
-        if (taken == null) {
-            return Strategy.NO_SPACE;
-        }
-        long address = Strategy.NO_SPACE;
-        boolean added = false;
-        try {
-            arena.lock();
-            try {
-                arena.add(taken);
-                arenas.totals.held(taken.heldBytes);
-                added = true;
-                // This comes before any other thread sees the region.
-                address = arena.placeIn(taken, sizeBytes, alignmentBytes);
-            } finally {
-                arena.taken = false;
-            }
-        } finally {
-            if (!added || (address < 0 && removeIfEmpty(taken))) {
-                // The strategy couldn't be sure of the alignment, a table was too small, or the host had no memory.
-                giveBack(taken);
-            }
-        }
-        return address;
-    }
-
-    /** Takes a whole region as large as the device allows, from a good size down to the least; or null. */
-    private @Nullable Segment take(final Arena arena, final long leastBytes, final long mostHeldBytes) {
-        final long mostBytes = Math.min(mostHeldBytes - arenas.totals.heldBytes(), mostAddressBytes());
-        long sizeBytes = Math.min((Math.max(leastBytes, goodBytes(arena)) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
-        while (sizeBytes >= leastBytes) {
-            final PoolEvents.RegionEvent event = events.beginTaking();
-            try {
-                final Region taken = source.take(sizeBytes);
-                final Segment segment = segment(arena, taken, null);
-                event.done(taken.address(), sizeBytes);
-                return segment;
-            } catch (final DeviceOutOfMemoryException e) {
-                refusal = e;
-                sizeBytes = sizeBytes == leastBytes ? 0 : Math.max((sizeBytes / 2) & -UNIT_BYTES, leastBytes);
-            }
-        }
-        return null;
-    }
-
-    /** Returns a good size for a whole region: as much as there is, so that regions stay few. */
-    private long goodBytes(final Arena arena) {
-        if (arena.number == 0) {
-            return arenas.totals.heldBytes() == 0 ? firstRegionBytes : arenas.totals.heldBytes();
-        }
-        return Math.max(arena.heldBytes(), Math.min(firstRegionBytes, LEAST_REGION_BYTES));
-    }
-
-    private void add(final Segment segment) {
-        segment.owner.lock();
-        try {
-            segment.owner.add(segment);
-            arenas.totals.held(segment.heldBytes);
-        } finally {
-            segment.owner.taken = false;
-        }
     }
 
     // Under the region lock: less memory
@@ -639,8 +407,8 @@ public final class Growth {
                         && own[i].isEmpty()
                         && arenas.totals.heldBytes() > keptBytes
                         && !isCapturing.getAsBoolean()
-                        && removeIfEmpty(own[i])) {
-                    giveBack(own[i]);
+                        && regions.removeIfEmpty(own[i])) {
+                    regions.giveBack(own[i]);
                 }
             }
         }
@@ -656,46 +424,5 @@ public final class Growth {
             }
         }
         return arenas.totals.heldBytes() < before;
-    }
-
-    private boolean removeIfEmpty(final Segment segment) {
-        segment.owner.lock();
-        try {
-            if (!segment.isEmpty()) {
-                return false;
-            }
-            segment.owner.remove(segment);
-            arenas.totals.held(-segment.heldBytes);
-            return true;
-        } finally {
-            segment.owner.taken = false;
-        }
-    }
-
-    private void giveBack(final Segment segment) {
-        try {
-            giveToSource(segment);
-        } catch (final Throwable e) {
-            // The region is still taken, and empty.
-            add(segment);
-            throw e;
-        }
-    }
-
-    /** Gives a region back, whatever is in use there. */
-    private void giveToSource(final Segment region) {
-        final PoolEvents.RegionEvent event = events.beginGivingBack();
-        giveToSource(region.taken, region.growable);
-        if (region.heldBytes > 0) {
-            event.done(region.taken.address(), region.heldBytes);
-        }
-    }
-
-    private void giveToSource(final Region taken, final @Nullable GrowableRegion growable) {
-        if (growable == null) {
-            source.giveBack(taken);
-        } else {
-            growable.close();
-        }
     }
 }
