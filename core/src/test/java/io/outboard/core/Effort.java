@@ -1,6 +1,5 @@
 package io.outboard.core;
 
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
@@ -24,9 +23,6 @@ public final class Effort {
     /** Which of several is in turn in this run. */
     private static final int TURN = RANDOM.nextInt() & Integer.MAX_VALUE;
 
-    /** One for all JVMs among which a build divides its tests; where there is no build, any. */
-    private static final int CLASS_TURN = turn(System.getProperty("outboard.turn", Integer.toString(TURN)));
-
     /** Seeds of a run: what fails names its own. */
     public record Seeds(long first, long last) {}
 
@@ -35,11 +31,6 @@ public final class Effort {
     /** At least 1: by so much a limit is to be longer than that of all. */
     public static int times() {
         return Math.max(1, TIMES);
-    }
-
-    /** Whether the test classes that take long are all to run; see {@link InTurn}. */
-    static boolean isThorough() {
-        return TIMES != 0 || Boolean.getBoolean("outboard.thorough");
     }
 
     /** Whether all is tried, or more. */
@@ -54,7 +45,7 @@ public final class Effort {
 
     /** Tries or rounds, of so many. */
     public static int tries(final int all) {
-        final int part = isThorough() ? TRIES_PART / 2 : TRIES_PART;
+        final int part = Boolean.getBoolean("outboard.thorough") ? TRIES_PART / 2 : TRIES_PART;
         return TIMES == 0 ? (all + part - 1) / part : Math.multiplyExact(all, TIMES);
     }
 
@@ -63,19 +54,9 @@ public final class Effort {
         return TimeUnit.MILLISECONDS.toNanos(tries(allMilliseconds));
     }
 
-    /** Whether one of {@code of} classes is for this run; what is in turn within it is drawn apart. */
-    static boolean isClassInTurn(final int index, final int of) {
-        return isThorough() || CLASS_TURN % of == index;
-    }
-
     /** Whether one of {@code of} things is for this run: one by default, or all. */
     public static boolean isInTurn(final int index, final int of) {
         return TIMES != 0 || TURN % of == index;
-    }
-
-    /** At least 0; builds that differ by a second only differ. */
-    static int turn(final String build) {
-        return new SplittableRandom(build.hashCode()).nextInt() & Integer.MAX_VALUE;
     }
 
     static Seeds part(final long all, final RandomGenerator random) {

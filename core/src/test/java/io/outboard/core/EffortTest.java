@@ -2,12 +2,9 @@ package io.outboard.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.BitSet;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -37,37 +34,6 @@ class EffortTest {
         }
 
         assertTrue(inTurn == 1 || inTurn == of, "in turn: " + inTurn);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {1, 4, 5})
-    void shouldRunOneClassOfThoseThatTakeLongOrAll(final int of) {
-        final long inTurn = IntStream.range(0, of)
-                .filter(index -> Effort.isClassInTurn(index, of))
-                .count();
-
-        assertEquals(Effort.isThorough() ? of : 1, inTurn);
-    }
-
-    /** Each of a build's JVMs drew a class of its own, so that none to all of those that take long ran. */
-    @Test
-    void shouldHaveOneTurnInAllJvmsOfABuild() {
-        final String build = System.getProperty("outboard.turn");
-        assumeTrue(build != null, "no build runs these tests");
-
-        for (int index = 0; index < 4; index++) {
-            assertEquals(Effort.isThorough() || Effort.turn(build) % 4 == index, Effort.isClassInTurn(index, 4), build);
-        }
-    }
-
-    @Test
-    void shouldComeToEveryClassInManyBuilds() {
-        final BitSet inTurn = new BitSet();
-        for (int second = 10; second < 60; second++) {
-            inTurn.set(Effort.turn("2026-11-25T12:00:" + second + "Z") % 4);
-        }
-
-        assertEquals(4, inTurn.cardinality());
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
@@ -82,6 +83,7 @@ public abstract class StrategyModelProperties {
     }
 
     /** Some tables have room for hundreds of blocks, however few they are to start with. */
+    @Tag("thorough")
     @Property(tries = 60, edgeCases = EdgeCasesMode.NONE)
     void shouldBehaveAsItsModelWhileItsTablesGrow(
             @ForAll("roomyRegions") final Shape shape,

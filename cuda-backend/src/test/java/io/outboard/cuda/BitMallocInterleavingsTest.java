@@ -3,11 +3,11 @@ package io.outboard.cuda;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.core.Effort;
-import io.outboard.core.InTurn;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part: see {@link
  * io.outboard.core.Effort}.
  */
-@InTurn(index = 0, of = 4)
+@Tag("thorough")
 class BitMallocInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/bit-interleavings");

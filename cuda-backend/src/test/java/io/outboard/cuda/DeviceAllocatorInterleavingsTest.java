@@ -1,10 +1,10 @@
 package io.outboard.cuda;
 
-import io.outboard.core.InTurn;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
  * ({@code interleavings.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
-@InTurn(index = 3, of = 4)
+@Tag("thorough")
 class DeviceAllocatorInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/interleavings");

@@ -1,7 +1,6 @@
 package io.outboard.cuda;
 
 import io.outboard.core.Effort;
-import io.outboard.core.InTurn;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -11,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What fails in turns fails again with the same command; the rest may need some tries. By default a quarter of the cases, without
  * a sanitizer and with one of them, is in turn; {@code -Plong -Doutboard.long=8} has all, with eight seeds.
  */
-@InTurn(index = 1, of = 4)
+@Tag("thorough")
 class DeviceAllocatorStressTest {
 
     private static final Path FOLDER = Path.of("target/stress");

@@ -1,11 +1,11 @@
 package io.outboard.cuda;
 
-import io.outboard.core.InTurn;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed ({@code objects.cpp}), of
  * which each run tries a part: see {@link io.outboard.core.Effort}.
  */
-@InTurn(index = 2, of = 4)
+@Tag("thorough")
 class ObjectHeapInterleavingsTest {
 
     private static final long LIMIT_SECONDS = 60;

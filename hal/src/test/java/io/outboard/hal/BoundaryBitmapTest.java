@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.BitSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -152,6 +153,7 @@ class BoundaryBitmapTest {
     }
 
     /** As long as a region's boundaries can be: all five levels, and offsets beyond 31 bits. */
+    @Tag("thorough")
     @Test
     void shouldHoldAsManyBitsAs32BitsCount() {
         final BoundaryBitmap bitmap = new BoundaryBitmap(ALL);

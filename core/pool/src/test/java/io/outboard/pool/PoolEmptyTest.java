@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ class PoolEmptyTest {
         return Strategies.all().stream().map(StrategyProvider::name);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @MethodSource("strategies")
     void shouldServeWhateverFits(final String strategy) {

@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -164,6 +165,7 @@ class PoolErrorsTest {
         }
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource
     void shouldBeRightOrSayThatItIsBrokenWhereverTheStackEnds(final Operation operation) throws InterruptedException {

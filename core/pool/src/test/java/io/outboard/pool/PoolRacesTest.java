@@ -26,6 +26,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -248,6 +249,7 @@ class PoolRacesTest {
     }
 
     /** Then it is empty; they were told that it is closed. */
+    @Tag("thorough")
     @Test
     void shouldShowWhoLooksThatItIsEmptyWhileItIsClosed() throws Exception {
         for (int round = 0; round < Effort.tries(20_000); round++) {

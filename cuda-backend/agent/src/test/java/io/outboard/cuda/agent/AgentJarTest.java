@@ -261,6 +261,7 @@ class AgentJarTest {
     }
 
     /** What has no room for a pool's tables has room for the program, which is served by the driver then. */
+    @Tag("thorough")
     @ParameterizedTest
     @ValueSource(strings = {"6m", "8m", "10m", "12m", "14m"})
     void shouldRunWithASmallHeap(final String most) throws Exception {
