@@ -6,7 +6,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.growth.Growth;
-import io.outboard.pool.internal.guard.JdkModules;
+import io.outboard.pool.internal.guard.JavaRuntime;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -84,20 +84,20 @@ final class Diagnosis {
     // To Java Flight Recorder
 
     void show() {
-        if (JdkModules.HAS_FLIGHT_RECORDER) {
+        if (JavaRuntime.HAS_FLIGHT_RECORDER) {
             StateEvents.show(this);
         }
     }
 
     /** Idempotent. */
     void hide() {
-        if (JdkModules.HAS_FLIGHT_RECORDER) {
+        if (JavaRuntime.HAS_FLIGHT_RECORDER) {
             StateEvents.hide(this);
         }
     }
 
     void outOfMemory(final DeviceOutOfMemoryException thrown, final PoolStatistics then) {
-        if (JdkModules.HAS_FLIGHT_RECORDER) {
+        if (JavaRuntime.HAS_FLIGHT_RECORDER) {
             StateEvents.outOfMemory(this, thrown, then);
         }
     }

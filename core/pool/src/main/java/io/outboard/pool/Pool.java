@@ -17,7 +17,7 @@ import io.outboard.pool.internal.arena.StreamLimbo;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.guard.Failures;
-import io.outboard.pool.internal.guard.JdkModules;
+import io.outboard.pool.internal.guard.JavaRuntime;
 import io.outboard.pool.internal.guard.OwnThreads;
 import java.io.Closeable;
 import java.io.IOException;
@@ -633,7 +633,7 @@ public final class Pool implements AutoCloseable {
 
     /** The pool is made: it may be observed, and memory that isn't needed goes back from now on. */
     void start(final @Nullable Path dumpFolder) {
-        if (name != null && JdkModules.HAS_MANAGEMENT) {
+        if (name != null && JavaRuntime.HAS_MANAGEMENT) {
             PoolManagement.register(this, name, dumpFolder);
         }
         try {
@@ -650,7 +650,7 @@ public final class Pool implements AutoCloseable {
     private void hide() {
         diagnosis.hide();
         final String registered = name;
-        if (registered != null && JdkModules.HAS_MANAGEMENT && hidden.compareAndSet(false, true)) {
+        if (registered != null && JavaRuntime.HAS_MANAGEMENT && hidden.compareAndSet(false, true)) {
             PoolManagement.unregister(registered);
         }
     }

@@ -1,6 +1,6 @@
 package io.outboard.pool.internal.events;
 
-import io.outboard.pool.internal.guard.JdkModules;
+import io.outboard.pool.internal.guard.JavaRuntime;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PoolEvents {
 
-    private static final boolean RECORDABLE = JdkModules.HAS_FLIGHT_RECORDER;
+    private static final boolean RECORDABLE = JavaRuntime.HAS_FLIGHT_RECORDER;
 
     /** A region, or a part of one that grows in place, is taken or given back. */
     public interface RegionEvent {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Modules of the JDK that a runtime may lack, and that only those who look at pools need. {@code jlink} leaves out what no program's module requires. */
-public final class JdkModules {
+public final class JavaRuntime {
 
     public static final boolean HAS_FLIGHT_RECORDER;
     public static final boolean HAS_MANAGEMENT;
@@ -22,7 +22,7 @@ public final class JdkModules {
         }
     }
 
-    private JdkModules() {}
+    private JavaRuntime() {}
 
     private static boolean has(final String module, final List<String> missing) {
         final boolean has = ModuleLayer.boot().findModule(module).isPresent();
