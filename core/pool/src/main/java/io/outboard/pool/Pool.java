@@ -78,7 +78,7 @@ public final class Pool implements AutoCloseable {
     private final PoolObservers observers;
     final Diagnosis diagnosis;
     private final @Nullable LeakTracker tracker;
-    final IdleMemory idle;
+    final IdleTrimmer idle;
     private final OwnThreads threads = new OwnThreads();
     private final @Nullable String name;
 
@@ -115,7 +115,7 @@ public final class Pool implements AutoCloseable {
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
-        idle = new IdleMemory(this, builder, arenas, growth, heldBytes, threads);
+        idle = new IdleTrimmer(this, builder, arenas, growth, heldBytes, threads);
     }
 
     private static BooleanSupplier freeIsIdle(final PoolBuilder builder) {

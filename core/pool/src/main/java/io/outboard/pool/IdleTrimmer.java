@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain, since free memory lies
  * between blocks in use.
  */
-final class IdleMemory implements MemoryUser {
+final class IdleTrimmer implements MemoryUser {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
@@ -48,7 +48,7 @@ final class IdleMemory implements MemoryUser {
 
     private @Nullable Thread thread;
 
-    IdleMemory(
+    IdleTrimmer(
             final Pool pool,
             final PoolBuilder builder,
             final Arenas arenas,
