@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * {@code CudaPool.buffer} makes one that has a pointer, too.
  *
  * <p>A buffer that is collected without having been closed is a leak. At a {@link LeakLevel} other than {@code OFF} the
- * pool reports it as a warning to the logger {@code io.outboard.core}, with the stack of its allocation where that is
+ * pool reports it as a warning to the logger {@code io.outboard.pool}, with the stack of its allocation where that is
  * known, and frees it if {@link PoolBuilder#reclaimLeaks} asks for that. The report comes some time after the garbage
  * collector has found out, if it does at all: it is a net, not a way to free.
  *

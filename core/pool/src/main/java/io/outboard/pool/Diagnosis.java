@@ -1,5 +1,8 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
@@ -16,8 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What a pool tells about itself: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
 final class Diagnosis {
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     final @Nullable String name;
 
@@ -139,7 +140,7 @@ final class Diagnosis {
         final PoolStatistics last = statistics();
         if (last.liveBlocks() > 0) {
             LOGGER.log(
-                    System.Logger.Level.WARNING,
+                    WARNING,
                     label + " is closed with " + last.liveBlocks()
                             + (last.liveBlocks() == 1 ? " block" : " blocks") + " in use, "
                             + ByteSize.exact(last.usedBytes()) + "; the largest: " + largestHolders());

@@ -1,5 +1,8 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
 import io.outboard.pool.internal.arena.Arenas;
@@ -19,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * between blocks in use.
  */
 final class IdleTrimmer implements MemoryUser {
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     /** So much more than what was needed is kept, as a part of it, and so much is worth being given back, as a part of what is held. */
     private static final long SHARE = 8;
@@ -120,7 +121,7 @@ final class IdleTrimmer implements MemoryUser {
                 }
             } catch (final RuntimeException | OutOfMemoryError e) {
                 // What stays is tried again the next time.
-                LOGGER.log(System.Logger.Level.WARNING, label + ": idle memory could not be given back", e);
+                LOGGER.log(WARNING, label + ": idle memory could not be given back", e);
             } finally {
                 threads.leave();
             }

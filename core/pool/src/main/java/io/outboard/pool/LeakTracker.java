@@ -1,5 +1,7 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Cleaner.Cleanable;
@@ -22,8 +24,6 @@ final class LeakTracker {
 
     /** What begins the names of this project's packages, those of the agent and the facades among them. */
     private static final String OWN = "io.outboard.";
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     private final Pool pool;
     private final String label;

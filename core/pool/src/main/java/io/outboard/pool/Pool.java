@@ -477,7 +477,7 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
-     * logger {@code io.outboard.core}, with the largest of them. Idempotent. What the device or the
+     * logger {@code io.outboard.pool}, with the largest of them. Idempotent. What the device or the
      * memory source fails with is thrown when all regions have been tried: the first failure, with others suppressed.
      */
     @Override

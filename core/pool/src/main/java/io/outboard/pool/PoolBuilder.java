@@ -1,5 +1,8 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;
 import java.nio.file.Path;
@@ -10,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Describes a {@link Pool}. Methods throw {@link IllegalArgumentException} if an argument is outside of its range. Confined to one thread. */
 public final class PoolBuilder {
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     /** Nothing is larger. */
     static final long NO_LIMIT = 1L << 62;
@@ -306,7 +307,7 @@ public final class PoolBuilder {
                     "newWork=NONE must be what the device has finished, with newPolicy=" + policy + " over a device");
         }
         if (policy == ReusePolicy.TRACKED && !HAS_TOLD_OF_TRACKED.getAndSet(true)) {
-            LOGGER.log(System.Logger.Level.WARNING, "the reuse policy tracked is an older name of strict");
+            LOGGER.log(WARNING, "the reuse policy tracked is an older name of strict");
         }
         final Pool pool = new Pool(this);
         pool.start(dumpFolder);

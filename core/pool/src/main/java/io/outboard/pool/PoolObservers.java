@@ -1,5 +1,8 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.events.PoolEvents;
@@ -15,8 +18,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for any number of threads.
  */
 final class PoolObservers {
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     private final Pool pool;
     private final PoolEvents events;
@@ -110,7 +111,7 @@ final class PoolObservers {
                 stopRecording(recorder);
             }
         } catch (final IOException e) {
-            LOGGER.log(System.Logger.Level.WARNING, e.getMessage());
+            LOGGER.log(WARNING, e.getMessage());
         }
     }
 }

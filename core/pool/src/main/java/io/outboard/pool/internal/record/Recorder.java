@@ -1,5 +1,8 @@
 package io.outboard.pool.internal.record;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -74,8 +77,6 @@ public final class Recorder implements Closeable {
     private static final long REST_NANOS = 100_000_000;
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     /** Files that this process writes, by their real paths: to open and close one again would take its lock away (POSIX). */
     private static final Set<Path> WRITTEN = ConcurrentHashMap.newKeySet();
@@ -263,7 +264,7 @@ public final class Recorder implements Closeable {
         final IOException why = failure;
         if (why != null) {
             // By this thread, which has no monitor: whoever is told may use the pool.
-            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + why);
+            LOGGER.log(WARNING, "the recording " + file + " ends here: " + why);
         }
     }
 
