@@ -11,9 +11,12 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.guard.JavaRuntime;
 import java.io.IOException;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -78,6 +81,20 @@ final class Diagnosis {
                 tracker == null ? 0 : tracker.leaks());
     }
 
+    /** The components of {@link PoolStatistics} and what is free, by their names: for those who show all. */
+    static Map<String, Number> numbers(final PoolStatistics statistics) {
+        final Map<String, Number> numbers = new LinkedHashMap<>();
+        try {
+            for (final RecordComponent each : PoolStatistics.class.getRecordComponents()) {
+                numbers.put(each.getName(), (Number) each.getAccessor().invoke(statistics));
+            }
+        } catch (final ReflectiveOperationException e) {
+            throw new IllegalStateException("a public record can be read", e);
+        }
+        numbers.put("freeBytes", statistics.freeBytes());
+        return numbers;
+    }
+
     void requestFailed() {
         failures.increment();
     }
@@ -86,14 +103,14 @@ final class Diagnosis {
 
     void show() {
         if (JavaRuntime.HAS_FLIGHT_RECORDER) {
-            StateEvents.show(this);
+            StateEvents.SHOWN.add(this);
         }
     }
 
     /** Idempotent. */
     void hide() {
         if (JavaRuntime.HAS_FLIGHT_RECORDER) {
-            StateEvents.hide(this);
+            StateEvents.SHOWN.remove(this);
         }
     }
 

@@ -11,7 +11,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.agrona.collections.LongArrayList;
@@ -95,22 +97,11 @@ final class PoolDump {
     }
 
     private void writeStatistics(final Writer out) throws IOException {
-        out.append("\"statistics\": {\"regions\": " + statistics.regions()
-                + ", \"heldBytes\": " + statistics.heldBytes()
-                + (statistics.limitBytes() == PoolStatistics.NO_LIMIT
-                        ? ""
-                        : ", \"limitBytes\": " + statistics.limitBytes())
-                + ", \"usedBytes\": " + statistics.usedBytes()
-                + ", \"limboBytes\": " + statistics.limboBytes()
-                + ", \"freeBytes\": " + statistics.freeBytes()
-                + ", \"peakUsedBytes\": " + statistics.peakUsedBytes()
-                + ", \"liveBlocks\": " + statistics.liveBlocks()
-                + ", \"allocations\": " + statistics.allocations()
-                + ", \"synchronizations\": " + statistics.synchronizations()
-                + ", \"mappings\": " + statistics.mappings()
-                + ", \"movedBytes\": " + statistics.movedBytes()
-                + ", \"failures\": " + statistics.failures()
-                + ", \"leaks\": " + statistics.leaks() + "}");
+        final Map<String, Number> numbers = Diagnosis.numbers(statistics);
+        numbers.remove("limitBytes", PoolStatistics.NO_LIMIT);
+        out.append(numbers.entrySet().stream()
+                .map(each -> quoted(each.getKey()) + ": " + each.getValue())
+                .collect(Collectors.joining(", ", "\"statistics\": {", "}")));
     }
 
     private static void writeList(final Writer out, final String name, final Stream<String> entries)
