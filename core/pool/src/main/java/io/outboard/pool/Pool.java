@@ -111,7 +111,7 @@ public final class Pool implements AutoCloseable {
                 events);
         marks = new DeviceMarks(work, arenas.progress, arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
-        diagnosis = new Diagnosis(builder, events.pool(), arenas, growth, marks, tracker);
+        diagnosis = new Diagnosis(builder, events.pool, arenas, growth, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, growth, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
@@ -499,7 +499,7 @@ public final class Pool implements AutoCloseable {
     }
 
     private void awaitWork() {
-        final PoolEvents.@Nullable WaitEvent event = events.beginWaiting();
+        final PoolEvents.@Nullable Synchronised event = events.beginWaiting();
         try {
             marks.await();
         } finally {

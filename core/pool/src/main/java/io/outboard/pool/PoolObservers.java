@@ -42,7 +42,7 @@ final class PoolObservers {
 
     /** Has a block taken, and tells. */
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
-        final PoolEvents.AllocationEvent event = events.beginAllocation();
+        final PoolEvents.@Nullable Allocation event = events.beginAllocation();
         final long address;
         try {
             address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
@@ -61,7 +61,7 @@ final class PoolObservers {
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
         final long nanos = System.nanoTime();
-        final PoolEvents.FreeEvent event = events.beginFree();
+        final PoolEvents.@Nullable Free event = events.beginFree();
         final long sizeBytes = event == null ? 0 : pool.sizeOf(address);
         final Arena wanting = pool.freeUnwatched(address, stream);
         if (event != null) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Pieces of a region's memory that lie wholly in free blocks leave their place, once: they go behind its last memory, or into holes, for a
@@ -160,7 +161,7 @@ final class Compaction {
     }
 
     private boolean serve(final long sizeBytes, final BooleanSupplier chooses, final BooleanSupplier puts) {
-        final PoolEvents.MoveEvent event = region.growth.events.beginMoving();
+        final PoolEvents.@Nullable MemoryMoved event = region.growth.events.beginMoving();
         final long heldBytes = segment.heldBytes;
         try {
             return run(chooses, puts);
@@ -173,7 +174,7 @@ final class Compaction {
                 movedBytes += isGone(pieces.get(i)) ? pieces.get(i).bytes() : 0;
             }
             region.growth.arenas.totals.moved(movedBytes);
-            if (movedBytes > 0 || segment.heldBytes != heldBytes) {
+            if (event != null && (movedBytes > 0 || segment.heldBytes != heldBytes)) {
                 event.done(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
             }
         }
@@ -310,7 +311,10 @@ final class Compaction {
                 i++;
             }
             if (begin < end) {
-                region.growth.events.beginGivingBack().done(begin, end - begin);
+                final PoolEvents.@Nullable RegionGivenBack event = region.growth.events.beginGivingBack();
+                if (event != null) {
+                    event.done(begin, end - begin);
+                }
             } else {
                 i++;
             }
