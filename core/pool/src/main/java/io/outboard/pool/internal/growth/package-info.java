@@ -1,6 +1,6 @@
 /**
  * How a pool comes to more memory and gives it back: by whole regions, and in place, where memory is put behind one region, moves
- * within it and leaves it. Public for the pool's other packages, not for applications.
+ * within it and leaves it.
  */
 @NullMarked
 package io.outboard.pool.internal.growth;

@@ -1,5 +1,5 @@
 /**
- * What a pool writes down of what it is asked. Public for the pool's other packages, not for applications.
+ * What a pool writes down of what it is asked.
  */
 @NullMarked
 package io.outboard.pool.internal.record;
