@@ -14,14 +14,14 @@ import jdk.jfr.Name;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pool tells Java Flight Recorder. Where the runtime hasn't got that, no event class is loaded, and each event is null. So that
- * to verify callers loads none either, a method's type is the event's own class, never one above it.
+ * What a pool tells Java Flight Recorder. Where the runtime hasn't got that, no event class is loaded, and each event
+ * is null. So that to verify callers loads none either, a method's type is the event's own class, never one above it.
  *
- * <p>An event begins when it is made, before what it tells of, and ends after it. A reader who orders frees by their start and
- * allocations by their end sees an address freed before it is allocated again.
+ * <p>An event begins when it is made, before what it tells of, and ends after it. A reader who orders frees by their
+ * start and allocations by their end sees an address freed before it is allocated again.
  *
- * <p>Safe for any number of threads; an event is confined to one. Cost while nobody records: a constant or one load for allocations,
- * frees and waits. Events of regions and of memory that moves are made even then, since those are rare.
+ * <p>Safe for any number of threads; an event is confined to one. Cost while nobody records: a constant or one load for
+ * allocations, frees and waits. Events of regions and of memory that moves are made even then, since those are rare.
  */
 public final class PoolEvents {
 
@@ -43,52 +43,54 @@ public final class PoolEvents {
     }
 
     public @Nullable Allocation beginAllocation() {
-        return wantsAllocations() ? new Allocation(pool) : null;
+        return wantsAllocations() ? new Allocation().begin(pool) : null;
     }
 
     public @Nullable Free beginFree() {
-        return wantsFrees() ? new Free(pool) : null;
+        return wantsFrees() ? new Free().begin(pool) : null;
     }
 
     /** Null while nobody records, since frees may wait, and they make no garbage. */
     public @Nullable Synchronised beginWaiting() {
-        return HAS_FLIGHT_RECORDER && Probes.SYNCHRONISED.isEnabled() ? new Synchronised(pool) : null;
+        return HAS_FLIGHT_RECORDER && Probes.SYNCHRONISED.isEnabled() ? new Synchronised().begin(pool) : null;
     }
 
     public @Nullable RegionTaken beginTaking() {
-        return HAS_FLIGHT_RECORDER ? new RegionTaken(pool) : null;
+        return HAS_FLIGHT_RECORDER ? new RegionTaken().begin(pool) : null;
     }
 
     public @Nullable RegionGivenBack beginGivingBack() {
-        return HAS_FLIGHT_RECORDER ? new RegionGivenBack(pool) : null;
+        return HAS_FLIGHT_RECORDER ? new RegionGivenBack().begin(pool) : null;
     }
 
     public @Nullable MemoryMoved beginMoving() {
-        return HAS_FLIGHT_RECORDER ? new MemoryMoved(pool) : null;
+        return HAS_FLIGHT_RECORDER ? new MemoryMoved().begin(pool) : null;
     }
 
-    /** Events that are only asked whether anybody wants their like; loaded together, so that the first wait loads nothing. */
+    /** Are only asked whether anybody wants their like. Loaded together, so that the first wait loads nothing. */
     private static final class Probes {
-        static final Allocation ALLOCATION = new Allocation("");
-        static final Free FREE = new Free("");
-        static final Synchronised SYNCHRONISED = new Synchronised("");
+        static final Allocation ALLOCATION = new Allocation();
+        static final Free FREE = new Free();
+        static final Synchronised SYNCHRONISED = new Synchronised();
     }
 
     /** An event of one pool. */
     @Category("Outboard")
-    private abstract static class OfPool extends Event {
+    abstract static class OfPool<E extends OfPool<E>> extends Event {
 
         @Label("Pool")
         @Description("Name of the pool, or # and a number if it has none")
-        final String pool;
+        String pool = "";
 
-        OfPool(final String pool) {
-            this.pool = pool;
+        @SuppressWarnings("unchecked")
+        final E begin(final String itsPool) {
+            pool = itsPool;
             begin();
+            return (E) this;
         }
 
         /** Without host memory the event is lost, but what it tells of has happened, and the caller goes on. */
-        final void commitIfItCan() {
+        public final void done() {
             try {
                 commit();
             } catch (final OutOfMemoryError ignored) {
@@ -101,7 +103,7 @@ public final class PoolEvents {
     @Label("Device Memory Allocation")
     @Description("A pool handed a block out")
     @Enabled(false)
-    public static final class Allocation extends OfPool {
+    public static final class Allocation extends OfPool<Allocation> {
 
         @Label("Address")
         @MemoryAddress
@@ -120,17 +122,13 @@ public final class PoolEvents {
         @Description("Handle of the CUDA stream that the block is for; -1 if any")
         long stream;
 
-        Allocation(final String pool) {
-            super(pool);
-        }
-
         public void done(
                 final long itsAddress, final long itsBytes, final long itsAlignmentBytes, final long itsStream) {
             address = itsAddress;
             requestedBytes = itsBytes;
             alignmentBytes = itsAlignmentBytes;
             stream = itsStream;
-            commitIfItCan();
+            done();
         }
     }
 
@@ -138,7 +136,7 @@ public final class PoolEvents {
     @Label("Device Memory Free")
     @Description("A block was given back to its pool")
     @Enabled(false)
-    public static final class Free extends OfPool {
+    public static final class Free extends OfPool<Free> {
 
         @Label("Address")
         @MemoryAddress
@@ -152,34 +150,21 @@ public final class PoolEvents {
         @Description("Handle of the only CUDA stream whose work uses the block; -1 if any may")
         long stream;
 
-        Free(final String pool) {
-            super(pool);
-        }
-
         public void done(final long itsAddress, final long itsBytes, final long itsStream) {
             address = itsAddress;
             sizeBytes = itsBytes;
             stream = itsStream;
-            commitIfItCan();
+            done();
         }
     }
 
     @Name("io.outboard.Synchronised")
     @Label("Device Synchronised")
     @Description("A pool waited for the device, to give limbo back or to close")
-    public static final class Synchronised extends OfPool {
-
-        Synchronised(final String pool) {
-            super(pool);
-        }
-
-        public void done() {
-            commitIfItCan();
-        }
-    }
+    public static final class Synchronised extends OfPool<Synchronised> {}
 
     /** An event of a region, or of a part of one that grows in place. */
-    private abstract static class OfRegion extends OfPool {
+    abstract static class OfRegion<E extends OfRegion<E>> extends OfPool<E> {
 
         @Label("Address")
         @MemoryAddress
@@ -189,39 +174,27 @@ public final class PoolEvents {
         @DataAmount
         long sizeBytes;
 
-        OfRegion(final String pool) {
-            super(pool);
-        }
-
         public final void done(final long itsAddress, final long itsBytes) {
             address = itsAddress;
             sizeBytes = itsBytes;
-            commitIfItCan();
+            done();
         }
     }
 
     @Name("io.outboard.RegionTaken")
     @Label("Region Taken")
     @Description("A pool took a region of device memory from its source")
-    public static final class RegionTaken extends OfRegion {
-        RegionTaken(final String pool) {
-            super(pool);
-        }
-    }
+    public static final class RegionTaken extends OfRegion<RegionTaken> {}
 
     @Name("io.outboard.RegionGivenBack")
     @Label("Region Given Back")
     @Description("A pool gave a region of device memory back to its source")
-    public static final class RegionGivenBack extends OfRegion {
-        RegionGivenBack(final String pool) {
-            super(pool);
-        }
-    }
+    public static final class RegionGivenBack extends OfRegion<RegionGivenBack> {}
 
     @Name("io.outboard.MemoryMoved")
     @Label("Memory Moved")
     @Description("A pool put memory where a request needed it that no free block had room for")
-    public static final class MemoryMoved extends OfPool {
+    public static final class MemoryMoved extends OfPool<MemoryMoved> {
 
         @Label("Requested")
         @DataAmount
@@ -237,15 +210,11 @@ public final class PoolEvents {
         @DataAmount
         long addedBytes;
 
-        MemoryMoved(final String pool) {
-            super(pool);
-        }
-
         public void done(final long requested, final long moved, final long added) {
             requestedBytes = requested;
             movedBytes = moved;
             addedBytes = added;
-            commitIfItCan();
+            done();
         }
     }
 }
