@@ -20,14 +20,12 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** What a pool tells about itself: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
+/** Tells of a pool: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
 final class Diagnosis {
 
     final @Nullable String name;
 
-    /** As events call the pool. */
     final String eventName;
-
     private final String label;
 
     /** As options name it. */
@@ -40,7 +38,6 @@ final class Diagnosis {
     private final DeviceMarks marks;
     private final @Nullable LeakTracker tracker;
 
-    /** Requests that ended with an exception, since there was nothing for them. */
     private final LongAdder failures = new LongAdder();
 
     Diagnosis(
@@ -89,7 +86,7 @@ final class Diagnosis {
                 numbers.put(each.getName(), (Number) each.getAccessor().invoke(statistics));
             }
         } catch (final ReflectiveOperationException e) {
-            throw new IllegalStateException("a public record can be read", e);
+            throw new IllegalStateException(e);
         }
         numbers.put("freeBytes", statistics.freeBytes());
         return numbers;
@@ -98,8 +95,6 @@ final class Diagnosis {
     void requestFailed() {
         failures.increment();
     }
-
-    // To Java Flight Recorder
 
     void show() {
         if (JavaRuntime.HAS_FLIGHT_RECORDER) {
@@ -123,8 +118,6 @@ final class Diagnosis {
     boolean isOpen() {
         return !arenas.isClosed();
     }
-
-    // While the pool stands still
 
     long largestFreeBlockBytes() {
         arenas.lockAll();
@@ -152,7 +145,7 @@ final class Diagnosis {
         new PoolDump(this, arenas, growth, tracker).write(path, name);
     }
 
-    /** What is still in use, when the pool is closed. */
+    /** Warns of what is still in use when the pool is closed. */
     void reportLeft() {
         final PoolStatistics last = statistics();
         if (last.liveBlocks() > 0) {
@@ -164,7 +157,6 @@ final class Diagnosis {
         }
     }
 
-    /** What {@link Pool#toString} says. */
     @Override
     public String toString() {
         return label + " [" + policy + ", " + strategy + ", "

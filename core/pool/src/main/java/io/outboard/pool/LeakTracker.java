@@ -12,17 +12,18 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports the buffers of a pool that were collected without being closed, and frees them if asked.
+ * Reports the buffers of a pool that were collected without being closed, and frees them if asked. Safe for any number
+ * of threads.
  *
- * <p>It has a cleaner, and so a thread, of its own: to free may mean to wait for the device, which mustn't hold up the
- * leaks of another pool. The thread ends some time after the pool and its buffers are gone. Safe for any number of threads.
+ * <p>Each has a cleaner, and so a thread, of its own: to free may mean to wait for the device, which mustn't hold up
+ * the leaks of another pool. The thread ends some time after the pool and its buffers are gone.
  */
 final class LeakTracker {
 
     /** At {@link LeakLevel#SAMPLED}, the stack is taken of one buffer in so many. */
     private static final int SAMPLE = 64;
 
-    /** What begins the names of this project's packages, those of the agent and the facades among them. */
+    /** Begins the names of this project's packages, those of the agent and the facades among them. */
     private static final String OWN = "io.outboard.";
 
     private final Pool pool;
@@ -47,12 +48,7 @@ final class LeakTracker {
         reclaim = builder.reclaimLeaks;
     }
 
-    /** From now on the buffer is missed if it is collected before {@link Entry#end}. */
-    Entry track(final DeviceBuffer buffer, final long address, final long sizeBytes) {
-        return new Entry(buffer, address, sizeBytes);
-    }
-
-    /** Who allocated what is at an address now, null if that isn't known. */
+    /** The call that allocated what is at an address now; null if that isn't known. */
     @Nullable
     String siteAt(final long address) {
         final AllocationSite site = sites.get(address);
@@ -63,12 +59,11 @@ final class LeakTracker {
         return stack.length == 0 ? null : stack[0].toString();
     }
 
-    /** How many buffers were lost. */
     long leaks() {
         return leaks.sum();
     }
 
-    /** What is known of a buffer without referring to it, or else it would never be collected. */
+    /** Misses a buffer that is collected before {@link #end}. Doesn't refer to it, or else it never would be. */
     final class Entry implements Runnable {
 
         /** An object from the start: when the buffer is closed the host may have no memory for one. */
@@ -84,7 +79,7 @@ final class LeakTracker {
          */
         private boolean ended;
 
-        private Entry(final DeviceBuffer buffer, final long address, final long sizeBytes) {
+        Entry(final DeviceBuffer buffer, final long address, final long sizeBytes) {
             this.address = address;
             this.sizeBytes = sizeBytes;
             final boolean sampled =
@@ -96,13 +91,13 @@ final class LeakTracker {
                 }
                 cleanable = cleaner.register(buffer, this);
             } catch (final OutOfMemoryError e) {
-                // The block is freed now, and its next owner isn't this one.
+                // The block is freed now, and has another owner then.
                 forget();
                 throw e;
             }
         }
 
-        /** The buffer is closed: it can't be lost any more. Before its block is freed; once, while it can be reached. */
+        /** Is called once, while the buffer can be reached and before its block is freed: it can't be lost any more. */
         void end() {
             ended = true;
             cleanable.clean();
@@ -114,7 +109,7 @@ final class LeakTracker {
             }
         }
 
-        /** The buffer is lost, unless it was closed. On the cleaner's thread, which would swallow what is thrown. */
+        /** Reports the buffer, unless it was closed. The cleaner's thread would swallow what is thrown. */
         @Override
         public void run() {
             forget();
@@ -140,7 +135,7 @@ final class LeakTracker {
         }
     }
 
-    /** Where a buffer was allocated: a stack, taken without decoding it, which most are never asked for. Never thrown. */
+    /** The stack that a buffer was allocated at, not decoded, since most are never asked for that. Never thrown. */
     private static final class AllocationSite extends Throwable {
 
         private static final long serialVersionUID = 1L;

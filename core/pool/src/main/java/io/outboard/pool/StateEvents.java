@@ -16,10 +16,10 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
-/** The JFR events that tell how a pool is. Only where the runtime has JFR is this loaded. Safe for any number of threads. */
+/** Tells Java Flight Recorder how pools are. Loaded only where the runtime has that. Safe for any number of threads. */
 final class StateEvents {
 
-    /** Those that recordings tell of again and again. Weak, so that a pool that is lost without having been closed goes. */
+    /** Pools that recordings tell of again and again. Weak: one that is lost without having been closed goes. */
     static final Set<Diagnosis> SHOWN = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     static {

@@ -1,6 +1,4 @@
-/**
- * The pool's events for Java Flight Recorder.
- */
+/** The pool's events for Java Flight Recorder. */
 @NullMarked
 package io.outboard.pool.internal.events;
 

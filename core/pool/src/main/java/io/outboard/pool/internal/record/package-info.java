@@ -1,6 +1,4 @@
-/**
- * What a pool writes down of what it is asked.
- */
+/** What a pool writes down of what it is asked. */
 @NullMarked
 package io.outboard.pool.internal.record;
 
