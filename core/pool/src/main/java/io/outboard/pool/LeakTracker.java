@@ -36,8 +36,11 @@ final class LeakTracker {
         return thread;
     });
 
-    /** By address. An entry goes before its block is freed, so that it can't end that of the next owner. */
-    private final ConcurrentHashMap<Long, AllocationSite> sites = new ConcurrentHashMap<>();
+    /**
+     * By address, the stacks that buffers were allocated at, which aren't decoded before somebody asks. One goes before
+     * its block is freed, so that it can't end that of the next owner.
+     */
+    private final ConcurrentHashMap<Long, Throwable> sites = new ConcurrentHashMap<>();
 
     private final LongAdder leaks = new LongAdder();
 
@@ -51,11 +54,11 @@ final class LeakTracker {
     /** The call that allocated what is at an address now; null if that isn't known. */
     @Nullable
     String siteAt(final long address) {
-        final AllocationSite site = sites.get(address);
+        final Throwable site = sites.get(address);
         if (site == null) {
             return null;
         }
-        final StackTraceElement[] stack = site.ofCaller().getStackTrace();
+        final StackTraceElement[] stack = ofCaller(site).getStackTrace();
         return stack.length == 0 ? null : stack[0].toString();
     }
 
@@ -70,7 +73,7 @@ final class LeakTracker {
         private final Long address;
 
         private final long sizeBytes;
-        private final @Nullable AllocationSite site;
+        private final @Nullable Throwable site;
         private final Cleanable cleanable;
 
         /**
@@ -84,7 +87,7 @@ final class LeakTracker {
             this.sizeBytes = sizeBytes;
             final boolean sampled =
                     level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
-            site = sampled ? new AllocationSite() : null;
+            site = sampled ? new Throwable("allocated here") : null;
             try {
                 if (site != null) {
                     sites.put(address, site);
@@ -131,28 +134,18 @@ final class LeakTracker {
             }
             final String message = label + ": a buffer was collected without having been closed, "
                     + new Holder(address, sizeBytes) + "; " + fate;
-            LOGGER.log(severity, message, site == null ? null : site.ofCaller());
+            LOGGER.log(severity, message, site == null ? null : ofCaller(site));
         }
     }
 
-    /** The stack that a buffer was allocated at, not decoded, since most are never asked for that. Never thrown. */
-    private static final class AllocationSite extends Throwable {
-
-        private static final long serialVersionUID = 1L;
-
-        AllocationSite() {
-            super("allocated here");
+    /** Cuts what this project did off the top of a stack, unless it did all. */
+    private static Throwable ofCaller(final Throwable site) {
+        final StackTraceElement[] calls = Arrays.stream(site.getStackTrace())
+                .dropWhile(call -> call.getClassName().startsWith(OWN))
+                .toArray(StackTraceElement[]::new);
+        if (calls.length > 0) {
+            site.setStackTrace(calls);
         }
-
-        /** Cuts what this project did off the top of the stack, unless it did all. */
-        AllocationSite ofCaller() {
-            final StackTraceElement[] calls = Arrays.stream(getStackTrace())
-                    .dropWhile(call -> call.getClassName().startsWith(OWN))
-                    .toArray(StackTraceElement[]::new);
-            if (calls.length > 0) {
-                setStackTrace(calls);
-            }
-            return this;
-        }
+        return site;
     }
 }
