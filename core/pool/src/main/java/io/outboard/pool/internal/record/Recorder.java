@@ -70,7 +70,6 @@ public final class Recorder implements Closeable {
     private static final int ALIGNMENT_SHIFT = 40;
     private static final int THREAD_SHIFT = 46;
     private static final int KIND_SHIFT = 62;
-    private static final int MOST_LOG2 = (1 << (THREAD_SHIFT - ALIGNMENT_SHIFT)) - 1;
     private static final int THREADS = 1 << (KIND_SHIFT - THREAD_SHIFT);
 
     private static final int FEWEST_STRIPES = 8;
@@ -204,7 +203,7 @@ public final class Recorder implements Closeable {
         }
     }
 
-    /** A record's last number. */
+    /** A record's last number: size, logarithm of the alignment from bit 40, thread from 46, kind from 62. */
     public static long packed(final int kind, final long sizeBytes, final long alignmentBytes, final long thread) {
         return (long) kind << KIND_SHIFT
                 | (thread & (THREADS - 1)) << THREAD_SHIFT
@@ -219,11 +218,6 @@ public final class Recorder implements Closeable {
     /** The last 16 bits of the thread's number. */
     public static int thread(final long packed) {
         return (int) (packed >>> THREAD_SHIFT) & (THREADS - 1);
-    }
-
-    /** What the address was asked to be a multiple of. */
-    public static long alignmentBytes(final long packed) {
-        return 1L << ((packed >>> ALIGNMENT_SHIFT) & MOST_LOG2);
     }
 
     /** What was asked for, or 0 for a free. */
