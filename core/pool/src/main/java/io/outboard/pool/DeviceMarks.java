@@ -58,7 +58,6 @@ final class DeviceMarks {
         this.streams = streams;
     }
 
-    /** Marks of all work that were made so far. */
     long made() {
         return made.sum();
     }
@@ -68,7 +67,7 @@ final class DeviceMarks {
         return unmarkable || work.isCapturing();
     }
 
-    /** Whether a mark with this number or a later one has finished. Makes one if need be, and waits for none. */
+    /** Whether a mark with this number or a later one has finished. Makes one if need be, and doesn't wait for it. */
     @SuppressWarnings("ThreadPriorityCheck")
     boolean ask(final long number) {
         for (int spins = 0; progress.finished() < number; spins++) {
@@ -92,7 +91,7 @@ final class DeviceMarks {
         return true;
     }
 
-    /** As {@link #ask}, unless another thread asks: for who needs no memory now. */
+    /** As {@link #ask}, but gives up if another thread asks: for a caller who needs no memory now. */
     boolean askAhead(final long number) {
         if (progress.finished() >= number || !asking.tryLock()) {
             return progress.finished() >= number;
@@ -221,7 +220,6 @@ final class DeviceMarks {
         return finished;
     }
 
-    /** Finds out which streams have finished. */
     void askStreams() {
         for (final StreamLimbo stream : streams.all()) {
             final Marks marks = stream.marks;

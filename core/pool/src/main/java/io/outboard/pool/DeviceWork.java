@@ -18,7 +18,7 @@ public interface DeviceWork {
     /** {@link #mark} answers this if all marks are in use, by other pools, too: one comes back soon. */
     long NO_MARK_LEFT = -2;
 
-    /** For memory that no device works on: everything has always finished. */
+    /** Says that everything has always finished, for memory that no device works on. */
     DeviceWork NONE = new DeviceWork() {
         @Override
         public long mark() {

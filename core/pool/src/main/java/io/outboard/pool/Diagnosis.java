@@ -78,7 +78,7 @@ final class Diagnosis {
                 tracker == null ? 0 : tracker.leaks());
     }
 
-    /** The components of {@link PoolStatistics} and what is free, by their names: for those who show all. */
+    /** Finds the components of {@link PoolStatistics}, and what is free, by their names. */
     static Map<String, Number> numbers(final PoolStatistics statistics) {
         final Map<String, Number> numbers = new LinkedHashMap<>();
         try {
@@ -102,7 +102,6 @@ final class Diagnosis {
         }
     }
 
-    /** Idempotent. */
     void hide() {
         if (JavaRuntime.HAS_FLIGHT_RECORDER) {
             StateEvents.SHOWN.remove(this);

@@ -19,6 +19,6 @@ public enum LeakLevel {
      */
     SAMPLED,
 
-    /** Every lost buffer is reported with the stack of its allocation. For tests, and for finding a known leak. */
+    /** Every lost buffer is reported with the stack of its allocation. This is for tests, and to find a known leak. */
     ALL
 }

@@ -23,8 +23,7 @@ final class LeakTracker {
     /** At {@link LeakLevel#SAMPLED}, the stack is taken of one buffer in so many. */
     private static final int SAMPLE = 64;
 
-    /** Begins the names of this project's packages, those of the agent and the facades among them. */
-    private static final String OWN = "io.outboard.";
+    private static final String OWN_PACKAGES = "io.outboard.";
 
     private final Pool pool;
     private final String label;
@@ -51,7 +50,7 @@ final class LeakTracker {
         reclaim = builder.reclaimLeaks;
     }
 
-    /** The call that allocated what is at an address now; null if that isn't known. */
+    /** Answers the call that allocated what is at an address now; null if that isn't known. */
     @Nullable
     String siteAt(final long address) {
         final Throwable site = sites.get(address);
@@ -69,7 +68,7 @@ final class LeakTracker {
     /** Misses a buffer that is collected before {@link #end}. Doesn't refer to it, or else it never would be. */
     final class Entry implements Runnable {
 
-        /** An object from the start: when the buffer is closed the host may have no memory for one. */
+        /** Is boxed from the start: when the buffer is closed the host may have no memory for that. */
         private final Long address;
 
         private final long sizeBytes;
@@ -77,8 +76,8 @@ final class LeakTracker {
         private final Cleanable cleanable;
 
         /**
-         * Plain: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it while the
-         * buffer can be reached, which the fence in {@link DeviceBuffer#close} sees to.
+         * Needs no order: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it
+         * while the buffer can be reached, which the fence in {@link DeviceBuffer#close} sees to.
          */
         private boolean ended;
 
@@ -141,7 +140,7 @@ final class LeakTracker {
     /** Cuts what this project did off the top of a stack, unless it did all. */
     private static Throwable ofCaller(final Throwable site) {
         final StackTraceElement[] calls = Arrays.stream(site.getStackTrace())
-                .dropWhile(call -> call.getClassName().startsWith(OWN))
+                .dropWhile(call -> call.getClassName().startsWith(OWN_PACKAGES))
                 .toArray(StackTraceElement[]::new);
         if (calls.length > 0) {
             site.setStackTrace(calls);

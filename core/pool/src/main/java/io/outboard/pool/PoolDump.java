@@ -114,7 +114,7 @@ final class PoolDump {
         out.append(']');
     }
 
-    /** Addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */
+    /** Writes addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */
     private static String json(final Holder block, final @Nullable String state) {
         return "{\"address\": \"0x" + Long.toHexString(block.address()) + "\", \"sizeBytes\": " + block.sizeBytes()
                 + (state == null ? "" : ", \"state\": " + quoted(state))

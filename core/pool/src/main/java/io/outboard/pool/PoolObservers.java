@@ -36,7 +36,6 @@ final class PoolObservers {
         return recorder != null || PoolEvents.wantsFrees();
     }
 
-    /** Takes a block, and tells. */
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
         final PoolEvents.@Nullable Allocation event = events.beginAllocation();
         final long address;

@@ -37,7 +37,7 @@ public record PoolStatistics(
         long failures,
         long leaks) {
 
-    /** In place of a limit, as with {@link java.lang.management.MemoryUsage#getMax}. */
+    /** Stands for no limit, as in {@link java.lang.management.MemoryUsage#getMax}. */
     public static final long NO_LIMIT = -1;
 
     /** {@return bytes neither in use nor in limbo, 0 or more though the numbers may be from different moments} */

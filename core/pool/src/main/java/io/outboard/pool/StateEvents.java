@@ -69,7 +69,6 @@ final class StateEvents {
         }
     }
 
-    /** An event of a pool's state. */
     @Category("Outboard")
     abstract static class State extends Event {
 

@@ -14,8 +14,9 @@ import jdk.jfr.Name;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pool tells Java Flight Recorder. Where the runtime hasn't got that, no event class is loaded, and each event
- * is null. So that to verify callers loads none either, a method's type is the event's own class, never one above it.
+ * Makes the events that a pool tells Java Flight Recorder. Where the runtime hasn't got that, no event class is loaded,
+ * and each event is null. So that to verify callers loads none either, a method's type is the event's own class, never
+ * one above it.
  *
  * <p>An event begins when it is made, before what it tells of, and ends after it. A reader who orders frees by their
  * start and allocations by their end sees an address freed before it is allocated again.
@@ -67,14 +68,13 @@ public final class PoolEvents {
         return HAS_FLIGHT_RECORDER ? new MemoryMoved().begin(pool) : null;
     }
 
-    /** Are only asked whether anybody wants their like. Loaded together, so that the first wait loads nothing. */
+    /** Are asked whether anybody wants their like, and loaded together, so that the first wait loads nothing. */
     private static final class Probes {
         static final Allocation ALLOCATION = new Allocation();
         static final Free FREE = new Free();
         static final Synchronised SYNCHRONISED = new Synchronised();
     }
 
-    /** An event of one pool. */
     @Category("Outboard")
     abstract static class OfPool<E extends OfPool<E>> extends Event {
 

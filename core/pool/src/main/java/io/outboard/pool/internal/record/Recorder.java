@@ -117,13 +117,13 @@ public final class Recorder implements Closeable {
         } catch (final UnsupportedOperationException e) {
             WRITTEN.remove(realFile);
             throw new IllegalArgumentException("path=" + file + " must be of the default file system", e);
-        } catch (final IOException | Error e) {
+        } catch (final IOException | RuntimeException | Error e) {
             WRITTEN.remove(realFile);
             throw e;
         }
     }
 
-    /** The file needn't exist. */
+    /** Works for a file that doesn't exist, too. */
     private static Path realPathOf(final Path file) throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();

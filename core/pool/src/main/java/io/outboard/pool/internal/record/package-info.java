@@ -1,4 +1,4 @@
-/** What a pool writes down of what it is asked. */
+/** The recorder, which writes down what a pool is asked. */
 @NullMarked
 package io.outboard.pool.internal.record;
 
