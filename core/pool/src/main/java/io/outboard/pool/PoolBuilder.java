@@ -139,11 +139,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Sets whether to hold one region that grows and shrinks in place: addresses for the whole device, and memory
-     * behind what blocks need. Growth is by whole regions without that, where the source doesn't offer it, and where
-     * the strategy doesn't begin at low addresses ({@link io.outboard.core.StrategyProvider#placesLow}: buddies). Turn
-     * it off if blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses for
-     * such memory.
+     * Sets whether to hold one region that grows and shrinks in place, rather than whole regions, where the source can
+     * and the strategy begins at low addresses ({@link io.outboard.core.StrategyProvider#placesLow}). Turn it off if
+     * blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses for such memory.
      *
      * @param newGrowInPlace true to do so, the default
      * @return this builder
@@ -155,9 +153,9 @@ public final class PoolBuilder {
 
     /**
      * Sets how long memory is kept that no block needs, before it goes back as by {@link Pool#trimTo}; without this
-     * call it is kept. Once in that time the pool looks at the most that was in use or in limbo since the last time,
-     * keeps an eighth more, and gives the rest back unless that is less than an eighth. It costs a thread, which waits
-     * for the device when it gives memory back, as do threads for which the pool must grow meanwhile.
+     * call it is kept. Once in that time the pool keeps an eighth more than was needed since the last time, and gives
+     * the rest back unless that is less than an eighth. It costs a thread, which waits for the device when it gives
+     * memory back, as do threads for which the pool must grow meanwhile.
      *
      * @param newKept from a millisecond to a thousand days
      * @param newKeptBytes what is kept in any case, {@code 0 <= newKeptBytes <= 2^62}
@@ -200,9 +198,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Sets what the pool may hold beyond what is in use, over all its threads, before a request asks the device whether
-     * freed blocks can be used again, see {@link Pool}. Less slack is less memory, and more questions, of a microsecond
-     * each. Frees ask before, see {@link #limboLimitBytes}.
+     * Sets what the pool may hold beyond what is in use before a request asks the device whether freed blocks can be
+     * used again. Less slack is less memory and more questions, of a microsecond each. Frees ask before, see {@link
+     * #limboLimitBytes}.
      *
      * @param bytes {@code 0 <= bytes <= 2^62}; by default a 128th of what limit and device allow, at least 64 MiB and
      *     at most 2 GiB, but never more than an eighth of what they allow

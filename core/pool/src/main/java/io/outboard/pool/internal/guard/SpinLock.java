@@ -41,7 +41,7 @@ public class SpinLock {
     /**
      * Looks before a sleep: for some 2 microseconds, which is many critical sections, and little of a time slice that
      * the holder may be waiting for; for 45 where there are cores for many threads, since the kernel adds some 50 to a
-     * sleep.
+     * sleep; only one where the holder can't run meanwhile.
      */
     private static final int MOST_LOOKS = mostLooks(Runtime.getRuntime().availableProcessors());
 
