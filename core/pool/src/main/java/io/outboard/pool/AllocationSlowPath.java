@@ -307,7 +307,7 @@ final class AllocationSlowPath {
             arenas.closeAll();
             return arenas.allocateAnywhere(request.home, request.sizeBytes, request.alignmentBytes, false);
         }
-        PoolEvents.@Nullable WaitEvent event = null;
+        PoolEvents.@Nullable Synchronised event = null;
         boolean interrupted = false;
         long firstNumber = -1;
         try {

@@ -7,21 +7,19 @@ import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it; over CUDA,
- * {@code CudaPool.buffer} makes one that has a pointer, too.
+ * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it; over
+ * CUDA, {@code CudaPool.buffer} makes one that has a pointer, too.
  *
  * <p>A buffer that is collected without having been closed is a leak. At a {@link LeakLevel} other than {@code OFF} the
- * pool reports it as a warning to the logger {@code io.outboard.core}, with the stack of its allocation where that is
- * known, and frees it if {@link PoolBuilder#reclaimLeaks} asks for that. The report comes some time after the garbage
- * collector has found out, if it does at all: it is a net, not a way to free.
+ * pool reports it as a warning to the logger {@code io.outboard.pool}, with the stack of its allocation where that is
+ * known, and frees it if {@link PoolBuilder#reclaimLeaks} asks for that. That is a net, not a way to free: it comes
+ * some time after the garbage collector has found out, if it does at all.
  *
  * <p>The collector sees this object, not the address: who goes on with {@link #address} alone must keep the buffer
- * reachable meanwhile, or what is taken for a leak is still in use. And the block is freed by {@link #close} only, never by
- * {@link Pool#free}.
+ * reachable meanwhile. The block is freed by {@link #close} only, never by {@link Pool#free}.
  *
- * <p>Thread-safety: safe for any number of threads; as ever, one that uses the address while another closes the buffer is
- * on its own. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free}, and an object of 48 bytes; {@link
- * LeakLevel} says what looking for leaks costs.
+ * <p>Thread-safety: safe for any number of threads. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free},
+ * and an object of 48 bytes; {@link LeakLevel} says what looking for leaks costs.
  */
 public final class DeviceBuffer implements AutoCloseable {
 
@@ -31,9 +29,7 @@ public final class DeviceBuffer implements AutoCloseable {
     private final long address;
     private final long sizeBytes;
 
-    /** Whose work uses it, or all. */
     private final long stream;
-
     private final LeakTracker.@Nullable Entry tracked;
 
     /** By {@link #CLOSED} only. */
@@ -50,7 +46,7 @@ public final class DeviceBuffer implements AutoCloseable {
         this.address = address;
         this.sizeBytes = sizeBytes;
         this.stream = stream;
-        tracked = tracker == null ? null : tracker.track(this, address, sizeBytes);
+        tracked = tracker == null ? null : tracker.new Entry(this, address, sizeBytes);
     }
 
     /**
@@ -74,9 +70,9 @@ public final class DeviceBuffer implements AutoCloseable {
     }
 
     /**
-     * Gives the block back, as {@link Pool#free} does, or as {@link Pool#freeAsync} if it came from {@link Pool#bufferAsync},
-     * with whatever that throws; the buffer is closed all the same. Idempotent, from several threads at a time too: the block
-     * is freed once. Does nothing if the pool is closed, since the block went with it.
+     * Gives the block back, as {@link Pool#free} does, or as {@link Pool#freeAsync} if it came from {@link
+     * Pool#bufferAsync}, with whatever that throws; the buffer is closed all the same. Idempotent, from several threads
+     * at a time too. If the pool is closed, nothing happens, since the block went with it.
      */
     @Override
     public void close() {

@@ -9,21 +9,21 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the device for all arenas of a pool, one thread at a time: a mark is made only if no earlier one covers what is asked for, and
- * its answer is {@link Progress}, which everybody reads. Sixteen threads that mark at once take tens of microseconds; who finds another
- * asking waits for that answer, which comes within one or two.
+ * Asks the device for all arenas of a pool, one thread at a time, since sixteen that mark at once take tens of
+ * microseconds. A mark is made only if no earlier one covers what is asked for; its answer is {@link Progress}, which
+ * everybody reads. A thread that finds another asking waits for that answer, a microsecond or two.
  *
- * <p>The lock that is held meanwhile guards nothing else; no arena's is held. What waits for the device's work, {@link #awaitOldest} and
- * {@link #await}, does so without it. If the device fails, what it fails with is thrown, and nothing is lost or handed out.
+ * <p>The lock that is held meanwhile guards nothing else, no arena's is held, and none while a thread waits for the
+ * device's work. If the device fails, what it fails with is thrown, and nothing is lost or handed out.
  *
  * <p>Safe for any number of threads.
  */
 final class DeviceMarks {
 
-    /** Unfinished marks of all work, spread over the device's backlog: memory comes back by an eighth of that at a time, or less. */
+    /** Unfinished marks are spread over the device's backlog: at most an eighth of it comes back at a time. */
     static final int MOST_MARKS = 16;
 
-    /** Some twenty microseconds: an answer takes a few, and the thread that waits for it may not be the one that is to run. */
+    /** Some twenty microseconds: an answer takes a few, unless the thread that is to give it doesn't run. */
     private static final int MOST_SPINS = 500;
 
     private static final long PAUSE_NS = 50_000;
@@ -33,7 +33,7 @@ final class DeviceMarks {
     private final Streams streams;
     private final SpinLock asking = new SpinLock();
 
-    /** Of all work. */
+    /** Marks of all work. */
     private final Marks all = new Marks(MOST_MARKS);
 
     private boolean ended;
@@ -41,10 +41,10 @@ final class DeviceMarks {
     /** The device couldn't be marked when it was tried last, and no mark is out: nothing comes back. */
     private volatile boolean unmarkable;
 
-    /** A thread waits for it: that releases it. No mark if none does. Written under the lock. */
+    /** The mark that a thread waits for, and releases then. Written under the lock. */
     private volatile long awaited = DeviceWork.NO_MARK;
 
-    /** So many marks like it were forgotten meanwhile: of two that are equal each is to be released. */
+    /** So many marks equal to it were forgotten meanwhile, each of which is to be released. */
     private int awaitedOver;
 
     /** The number of the last mark of all work, or less if it was forgotten. Written under the lock. */
@@ -58,7 +58,6 @@ final class DeviceMarks {
         this.streams = streams;
     }
 
-    /** Marks of all work that were made so far. */
     long made() {
         return made.sum();
     }
@@ -68,7 +67,7 @@ final class DeviceMarks {
         return unmarkable || work.isCapturing();
     }
 
-    /** Whether the mark with this number has finished, or a later one; makes one, if need be. Doesn't wait for the device, but for others who ask. */
+    /** Whether a mark with this number or a later one has finished. Makes one if need be, and doesn't wait for it. */
     @SuppressWarnings("ThreadPriorityCheck")
     boolean ask(final long number) {
         for (int spins = 0; progress.finished() < number; spins++) {
@@ -92,13 +91,10 @@ final class DeviceMarks {
         return true;
     }
 
-    /** As {@link #ask}, unless another thread asks: for who needs no memory now. */
+    /** As {@link #ask}, but gives up if another thread asks: for a caller who needs no memory now. */
     boolean askAhead(final long number) {
-        if (progress.finished() >= number) {
-            return true;
-        }
-        if (!asking.tryLock()) {
-            return false;
+        if (progress.finished() >= number || !asking.tryLock()) {
+            return progress.finished() >= number;
         }
         try {
             return askAlone(number);
@@ -148,7 +144,7 @@ final class DeviceMarks {
         }
     }
 
-    /** Waits for the oldest mark, without the lock, unless a stream is being captured. False if there is none, or another thread waits. */
+    /** Waits for the oldest mark, or a capture, without the lock. False if there is none, or another thread waits. */
     boolean awaitOldest() {
         final long mark = beginAwait();
         if (mark == DeviceWork.NO_MARK) {
@@ -195,9 +191,7 @@ final class DeviceMarks {
         }
     }
 
-    // Of one stream
-
-    /** Marks a stream's work, for what was freed on it by now. It exists. */
+    /** Marks the work of a stream, which exists, for what was freed on it by now. */
     void mark(final StreamLimbo stream, final long handle) {
         try {
             asking.lock();
@@ -217,7 +211,7 @@ final class DeviceMarks {
         }
     }
 
-    /** As {@link #ask}, also for all that was freed on any stream by now; blocks whose stream has finished come back. */
+    /** As {@link #ask}, for what was freed on streams by now, too; blocks whose stream has finished come back. */
     boolean askAll(final long number) {
         final long last = Math.max(number, streams.closeAll());
         askStreams();
@@ -226,7 +220,6 @@ final class DeviceMarks {
         return finished;
     }
 
-    /** Finds out which streams have finished. */
     void askStreams() {
         for (final StreamLimbo stream : streams.all()) {
             final Marks marks = stream.marks;
@@ -244,16 +237,14 @@ final class DeviceMarks {
         }
     }
 
-    // The end
-
-    /** Waits for all work that was submitted by now, unless a stream is being captured. For the end: the pool's marks are forgotten. */
+    /** Waits, at the end, for all work that was submitted by now, or a capture. The pool's marks are forgotten. */
     void await() {
         forgetAll();
         made.increment();
         work.awaitAll();
     }
 
-    /** Nothing is marked from now on, and all marks are forgotten: by who waits for one, too, which takes no longer than {@link #await}. */
+    /** Marks nothing from now on, and forgets all marks once nobody waits for one any more. */
     void end() {
         asking.lock();
         ended = true;
@@ -265,7 +256,7 @@ final class DeviceMarks {
         forgetAll();
     }
 
-    /** Nothing waits for any mark; what does all the same waits for the next one of all work. */
+    /** Forgets all marks. What waits for one all the same waits for the next one of all work. */
     void forgetAll() {
         asking.lock();
         try {

@@ -8,6 +8,6 @@ import io.outboard.core.MemorySource;
  */
 public interface DeviceMemorySource extends MemorySource {
 
-    /** {@return what finds out whether the device has finished with freed blocks; the same at each call, and not {@link DeviceWork#NONE}} */
+    /** {@return what knows when the device has finished with freed blocks; always the same, not {@code NONE}} */
     DeviceWork work();
 }

@@ -3,22 +3,22 @@ package io.outboard.pool;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a pool asks its device: whether work submitted earlier has finished. The pool makes <em>marks</em>, points in the device's
- * work, and asks about them. Blocks that wait in limbo depend on this and on nothing else of the device, so a simulated device
- * serves as well.
+ * Answers a pool that asks its device whether work submitted earlier has finished. The pool makes <em>marks</em>,
+ * points in the device's work, and asks about them. Blocks in limbo depend on nothing else of the device, so a
+ * simulated one serves as well.
  *
- * <p>Implementations are safe for any number of threads. Their methods may throw what the device's driver fails with; the pool then
- * loses nothing and hands nothing out.
+ * <p>Implementations are safe for any number of threads. Their methods may throw what the device's driver fails with;
+ * the pool then loses nothing and hands nothing out.
  */
 public interface DeviceWork {
 
-    /** What {@link #mark} answers if it couldn't, since a stream is being captured: who waits for memory isn't served by waiting. */
+    /** {@link #mark} answers this if a stream is being captured: who waits for memory isn't served by waiting. */
     long NO_MARK = -1;
 
-    /** What {@link #mark} answers if as many marks as there may be are in use, by other pools, too: one comes back soon. */
+    /** {@link #mark} answers this if all marks are in use, by other pools, too: one comes back soon. */
     long NO_MARK_LEFT = -2;
 
-    /** For memory that no device works on: everything has always finished. */
+    /** Says that everything has always finished, for memory that no device works on. */
     DeviceWork NONE = new DeviceWork() {
         @Override
         public long mark() {
@@ -48,10 +48,11 @@ public interface DeviceWork {
     };
 
     /**
-     * Marks the end of all work that was submitted before the call, by any thread to any stream, also to one that was destroyed
-     * since. Never waits.
+     * Marks the end of all work that was submitted before the call, by any thread to any stream, also to one that was
+     * destroyed since. Never waits.
      *
-     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK} or {@link #NO_MARK_LEFT}
+     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK} or {@link
+     *     #NO_MARK_LEFT}
      */
     long mark();
 
@@ -59,28 +60,30 @@ public interface DeviceWork {
      * Marks the end of all work that was submitted before the call to one stream. Never waits.
      *
      * @param stream handle of a stream that exists, 0 for the default one
-     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK} or {@link #NO_MARK_LEFT}
+     * @return a mark, 0 or more, to be given to {@link #release} in the end; or {@link #NO_MARK} or {@link
+     *     #NO_MARK_LEFT}
      */
     long mark(long stream);
 
     /**
-     * {@return whether the work before a mark has finished; false also if that can't be found out, since a stream is captured} Never waits.
+     * {@return whether the work before a mark has finished; false also if a stream is captured, so that nobody knows}
+     * Never waits.
      *
      * @param mark what {@link #mark} answered
      */
     boolean isFinished(long mark);
 
     /**
-     * Waits until the work before a mark has finished, unless a stream is being captured: then it returns before.
+     * Waits until the work before a mark has finished, or a stream is being captured.
      *
      * @param mark what {@link #mark} answered
      */
     void await(long mark);
 
     /**
-     * Waits until all work has finished that was submitted before the call, unless a stream is being captured: then it returns before. A pool
-     * calls this at its end. As it is here, it waits until there is a mark to be had, which other pools may keep: where marks are few, it had
-     * better have one of its own.
+     * Waits, at a pool's end, until all work has finished that was submitted before the call, or a stream is being
+     * captured. The default waits until there is a mark to be had, which other pools may keep: where marks are few, it
+     * had better have one of its own.
      */
     default void awaitAll() {
         long mark = mark();
@@ -105,14 +108,14 @@ public interface DeviceWork {
     void release(long mark);
 
     /**
-     * {@return whether a stream is being captured into a graph, so that marking would break the capture} One may begin at any moment, so
-     * each of the other methods looks for itself, too.
+     * {@return whether a stream is being captured into a graph, so that marking would break the capture} One may begin
+     * at any moment, so each of the other methods looks for itself, too.
      */
     boolean isCapturing();
 
     /**
-     * {@return the number by which a stream is known, 0 or more} A driver gives the handle of a destroyed stream to another one; its number
-     * it doesn't.
+     * {@return the number by which a stream is known, 0 or more} A driver gives the handle of a destroyed stream to
+     * another one, but not its number.
      *
      * @param stream handle of a stream that exists, 0 for the default one
      */

@@ -1,29 +1,31 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.growth.Growth;
-import io.outboard.pool.internal.guard.JdkModules;
+import io.outboard.pool.internal.guard.JavaRuntime;
 import java.io.IOException;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** What a pool tells about itself: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
+/** Tells of a pool: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
 final class Diagnosis {
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     final @Nullable String name;
 
-    /** As events call the pool. */
     final String eventName;
-
     private final String label;
 
     /** As options name it. */
@@ -36,7 +38,6 @@ final class Diagnosis {
     private final DeviceMarks marks;
     private final @Nullable LeakTracker tracker;
 
-    /** Requests that ended with an exception, since there was nothing for them. */
     private final LongAdder failures = new LongAdder();
 
     Diagnosis(
@@ -77,27 +78,38 @@ final class Diagnosis {
                 tracker == null ? 0 : tracker.leaks());
     }
 
+    /** Finds the components of {@link PoolStatistics}, and what is free, by their names. */
+    static Map<String, Number> numbers(final PoolStatistics statistics) {
+        final Map<String, Number> numbers = new LinkedHashMap<>();
+        try {
+            for (final RecordComponent each : PoolStatistics.class.getRecordComponents()) {
+                numbers.put(each.getName(), (Number) each.getAccessor().invoke(statistics));
+            }
+        } catch (final ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+        numbers.put("freeBytes", statistics.freeBytes());
+        return numbers;
+    }
+
     void requestFailed() {
         failures.increment();
     }
 
-    // To Java Flight Recorder
-
     void show() {
-        if (JdkModules.HAS_FLIGHT_RECORDER) {
-            StateEvents.show(this);
+        if (JavaRuntime.HAS_FLIGHT_RECORDER) {
+            StateEvents.SHOWN.add(this);
         }
     }
 
-    /** Idempotent. */
     void hide() {
-        if (JdkModules.HAS_FLIGHT_RECORDER) {
-            StateEvents.hide(this);
+        if (JavaRuntime.HAS_FLIGHT_RECORDER) {
+            StateEvents.SHOWN.remove(this);
         }
     }
 
     void outOfMemory(final DeviceOutOfMemoryException thrown, final PoolStatistics then) {
-        if (JdkModules.HAS_FLIGHT_RECORDER) {
+        if (JavaRuntime.HAS_FLIGHT_RECORDER) {
             StateEvents.outOfMemory(this, thrown, then);
         }
     }
@@ -105,8 +117,6 @@ final class Diagnosis {
     boolean isOpen() {
         return !arenas.isClosed();
     }
-
-    // While the pool stands still
 
     long largestFreeBlockBytes() {
         arenas.lockAll();
@@ -134,19 +144,18 @@ final class Diagnosis {
         new PoolDump(this, arenas, growth, tracker).write(path, name);
     }
 
-    /** What is still in use, when the pool is closed. */
+    /** Warns of what is still in use when the pool is closed. */
     void reportLeft() {
         final PoolStatistics last = statistics();
         if (last.liveBlocks() > 0) {
             LOGGER.log(
-                    System.Logger.Level.WARNING,
+                    WARNING,
                     label + " is closed with " + last.liveBlocks()
                             + (last.liveBlocks() == 1 ? " block" : " blocks") + " in use, "
                             + ByteSize.exact(last.usedBytes()) + "; the largest: " + largestHolders());
         }
     }
 
-    /** What {@link Pool#toString} says. */
     @Override
     public String toString() {
         return label + " [" + policy + ", " + strategy + ", "

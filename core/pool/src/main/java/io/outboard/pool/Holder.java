@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param address absolute device address of its first byte
  * @param sizeBytes its size, in bytes
- * @param site the call that allocated it, as a line of a stack trace; null if that isn't known, as it is for
- *     {@link DeviceBuffer}s only, by their pool's {@link LeakLevel}
+ * @param site the call that allocated it, as a line of a stack trace; null if that isn't known, as it is for {@link
+ *     DeviceBuffer}s only, by their pool's {@link LeakLevel}
  */
 public record Holder(long address, long sizeBytes, @Nullable String site) {
 

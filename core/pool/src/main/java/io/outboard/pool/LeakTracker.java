@@ -1,5 +1,7 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Cleaner.Cleanable;
@@ -10,20 +12,18 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports the buffers of a pool that were collected without being closed, and frees them if asked.
+ * Reports the buffers of a pool that were collected without being closed, and frees them if asked. Safe for any number
+ * of threads.
  *
- * <p>It has a cleaner, and so a thread, of its own: to free may mean to wait for the device, which mustn't hold up the
- * leaks of another pool. The thread ends some time after the pool and its buffers are gone. Safe for any number of threads.
+ * <p>Each has a cleaner, and so a thread, of its own: to free may mean to wait for the device, which mustn't hold up
+ * the leaks of another pool. The thread ends some time after the pool and its buffers are gone.
  */
 final class LeakTracker {
 
     /** At {@link LeakLevel#SAMPLED}, the stack is taken of one buffer in so many. */
     private static final int SAMPLE = 64;
 
-    /** What begins the names of this project's packages, those of the agent and the facades among them. */
-    private static final String OWN = "io.outboard.";
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
+    private static final String OWN_PACKAGES = "io.outboard.";
 
     private final Pool pool;
     private final String label;
@@ -35,8 +35,11 @@ final class LeakTracker {
         return thread;
     });
 
-    /** By address. An entry goes before its block is freed, so that it can't end that of the next owner. */
-    private final ConcurrentHashMap<Long, AllocationSite> sites = new ConcurrentHashMap<>();
+    /**
+     * By address, the stacks that buffers were allocated at, which aren't decoded before somebody asks. One goes before
+     * its block is freed, so that it can't end that of the next owner.
+     */
+    private final ConcurrentHashMap<Long, Throwable> sites = new ConcurrentHashMap<>();
 
     private final LongAdder leaks = new LongAdder();
 
@@ -47,62 +50,56 @@ final class LeakTracker {
         reclaim = builder.reclaimLeaks;
     }
 
-    /** From now on the buffer is missed if it is collected before {@link Entry#end}. */
-    Entry track(final DeviceBuffer buffer, final long address, final long sizeBytes) {
-        return new Entry(buffer, address, sizeBytes);
-    }
-
-    /** Who allocated what is at an address now, null if that isn't known. */
+    /** Answers the call that allocated what is at an address now; null if that isn't known. */
     @Nullable
     String siteAt(final long address) {
-        final AllocationSite site = sites.get(address);
+        final Throwable site = sites.get(address);
         if (site == null) {
             return null;
         }
-        final StackTraceElement[] stack = site.ofCaller().getStackTrace();
+        final StackTraceElement[] stack = ofCaller(site).getStackTrace();
         return stack.length == 0 ? null : stack[0].toString();
     }
 
-    /** How many buffers were lost. */
     long leaks() {
         return leaks.sum();
     }
 
-    /** What is known of a buffer without referring to it, or else it would never be collected. */
+    /** Misses a buffer that is collected before {@link #end}. Doesn't refer to it, or else it never would be. */
     final class Entry implements Runnable {
 
-        /** An object from the start: when the buffer is closed the host may have no memory for one. */
+        /** Is boxed from the start: when the buffer is closed the host may have no memory for that. */
         private final Long address;
 
         private final long sizeBytes;
-        private final @Nullable AllocationSite site;
+        private final @Nullable Throwable site;
         private final Cleanable cleanable;
 
         /**
-         * Plain: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it while the
-         * buffer can be reached, which the fence in {@link DeviceBuffer#close} sees to.
+         * Needs no order: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it
+         * while the buffer can be reached, which the fence in {@link DeviceBuffer#close} sees to.
          */
         private boolean ended;
 
-        private Entry(final DeviceBuffer buffer, final long address, final long sizeBytes) {
+        Entry(final DeviceBuffer buffer, final long address, final long sizeBytes) {
             this.address = address;
             this.sizeBytes = sizeBytes;
             final boolean sampled =
                     level == LeakLevel.ALL || ThreadLocalRandom.current().nextInt(SAMPLE) == 0;
-            site = sampled ? new AllocationSite() : null;
+            site = sampled ? new Throwable("allocated here") : null;
             try {
                 if (site != null) {
                     sites.put(address, site);
                 }
                 cleanable = cleaner.register(buffer, this);
             } catch (final OutOfMemoryError e) {
-                // The block is freed now, and its next owner isn't this one.
+                // The block is freed now, and has another owner then.
                 forget();
                 throw e;
             }
         }
 
-        /** The buffer is closed: it can't be lost any more. Before its block is freed; once, while it can be reached. */
+        /** Is called once, while the buffer can be reached and before its block is freed: it can't be lost any more. */
         void end() {
             ended = true;
             cleanable.clean();
@@ -114,7 +111,7 @@ final class LeakTracker {
             }
         }
 
-        /** The buffer is lost, unless it was closed. On the cleaner's thread, which would swallow what is thrown. */
+        /** Reports the buffer, unless it was closed. The cleaner's thread would swallow what is thrown. */
         @Override
         public void run() {
             forget();
@@ -136,28 +133,18 @@ final class LeakTracker {
             }
             final String message = label + ": a buffer was collected without having been closed, "
                     + new Holder(address, sizeBytes) + "; " + fate;
-            LOGGER.log(severity, message, site == null ? null : site.ofCaller());
+            LOGGER.log(severity, message, site == null ? null : ofCaller(site));
         }
     }
 
-    /** Where a buffer was allocated: a stack, taken without decoding it, which most are never asked for. Never thrown. */
-    private static final class AllocationSite extends Throwable {
-
-        private static final long serialVersionUID = 1L;
-
-        AllocationSite() {
-            super("allocated here");
+    /** Cuts what this project did off the top of a stack, unless it did all. */
+    private static Throwable ofCaller(final Throwable site) {
+        final StackTraceElement[] calls = Arrays.stream(site.getStackTrace())
+                .dropWhile(call -> call.getClassName().startsWith(OWN_PACKAGES))
+                .toArray(StackTraceElement[]::new);
+        if (calls.length > 0) {
+            site.setStackTrace(calls);
         }
-
-        /** Cuts what this project did off the top of the stack, unless it did all. */
-        AllocationSite ofCaller() {
-            final StackTraceElement[] calls = Arrays.stream(getStackTrace())
-                    .dropWhile(call -> call.getClassName().startsWith(OWN))
-                    .toArray(StackTraceElement[]::new);
-            if (calls.length > 0) {
-                setStackTrace(calls);
-            }
-            return this;
-        }
+        return site;
     }
 }

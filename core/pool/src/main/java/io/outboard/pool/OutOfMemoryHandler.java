@@ -1,15 +1,15 @@
 package io.outboard.pool;
 
 /**
- * Asked by a pool that found no memory for a request, before it gives up: a cache may drop entries, a program may free
- * what it can compute again.
+ * Is asked by a pool that found no memory for a request, before it gives up: a cache may drop entries, a program may
+ * free what it can compute again.
  */
 @FunctionalInterface
 public interface OutOfMemoryHandler {
 
     /**
-     * Frees something, if it can. Called on the thread that asked for memory, without any lock held, so it may call the
-     * pool.
+     * Frees something, if it can. It is called on the thread that asked for memory, without any lock held, so it may
+     * call the pool.
      *
      * @param requestedBytes what was asked for, in bytes
      * @param statistics the pool's state

@@ -18,7 +18,7 @@ import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.growth.Regions;
 import io.outboard.pool.internal.guard.Failures;
-import io.outboard.pool.internal.guard.JdkModules;
+import io.outboard.pool.internal.guard.JavaRuntime;
 import io.outboard.pool.internal.guard.OwnThreads;
 import java.io.Closeable;
 import java.io.IOException;
@@ -84,7 +84,7 @@ public final class Pool implements AutoCloseable {
     private final PoolObservers observers;
     final Diagnosis diagnosis;
     private final @Nullable LeakTracker tracker;
-    final IdleMemory idle;
+    final IdleTrimmer idle;
     private final OwnThreads threads = new OwnThreads();
     private final @Nullable String name;
 
@@ -115,11 +115,11 @@ public final class Pool implements AutoCloseable {
         growth = new Growth(regions, builder.growInPlace, work::isCapturing, freeIsIdle(builder));
         marks = new DeviceMarks(work, arenas.progress, arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
-        diagnosis = new Diagnosis(builder, events.pool(), arenas, growth, marks, tracker);
+        diagnosis = new Diagnosis(builder, events.pool, arenas, growth, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, regions, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, regions, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
-        idle = new IdleMemory(this, builder, arenas, growth, heldBytes, threads);
+        idle = new IdleTrimmer(this, builder, arenas, growth, heldBytes, threads);
     }
 
     private static BooleanSupplier freeIsIdle(final PoolBuilder builder) {
@@ -485,7 +485,7 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
-     * logger {@code io.outboard.core}, with the largest of them. Idempotent. What the device or the
+     * logger {@code io.outboard.pool}, with the largest of them. Idempotent. What the device or the
      * memory source fails with is thrown when all regions have been tried: the first failure, with others suppressed.
      */
     @Override
@@ -507,7 +507,7 @@ public final class Pool implements AutoCloseable {
     }
 
     private void awaitWork() {
-        final PoolEvents.@Nullable WaitEvent event = events.beginWaiting();
+        final PoolEvents.@Nullable Synchronised event = events.beginWaiting();
         try {
             marks.await();
         } finally {
@@ -652,7 +652,7 @@ public final class Pool implements AutoCloseable {
 
     /** Begins to show the pool, and to give idle memory back. */
     void start(final @Nullable Path dumpFolder) {
-        if (name != null && JdkModules.HAS_MANAGEMENT) {
+        if (name != null && JavaRuntime.HAS_MANAGEMENT) {
             PoolManagement.register(this, name, dumpFolder);
         }
         try {
@@ -669,7 +669,7 @@ public final class Pool implements AutoCloseable {
     private void hide() {
         diagnosis.hide();
         final String registered = name;
-        if (registered != null && JdkModules.HAS_MANAGEMENT && hidden.compareAndSet(false, true)) {
+        if (registered != null && JavaRuntime.HAS_MANAGEMENT && hidden.compareAndSet(false, true)) {
             PoolManagement.unregister(registered);
         }
     }

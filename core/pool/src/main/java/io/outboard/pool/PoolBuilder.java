@@ -1,5 +1,8 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;
 import java.nio.file.Path;
@@ -8,17 +11,18 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Describes a {@link Pool}. Methods throw {@link IllegalArgumentException} if an argument is outside of its range. Confined to one thread. */
+/**
+ * Describes a {@link Pool}. Methods throw {@link IllegalArgumentException} if an argument is outside of its range.
+ * Confined to one thread.
+ */
 public final class PoolBuilder {
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     /** Nothing is larger. */
     static final long NO_LIMIT = 1L << 62;
 
     private static final AtomicBoolean HAS_TOLD_OF_TRACKED = new AtomicBoolean();
 
-    /** What the tables of one region can hold at all. */
+    /** The tables of one region can't hold more. */
     private static final int MOST_BLOCKS = 1 << 26;
 
     private static final Duration LEAST_KEPT = Duration.ofMillis(1);
@@ -36,9 +40,8 @@ public final class PoolBuilder {
     long limboLimitBytes = Long.MAX_VALUE;
     long slackBytes = HeldBytes.DEFAULT_SLACK;
 
-    /** Null for ever. */
-    @Nullable
-    Duration kept;
+    /** How long idle memory is kept, in nanoseconds; without end if nobody has said. */
+    long keptNanos = Long.MAX_VALUE;
 
     long keptBytes;
     long leftBytes;
@@ -64,10 +67,10 @@ public final class PoolBuilder {
     }
 
     /**
-     * When freed blocks may be handed out again, by what the source says of its device's work.
+     * Sets when freed blocks may be handed out again, by what the source says of its device's work.
      *
-     * @param newPolicy the policy; {@link ReusePolicy#STRICT} is the default over a {@link DeviceMemorySource},
-     *     {@link ReusePolicy#IMMEDIATE} over any other
+     * @param newPolicy the policy; by default {@link ReusePolicy#STRICT} over a {@link DeviceMemorySource}, and {@link
+     *     ReusePolicy#IMMEDIATE} over any other
      * @return this builder
      */
     public PoolBuilder reuse(final ReusePolicy newPolicy) {
@@ -88,11 +91,11 @@ public final class PoolBuilder {
     }
 
     /**
-     * The algorithm that divides regions, with granules of 256 bytes and tables that hold 229,000 blocks of a region and
-     * grow beyond.
+     * Sets the algorithm that divides regions, with granules of 256 bytes and tables that hold 229,000 blocks of a
+     * region and grow beyond.
      *
-     * @param newStrategy name of a strategy, such as {@code tlsf}, or {@code planned:FILE} for one that follows a plan, see
-     *     {@link Pool#step}
+     * @param newStrategy name of a strategy; {@code tlsf} by default, {@code planned:FILE} for one that follows a plan,
+     *     see {@link Pool#step}
      * @return this builder
      */
     public PoolBuilder strategy(final String newStrategy) {
@@ -113,9 +116,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Size of the first region, which is taken when memory is first asked for, and the least that one grows by in place.
+     * Sets the size of the first region, which is taken with the first block, and the least that one grows by in place.
      *
-     * @param bytes {@code 0 < bytes <= 2^62}; rounded up to 2 MiB where the limit allows
+     * @param bytes {@code 0 < bytes <= 2^62}, 64 MiB by default; rounded up to 2 MiB where the limit allows
      * @return this builder
      */
     public PoolBuilder firstRegionBytes(final long bytes) {
@@ -124,10 +127,10 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that the pool may hold; of a region that grows in place, what is committed counts. A single block as large as the limit is
-     * served, though that may take two granules more. By default there is no limit but the device's.
+     * Sets the most that the pool may hold; of a region that grows in place, what is committed counts. A single block
+     * as large as the limit is served, though that may take two granules more.
      *
-     * @param bytes {@code 0 < bytes <= 2^62}, which is no limit
+     * @param bytes {@code 0 < bytes <= 2^62}, which is no limit but the device's and the default
      * @return this builder
      */
     public PoolBuilder limitBytes(final long bytes) {
@@ -136,10 +139,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Whether to hold one region that grows and shrinks in place, where the memory source offers that: addresses for the
-     * whole device, and memory behind what blocks need. Off, where the source doesn't, or where the strategy doesn't begin at low
-     * addresses ({@link io.outboard.core.StrategyProvider#placesLow}: buddies), growth is by whole regions. Turn it
-     * off if blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses for such memory.
+     * Sets whether to hold one region that grows and shrinks in place, rather than whole regions, where the source can
+     * and the strategy begins at low addresses ({@link io.outboard.core.StrategyProvider#placesLow}). Turn it off if
+     * blocks are shared with other processes by {@code cudaIpcGetMemHandle}, which the driver refuses for such memory.
      *
      * @param newGrowInPlace true to do so, the default
      * @return this builder
@@ -150,11 +152,10 @@ public final class PoolBuilder {
     }
 
     /**
-     * How long memory is kept that no block needs, before it goes back as by {@link Pool#trimTo}; without this call for ever.
-     * Once in that time the pool looks at what was in use or in limbo at most since the last time, keeps an eighth more, and
-     * gives the rest back unless that is less than an eighth: so what is needed again and again stays, and what isn't goes
-     * after once to twice the time. Costs a thread, which waits for the device when it gives memory back; threads for which
-     * the pool must grow meanwhile wait as well.
+     * Sets how long memory is kept that no block needs, before it goes back as by {@link Pool#trimTo}; without this
+     * call it is kept. Once in that time the pool keeps an eighth more than was needed since the last time, and gives
+     * the rest back unless that is less than an eighth. It costs a thread, which waits for the device when it gives
+     * memory back, as do threads for which the pool must grow meanwhile.
      *
      * @param newKept from a millisecond to a thousand days
      * @param newKeptBytes what is kept in any case, {@code 0 <= newKeptBytes <= 2^62}
@@ -165,18 +166,17 @@ public final class PoolBuilder {
             throw new IllegalArgumentException("newKept=" + newKept + " must be >= 1 ms and <= 1000 days");
         }
         keptBytes = checkBytes("newKeptBytes", newKeptBytes, 0);
-        kept = newKept;
+        keptNanos = newKept.toNanos();
         return this;
     }
 
     /**
-     * Whether a thread of the pool takes the next step of memory ahead of need, so that fewer requests wait for the driver, which takes about a
-     * millisecond. It does so when an arena has less free than a quarter of that step, neither in use nor in limbo, as long as all that the
-     * pool then holds is no more than its slack, and the step no more than an eighth of what limit and device still allow. No effect
-     * under {@link ReusePolicy#IMMEDIATE}, with a slack of 0, or where regions don't grow in place. Costs one daemon thread, which
-     * {@link #keep} and {@link #leave} use, too.
+     * Sets whether a thread of the pool takes the next step of memory ahead of need, so that fewer requests wait for
+     * the driver, which takes about a millisecond. It does so for arenas that have little free, as long as the pool
+     * then holds no more than its slack. It has no effect under {@link ReusePolicy#IMMEDIATE}, with a slack of 0, or
+     * where regions don't grow in place. It costs one daemon thread, which {@link #keep} and {@link #leave} use, too.
      *
-     * @param newGrowAhead false, as without this call: the thread that needs memory takes it
+     * @param newGrowAhead false, the default, if the thread that needs memory is to take it
      * @return this builder
      */
     public PoolBuilder growAhead(final boolean newGrowAhead) {
@@ -185,9 +185,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * What is to be left to others on the device: while that reports less as free, whoever has taken it, free memory of the
-     * pool goes back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. Looked at ten times a second;
-     * costs the same thread. The pool itself goes on taking what it needs.
+     * Sets what is to be left to others on the device. While that reports less as free, free memory of the pool goes
+     * back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. The pool looks ten times a second,
+     * on the same thread, and goes on taking what it needs.
      *
      * @param bytes {@code 0 < bytes <= 2^62}; without this call nothing is left
      * @return this builder
@@ -198,13 +198,12 @@ public final class PoolBuilder {
     }
 
     /**
-     * What the pool may hold beyond what is in use, over all its threads, before a request asks the device whether freed blocks can
-     * be used again: less slack is less memory, and more questions, of a microsecond each. (Frees ask before, see {@link
-     * #limboLimitBytes}.) Above it the pool asks first, and
-     * grows while the device is busy, see {@link Pool}. By default it is a 128th of what limit and device allow, at least 64
-     * MiB and at most 2 GiB, but never more than an eighth of what they allow.
+     * Sets what the pool may hold beyond what is in use before a request asks the device whether freed blocks can be
+     * used again. Less slack is less memory and more questions, of a microsecond each. Frees ask before, see {@link
+     * #limboLimitBytes}.
      *
-     * @param bytes {@code 0 <= bytes <= 2^62}
+     * @param bytes {@code 0 <= bytes <= 2^62}; by default a 128th of what limit and device allow, at least 64 MiB and
+     *     at most 2 GiB, but never more than an eighth of what they allow
      * @return this builder
      */
     public PoolBuilder slackBytes(final long bytes) {
@@ -213,9 +212,8 @@ public final class PoolBuilder {
     }
 
     /**
-     * Most that may be in limbo before the device is asked though memory isn't needed; it is divided among arenas. By default it is,
-     * in each arena, the largest of: a quarter of its share of the slack; four times what is in use, up to three quarters of that share and to
-     * half of what the arena has unused or may still take; and half of what it holds unused, up to the whole slack.
+     * Sets the most that may be in limbo before the device is asked though memory isn't needed; it is divided among
+     * arenas. By default it follows from the slack, and from what each arena has in use and unused.
      *
      * @param bytes {@code 0 < bytes <= 2^62}
      * @return this builder
@@ -226,12 +224,11 @@ public final class PoolBuilder {
     }
 
     /**
-     * What the pool is called in its messages, dumps and JFR events. Until it is closed it is registered with the platform's
-     * MBean server as {@code io.outboard:type=Pool,name=...}, a {@link PoolMXBean}.
+     * Sets what the pool is called in its messages, dumps and JFR events. Until it is closed it is registered with the
+     * platform's MBean server as {@code io.outboard:type=Pool,name=...}, a {@link PoolMXBean}.
      *
-     * @param newName ASCII letters, digits, {@code .}, {@code _} and {@code -}, at least one; such as {@code gpu0}
+     * @param newName at least one of ASCII letters, digits, {@code .}, {@code _} and {@code -}, such as {@code gpu0}
      * @return this builder
-     * @throws IllegalArgumentException if {@code newName} is empty or has other characters
      */
     public PoolBuilder name(final String newName) {
         if (!newName.matches("[A-Za-z0-9._-]+")) {
@@ -242,11 +239,10 @@ public final class PoolBuilder {
     }
 
     /**
-     * Lets JMX clients write dumps, into this folder and nowhere else; without it {@link PoolMXBean#dump} refuses. {@link
-     * Pool#dump} needs no such thing.
+     * Lets JMX clients write dumps into this folder and nowhere else; without it {@link PoolMXBean#dump} refuses.
      *
-     * @param folder where to; it must exist when a dump is written. Whoever may write into it must be trusted not to put
-     *     links there
+     * @param folder it must exist when a dump is written; whoever may write into it must be trusted not to put links
+     *     there
      * @return this builder
      */
     public PoolBuilder dumpFolder(final Path folder) {
@@ -255,7 +251,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * What is done to find {@link DeviceBuffer}s that nobody closed.
+     * Sets what is done to find {@link DeviceBuffer}s that nobody closed.
      *
      * @param newLevel how much; {@link LeakLevel#OFF} is the default
      * @return this builder
@@ -266,9 +262,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Makes the pool free the {@link DeviceBuffer}s that were collected without having been closed, once it has reported
-     * them; without that they stay in use. It frees as {@link Pool#free} does, some time after the owner has forgotten the
-     * buffer; {@link ReusePolicy#IMMEDIATE} doesn't wait for work that is still using it.
+     * Makes the pool free the {@link DeviceBuffer}s that were collected without having been closed, once it has
+     * reported them; without that they stay in use. It frees as {@link Pool#free} does; under {@link
+     * ReusePolicy#IMMEDIATE} that doesn't wait for work that is still using the buffer.
      *
      * @return this builder
      */
@@ -282,7 +278,7 @@ public final class PoolBuilder {
         return name == null ? "unnamed pool" : "pool " + name;
     }
 
-    /** For tests: threads needn't contend first. */
+    /** Tests spread threads over arenas, so that they needn't contend first. */
     PoolBuilder spread(final int arenas) {
         spreadArenas = arenas;
         return this;
@@ -292,9 +288,10 @@ public final class PoolBuilder {
      * Makes the pool, which holds nothing yet.
      *
      * @return a new pool
-     * @throws IllegalArgumentException if no strategy has that name, if leaks are to be reclaimed though the leak level is
-     *     {@link LeakLevel#OFF}, or if the policy isn't {@link ReusePolicy#IMMEDIATE} over a {@link DeviceMemorySource} whose
-     *     work is to be that of {@link DeviceWork#NONE}: it would hand blocks on that kernels still use
+     * @throws IllegalArgumentException if no strategy has that name, if leaks are to be reclaimed though the leak level
+     *     is {@link LeakLevel#OFF}, or if the policy isn't {@link ReusePolicy#IMMEDIATE} over a {@link
+     *     DeviceMemorySource} whose work is to be that of {@link DeviceWork#NONE}: it would hand blocks on that kernels
+     *     still use
      * @throws IllegalStateException if another pool that is open has the name
      */
     public Pool build() {
@@ -306,7 +303,7 @@ public final class PoolBuilder {
                     "newWork=NONE must be what the device has finished, with newPolicy=" + policy + " over a device");
         }
         if (policy == ReusePolicy.TRACKED && !HAS_TOLD_OF_TRACKED.getAndSet(true)) {
-            LOGGER.log(System.Logger.Level.WARNING, "the reuse policy tracked is an older name of strict");
+            LOGGER.log(WARNING, "the reuse policy tracked is an older name of strict");
         }
         final Pool pool = new Pool(this);
         pool.start(dumpFolder);

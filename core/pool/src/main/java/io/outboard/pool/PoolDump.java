@@ -11,14 +11,19 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.agrona.collections.LongArrayList;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
-/** A pool's state at one moment: copied under all arenas' locks, at most 24 bytes a block, then written without it. Confined to one thread. */
+/**
+ * A pool's state at one moment, copied under all arenas' locks, at most 24 bytes a block, and written without them.
+ * Confined to one thread.
+ */
 final class PoolDump {
 
     private static final String USED = "used";
@@ -28,13 +33,10 @@ final class PoolDump {
     private final PoolStatistics statistics;
     private final List<Region> regions;
 
-    /** Of all blocks, in this order; sizes and states are of the same ones. */
     private final LongArrayList addresses = new LongArrayList();
-
     private final LongArrayList sizes = new LongArrayList();
     private final List<String> states = new ArrayList<>();
 
-    /** Copies, while nothing changes: all locks are taken for that. */
     PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth, final @Nullable LeakTracker tracker) {
         this.tracker = tracker;
         arenas.settle();
@@ -54,7 +56,7 @@ final class PoolDump {
         }
     }
 
-    /** Largest first, blocks of one size in the order of addresses, with their sites. */
+    /** The largest blocks in use, largest first, those of one size in the order of addresses. */
     List<Holder> holders() {
         final Comparator<Integer> smallestFirst = Comparator.comparingLong(sizes::getLong);
         final TreeSet<Integer> holders =
@@ -70,7 +72,7 @@ final class PoolDump {
         return holders.stream().map(this::block).toList();
     }
 
-    /** Not under the lock, since to look for a site is slow: of a block that was freed since there is none, or the next owner's. */
+    /** Looks for the site without locks, since that is slow: a block freed since has none, or the next owner's. */
     private Holder block(final int i) {
         final String site =
                 tracker == null || !states.get(i).equals(USED) ? null : tracker.siteAt(addresses.getLong(i));
@@ -95,22 +97,11 @@ final class PoolDump {
     }
 
     private void writeStatistics(final Writer out) throws IOException {
-        out.append("\"statistics\": {\"regions\": " + statistics.regions()
-                + ", \"heldBytes\": " + statistics.heldBytes()
-                + (statistics.limitBytes() == PoolStatistics.NO_LIMIT
-                        ? ""
-                        : ", \"limitBytes\": " + statistics.limitBytes())
-                + ", \"usedBytes\": " + statistics.usedBytes()
-                + ", \"limboBytes\": " + statistics.limboBytes()
-                + ", \"freeBytes\": " + statistics.freeBytes()
-                + ", \"peakUsedBytes\": " + statistics.peakUsedBytes()
-                + ", \"liveBlocks\": " + statistics.liveBlocks()
-                + ", \"allocations\": " + statistics.allocations()
-                + ", \"synchronizations\": " + statistics.synchronizations()
-                + ", \"mappings\": " + statistics.mappings()
-                + ", \"movedBytes\": " + statistics.movedBytes()
-                + ", \"failures\": " + statistics.failures()
-                + ", \"leaks\": " + statistics.leaks() + "}");
+        final Map<String, Number> numbers = Diagnosis.numbers(statistics);
+        numbers.remove("limitBytes", PoolStatistics.NO_LIMIT);
+        out.append(numbers.entrySet().stream()
+                .map(each -> quoted(each.getKey()) + ": " + each.getValue())
+                .collect(Collectors.joining(", ", "\"statistics\": {", "}")));
     }
 
     private static void writeList(final Writer out, final String name, final Stream<String> entries)
@@ -123,14 +114,14 @@ final class PoolDump {
         out.append(']');
     }
 
-    /** Addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */
+    /** Writes addresses as strings: a reader that takes numbers for doubles would round those above 2^53. */
     private static String json(final Holder block, final @Nullable String state) {
         return "{\"address\": \"0x" + Long.toHexString(block.address()) + "\", \"sizeBytes\": " + block.sizeBytes()
                 + (state == null ? "" : ", \"state\": " + quoted(state))
                 + (block.site() == null ? "" : ", \"site\": " + quoted(block.site())) + "}";
     }
 
-    /** What a JSON string must escape, and surrogates, which needn't come in pairs in the name of a class. */
+    /** A JSON string. Surrogates are escaped, too, since they needn't come in pairs in the name of a class. */
     static String quoted(final String text) {
         final StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
         for (int i = 0; i < text.length(); i++) {

@@ -3,12 +3,12 @@ package io.outboard.pool;
 import java.io.IOException;
 
 /**
- * A {@link Pool} as JMX clients see it, under {@code io.outboard:type=Pool,name=...}: the numbers of
- * {@link PoolStatistics}, and two operations. A pool that {@link PoolBuilder#name} gives a name to is registered with the
+ * A {@link Pool} as JMX clients see it, under {@code io.outboard:type=Pool,name=...}: the numbers of {@link
+ * PoolStatistics}, and two operations. A pool that {@link PoolBuilder#name} gives a name to is registered with the
  * platform's MBean server until it is closed; the server refers to it, so it isn't collected before.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: reading never stops the pool, but for
- * {@link #getLargestFreeBlockBytes}. Names begin with {@code get} since JMX makes attributes of such methods only.
+ * <p>Thread-safety: safe for any number of threads. Cost: reading never stops the pool, but for {@link
+ * #getLargestFreeBlockBytes}.
  */
 public interface PoolMXBean {
 
@@ -60,12 +60,12 @@ public interface PoolMXBean {
     /** {@return name of the strategy that divides regions, such as {@code tlsf}} */
     String getStrategy();
 
-    /** {@return {@link Pool#largestFreeBlockBytes}, in bytes, 0 if no block is free: to look stops the pool for that long} */
+    /** {@return {@link Pool#largestFreeBlockBytes}, in bytes, 0 if no block is free; to look stops the pool} */
     long getLargestFreeBlockBytes();
 
     /**
-     * Writes the pool's state to a file of the machine that the pool runs on, in the folder of {@link
-     * PoolBuilder#dumpFolder}, as {@link Pool#dump} does.
+     * Writes the pool's state as {@link Pool#dump} does, to a file in the folder of {@link PoolBuilder#dumpFolder}, on
+     * the machine that the pool runs on.
      *
      * @param fileName its name, without a folder: ASCII letters, digits, {@code .}, {@code _} and {@code -}, and no
      *     {@code .} or {@code -} first; what has that name in the folder is replaced

@@ -2,7 +2,11 @@ package io.outboard.pool;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
@@ -10,16 +14,19 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
-/** A pool's MXBean. Safe for any number of threads. */
-record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements PoolMXBean {
+/** Answers for a {@link PoolMXBean}, whose numbers it finds by their names. Safe for any number of threads. */
+record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements InvocationHandler {
 
     private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
 
     /** Shows a pool to JMX. Throws {@link IllegalStateException} if another has the name. */
     static void register(final Pool pool, final String name, final @Nullable Path dumpFolder) {
+        final Object bean = Proxy.newProxyInstance(
+                PoolMXBean.class.getClassLoader(),
+                new Class<?>[] {PoolMXBean.class},
+                new PoolManagement(pool, dumpFolder));
         try {
-            ManagementFactory.getPlatformMBeanServer()
-                    .registerMBean(new PoolManagement(pool, dumpFolder), objectName(name));
+            ManagementFactory.getPlatformMBeanServer().registerMBean(bean, objectName(name));
         } catch (final InstanceAlreadyExistsException e) {
             final String other = "another pool that is open: " + e.getMessage() + " is registered already";
             throw new IllegalStateException("name=" + name + " must not be that of " + other, e);
@@ -43,92 +50,27 @@ record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements PoolMXBea
     }
 
     @Override
-    public int getRegions() {
-        return pool.statistics().regions();
+    public Object invoke(final Object bean, final Method method, final Object[] arguments) throws Throwable {
+        if (method.getDeclaringClass() == Object.class) {
+            return method.invoke(this, arguments);
+        }
+        return switch (method.getName()) {
+            case "getPolicy" -> pool.diagnosis.policy;
+            case "getStrategy" -> pool.diagnosis.strategy;
+            case "getLargestFreeBlockBytes" -> pool.largestFreeBlockBytes();
+            case "trimTo" -> pool.trimTo((long) arguments[0]);
+            case "dump" -> dump((String) arguments[0]);
+            default ->
+                Objects.requireNonNull(Diagnosis.numbers(pool.statistics()).get(attributeOf(method)));
+        };
     }
 
-    @Override
-    public long getHeldBytes() {
-        return pool.statistics().heldBytes();
+    private static String attributeOf(final Method getter) {
+        final String name = getter.getName().substring("get".length());
+        return Character.toLowerCase(name.charAt(0)) + name.substring(1);
     }
 
-    @Override
-    public long getLimitBytes() {
-        return pool.statistics().limitBytes();
-    }
-
-    @Override
-    public long getUsedBytes() {
-        return pool.statistics().usedBytes();
-    }
-
-    @Override
-    public long getLimboBytes() {
-        return pool.statistics().limboBytes();
-    }
-
-    @Override
-    public long getFreeBytes() {
-        return pool.statistics().freeBytes();
-    }
-
-    @Override
-    public long getPeakUsedBytes() {
-        return pool.statistics().peakUsedBytes();
-    }
-
-    @Override
-    public long getLiveBlocks() {
-        return pool.statistics().liveBlocks();
-    }
-
-    @Override
-    public long getAllocations() {
-        return pool.statistics().allocations();
-    }
-
-    @Override
-    public long getSynchronizations() {
-        return pool.statistics().synchronizations();
-    }
-
-    @Override
-    public long getMappings() {
-        return pool.statistics().mappings();
-    }
-
-    @Override
-    public long getMovedBytes() {
-        return pool.statistics().movedBytes();
-    }
-
-    @Override
-    public long getFailures() {
-        return pool.statistics().failures();
-    }
-
-    @Override
-    public long getLeaks() {
-        return pool.statistics().leaks();
-    }
-
-    @Override
-    public String getPolicy() {
-        return pool.diagnosis.policy;
-    }
-
-    @Override
-    public String getStrategy() {
-        return pool.diagnosis.strategy;
-    }
-
-    @Override
-    public long getLargestFreeBlockBytes() {
-        return pool.largestFreeBlockBytes();
-    }
-
-    @Override
-    public String dump(final String fileName) throws IOException {
+    private String dump(final String fileName) throws IOException {
         if (dumpFolder == null) {
             throw new IllegalStateException(
                     "no folder for dumps is configured: set PoolBuilder.dumpFolder, or for agent"
@@ -142,10 +84,5 @@ record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements PoolMXBea
         final Path path = dumpFolder.resolve(fileName);
         pool.dump(path);
         return path.toString();
-    }
-
-    @Override
-    public long trimTo(final long bytes) {
-        return pool.trimTo(bytes);
     }
 }

@@ -1,5 +1,8 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.events.PoolEvents;
@@ -9,20 +12,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Who is told what a pool is asked: Java Flight Recorder, and the file of a recording. While nobody is, it costs two reads.
- *
- * <p>Safe for any number of threads.
- */
+/** Tells JFR and a recording what a pool is asked, for two reads if neither listens. Safe for any number of threads. */
 final class PoolObservers {
-
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
 
     private final Pool pool;
     private final PoolEvents events;
     private final long granuleBytes;
 
-    /** Null while nobody records. */
+    /** Null while no file is written. */
     private volatile @Nullable Recorder recorder;
 
     PoolObservers(final Pool pool, final PoolEvents events, final long granuleBytes) {
@@ -39,9 +36,8 @@ final class PoolObservers {
         return recorder != null || PoolEvents.wantsFrees();
     }
 
-    /** Has a block taken, and tells. */
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
-        final PoolEvents.AllocationEvent event = events.beginAllocation();
+        final PoolEvents.@Nullable Allocation event = events.beginAllocation();
         final long address;
         try {
             address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
@@ -56,11 +52,11 @@ final class PoolObservers {
         return address;
     }
 
-    /** Has a block freed, and tells: with the time before, since another thread may have its address at once. */
+    /** Frees a block, and tells with the time before, since another thread may have its address at once. */
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
         final long nanos = System.nanoTime();
-        final PoolEvents.FreeEvent event = events.beginFree();
+        final PoolEvents.@Nullable Free event = events.beginFree();
         final long sizeBytes = event == null ? 0 : pool.sizeOf(address);
         final Arena wanting = pool.freeUnwatched(address, stream);
         if (event != null) {
@@ -76,9 +72,6 @@ final class PoolObservers {
         record(Recorder.RESIZED, address, newSizeBytes, 1, Pool.ALL_STREAMS);
     }
 
-    // Recording
-
-    /** What has just happened, if anybody records. */
     private void record(
             final int kind, final long address, final long sizeBytes, final long alignmentBytes, final long stream) {
         final Recorder to = recorder;
@@ -96,7 +89,7 @@ final class PoolObservers {
         return () -> stopRecording(started);
     }
 
-    /** Idempotent; another one goes on. */
+    /** Ends a recording, but none that was started after it. Idempotent. */
     private synchronized void stopRecording(final Recorder started) throws IOException {
         if (recorder == started) {
             recorder = null;
@@ -110,7 +103,7 @@ final class PoolObservers {
                 stopRecording(recorder);
             }
         } catch (final IOException e) {
-            LOGGER.log(System.Logger.Level.WARNING, e.getMessage());
+            LOGGER.log(WARNING, e.getMessage());
         }
     }
 }

@@ -3,17 +3,17 @@ package io.outboard.pool;
 import io.outboard.core.ByteSize;
 
 /**
- * The state of a pool, read without stopping it: each number was right at one moment of the reading, not all at the same
- * one while other threads allocate.
+ * The state of a pool, read without stopping it: each number was right at one moment of the reading, not all at the
+ * same one.
  *
  * @param regions how many regions the pool holds
  * @param heldBytes size of these regions, in bytes
  * @param limitBytes most that the pool may hold, in bytes; {@link #NO_LIMIT} if only the device limits it
  * @param usedBytes bytes in blocks that are in use; limbo isn't
  * @param limboBytes bytes in blocks that were freed while the device may still be using them
- * @param peakUsedBytes most {@code usedBytes} so far, as far as it was looked at: where threads have arenas of their own, whenever one of these had
- *     more in use than before, after each 1,024 of its allocations, and here. What arenas have is read one after the other,
- *     so a block that goes from one to another meanwhile may count twice or not at all
+ * @param peakUsedBytes most {@code usedBytes} so far, as far as it was looked at: where threads have arenas of their
+ *     own, whenever one of these had more in use than before, after each 1,024 of its allocations, and here. Arenas are
+ *     read one after the other, so a block that goes from one to another meanwhile may count twice or not at all
  * @param liveBlocks blocks in use
  * @param allocations blocks handed out so far
  * @param synchronizations how often the pool waited for the device to give limbo back, for all of its work or a part
@@ -37,7 +37,7 @@ public record PoolStatistics(
         long failures,
         long leaks) {
 
-    /** In place of a limit, as with {@link java.lang.management.MemoryUsage#getMax}. */
+    /** Stands for no limit, as in {@link java.lang.management.MemoryUsage#getMax}. */
     public static final long NO_LIMIT = -1;
 
     /** {@return bytes neither in use nor in limbo, 0 or more though the numbers may be from different moments} */

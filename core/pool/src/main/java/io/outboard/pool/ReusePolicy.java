@@ -1,28 +1,30 @@
 package io.outboard.pool;
 
 /**
- * When a pool may hand a freed block out again. {@code cudaFree} waits for the device, and programs rely on it: they free
- * right after a launch. A block that is handed on at once, to another stream, is overwritten by the old owner's kernel.
+ * Says when a pool may hand a freed block out again. {@code cudaFree} waits for the device, and programs rely on it:
+ * they free right after a launch. A block that is handed on at once, to another stream, is overwritten by the old
+ * owner's kernel.
  */
 public enum ReusePolicy {
 
     /**
-     * After all work that was submitted to the device before the block was freed, on any stream: as safe as {@code cudaFree}.
-     * Freed blocks wait in limbo, in batches. A mark of the device's work covers all batches that were closed before; when it has
-     * finished, they come back. The pool asks when much is in limbo, and when it needs memory, and hardly anything waits, see {@link Pool}.
-     * While a stream is captured into a graph nothing is marked, since that would break the capture, and nothing comes back.
+     * A block comes back after all work that was submitted to the device before it was freed, on any stream: as safe as
+     * {@code cudaFree}. Freed blocks wait in limbo, in batches. A mark of the device's work covers all batches that
+     * were closed before; when it has finished, they come back. The pool asks when much is in limbo, and when it needs
+     * memory, and hardly anything waits. While a stream is captured into a graph nothing is marked, since that would
+     * break the capture, and nothing comes back.
      */
     STRICT,
 
-    /** The same as {@link #STRICT}: an older name, which is logged once. */
+    /** An older name of {@link #STRICT}, the use of which is logged once. */
     TRACKED,
 
     /**
-     * {@link Pool#allocateAsync} and {@link Pool#freeAsync} as the driver's asynchronous pools: at once on the stream that
-     * a block was freed on, after a mark of that stream's work on others. {@link Pool#free} is as with {@link #STRICT}.
+     * What {@link Pool#freeAsync} gives back comes back as in the driver's asynchronous pools: at once on the stream
+     * that it was freed on, after a mark of that stream's work on others. {@link Pool#free} is as with {@link #STRICT}.
      */
     STREAM_ORDERED,
 
-    /** At once. The caller promises that no unfinished work uses what it frees. */
+    /** A block comes back at once. The caller promises that no unfinished work uses what it frees. */
     IMMEDIATE
 }

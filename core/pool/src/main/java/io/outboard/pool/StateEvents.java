@@ -16,16 +16,14 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
-/** The JFR events that tell how a pool is. Loaded only where the runtime has JFR. Safe for any number of threads. */
+/** Tells Java Flight Recorder how pools are. Loaded only where the runtime has that. Safe for any number of threads. */
 final class StateEvents {
 
-    /** Java Flight Recorder is told of them again and again. Weak: a pool that is lost without having been closed goes. */
-    private static final Set<Diagnosis> SHOWN =
-            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    /** Pools that recordings tell of again and again. Weak: one that is lost without having been closed goes. */
+    static final Set<Diagnosis> SHOWN = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     static {
-        // To register a periodic event would start the recorder's machinery, though nobody has recorded yet in this
-        // process.
+        // To register a periodic event would start the recorder's machinery, though nobody may ever record.
         FlightRecorder.addListener(new FlightRecorderListener() {
             @Override
             public void recorderInitialized(final FlightRecorder recorder) {
@@ -37,20 +35,6 @@ final class StateEvents {
     }
 
     private StateEvents() {}
-
-    static void show(final Diagnosis pool) {
-        SHOWN.add(pool);
-    }
-
-    /** Idempotent. */
-    static void hide(final Diagnosis pool) {
-        SHOWN.remove(pool);
-    }
-
-    /** For tests. */
-    static boolean isShown(final Diagnosis pool) {
-        return SHOWN.contains(pool);
-    }
 
     private static void record(final Diagnosis pool) {
         final Statistics event = new Statistics();
@@ -85,7 +69,6 @@ final class StateEvents {
         }
     }
 
-    /** What the events of a pool's state share. */
     @Category("Outboard")
     abstract static class State extends Event {
 
@@ -138,7 +121,6 @@ final class StateEvents {
         String reason = "";
     }
 
-    /** How a pool is, told once a second while that is recorded. */
     @Name("io.outboard.PoolStatistics")
     @Label("Pool Statistics")
     @Description("How a pool is")

@@ -319,7 +319,7 @@ class PoolErrorsTest {
         final FailingMemorySource source = new FailingMemorySource(1L << 30);
         final Pool pool = Pool.over(source).build();
         pool.allocate(256);
-        final Logger logger = Logger.getLogger("io.outboard.core");
+        final Logger logger = Logger.getLogger("io.outboard.pool");
         final Handler handler = new FailingHandler();
         logger.addHandler(handler);
         try {

@@ -380,7 +380,7 @@ class PoolEventsTest {
 
         final List<RecordedEvent> events = samples(() -> {});
 
-        assertFalse(StateEvents.isShown(closed.diagnosis));
+        assertFalse(StateEvents.SHOWN.contains(closed.diagnosis));
         assertTrue(
                 events.stream().noneMatch(event -> event.getString("pool").matches("recorded|ended")),
                 events::toString);
@@ -402,7 +402,7 @@ class PoolEventsTest {
 
     private WeakReference<Diagnosis> losePool() {
         final Pool pool = Pool.over(source).build();
-        assertTrue(StateEvents.isShown(pool.diagnosis));
+        assertTrue(StateEvents.SHOWN.contains(pool.diagnosis));
         return new WeakReference<>(pool.diagnosis);
     }
 }

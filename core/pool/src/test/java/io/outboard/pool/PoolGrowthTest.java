@@ -414,7 +414,7 @@ class PoolGrowthTest {
 
     private static List<String> messagesOf(final Runnable action) {
         final List<String> messages = new ArrayList<>();
-        final Logger logger = Logger.getLogger("io.outboard.core");
+        final Logger logger = Logger.getLogger("io.outboard.pool");
         final Handler handler = new Handler() {
             @Override
             public void publish(final LogRecord record) {

@@ -57,6 +57,10 @@ class RecordingTest {
         long sizeBytes() {
             return Recorder.sizeBytes(packed);
         }
+
+        long alignmentBytes() {
+            return 1L << (packed >>> 40 & 0x3F);
+        }
     }
 
     @TempDir
@@ -160,7 +164,7 @@ class RecordingTest {
         assertEquals(1, rows.size());
         assertEquals(Recorder.FAILED, rows.get(0).kind());
         assertEquals(3 * MIB, rows.get(0).sizeBytes());
-        assertEquals(512, Recorder.alignmentBytes(rows.get(0).packed()));
+        assertEquals(512, rows.get(0).alignmentBytes());
         assertEquals(0, rows.get(0).address());
     }
 
@@ -195,8 +199,8 @@ class RecordingTest {
             assertEquals(
                     List.of(-1L, -1L, -1L, -1L, 7L, -1L, -1L),
                     rows.stream().map(Row::stream).toList());
-            assertEquals(1, Recorder.alignmentBytes(rows.get(0).packed()));
-            assertEquals(4096, Recorder.alignmentBytes(rows.get(1).packed()));
+            assertEquals(1, rows.get(0).alignmentBytes());
+            assertEquals(4096, rows.get(1).alignmentBytes());
             for (final Row row : rows) {
                 assertTrue(row.nanos() >= start && row.nanos() <= end, row::toString);
                 assertEquals(Thread.currentThread().getId() & 0xFFFF, Recorder.thread(row.packed()));

@@ -9,7 +9,7 @@ import java.util.logging.Logger;
 /** What pools log while this is open, instead of it being printed. Safe for any number of threads. */
 final class Warnings extends Handler implements AutoCloseable {
 
-    private final Logger logger = Logger.getLogger("io.outboard.core");
+    private final Logger logger = Logger.getLogger("io.outboard.pool");
     private final BlockingQueue<LogRecord> records = new LinkedBlockingQueue<>();
 
     Warnings() {

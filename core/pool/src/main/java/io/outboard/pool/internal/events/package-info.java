@@ -1,6 +1,4 @@
-/**
- * The pool's events for Java Flight Recorder. Public for the pool's other packages, not for applications.
- */
+/** The pool's events for Java Flight Recorder. */
 @NullMarked
 package io.outboard.pool.internal.events;
 

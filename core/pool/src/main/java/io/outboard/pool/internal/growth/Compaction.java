@@ -10,27 +10,27 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Pieces of a region's memory that lie wholly in free blocks leave their place, once: they go behind its last memory, or into holes, for a
- * block that no free block has room for, though all of them together have; or they go back to the device.
+ * Moves pieces of a region's memory that lie wholly in free blocks, once: behind its last memory or into holes, for a
+ * block that only all free blocks together have room for, or back to the device.
  *
- * <p>What is needed is chosen under the arena's lock, and retired, so that nobody is handed it; then the source works, without the lock;
- * then holes are settled: which pieces are gone and which holes have memory is the region's word, whatever failed.
- *
- * <p>The region lock is held.
+ * <p>What is needed is chosen under the arena's lock, and retired, so that nobody is handed it; then the source works
+ * without the lock; then holes are settled: whatever failed, the region knows which have memory. The region lock is
+ * held.
  */
 final class Compaction {
 
-    /** To be given back: no holes stay behind the last memory. */
+    /** The order of giving back: no holes stay behind the last memory. */
     private static final Comparator<Piece> LAST_FIRST =
             Comparator.comparingLong(Piece::address).reversed();
 
-    /** To be moved: each costs as much, whatever its size. */
+    /** The order of moving: each costs as much, whatever its size. */
     private static final Comparator<Piece> LARGEST_FIRST =
             Comparator.comparingLong(Piece::bytes).reversed().thenComparing(LAST_FIRST);
 
-    /** One that lies in a free block, which the strategy calls so. */
+    /** A piece in a free block, with the strategy's name of that. */
     private record Piece(long block, long address, long bytes) {
 
         long end() {
@@ -42,10 +42,10 @@ final class Compaction {
     private final Segment segment;
     private final GrowableRegion growable;
 
-    /** Those found; then those of them that nobody is handed now, the last ones first. */
+    /** The pieces found; then those of them that nobody is handed now, the last ones first. */
     private List<Piece> pieces = new ArrayList<>();
 
-    /** Where memory is to be put between others, and how many of these holes have it. */
+    /** Holes that memory is to be put into, and how many of them have it. */
     private List<Region> holes = List.of();
 
     private int filled;
@@ -56,13 +56,7 @@ final class Compaction {
         growable = region.growable;
     }
 
-    /**
-     * Puts memory behind the last until a block can end there.
-     *
-     * @param sizeBytes of the block
-     * @param unusedBytes what the device may have: the rest moves there
-     * @return false if there isn't enough
-     */
+    /** Puts pieces, and what the device may have, behind the last memory for a block. False if that isn't enough. */
     boolean gather(final long sizeBytes, final long end, final long unusedBytes) {
         final long memoryEnd = region.memoryEnd();
         final long missingBytes = region.wholeUnits(end - memoryEnd);
@@ -88,11 +82,9 @@ final class Compaction {
     }
 
     /**
-     * Puts memory into holes so that there is room between others. It isn't moved there, since no piece would fit: what is missing on the
-     * device goes back to it before.
-     *
-     * @param takes whether memory of free pieces is taken
-     * @return false if that isn't enough, or no hole would help
+     * Puts memory into holes so that there is room between others. Since no piece would fit there, what is missing on
+     * the device goes back to it before, if free pieces may be taken. False if that isn't enough, or no hole would
+     * help.
      */
     boolean refill(final long sizeBytes, final long alignmentBytes, final boolean takes, final long unusedBytes) {
         return serve(
@@ -121,8 +113,7 @@ final class Compaction {
                     }
                     for (final Region hole : holes) {
                         if (hole.address() > region.memoryEnd()) {
-                            // What went back was the last memory: these addresses are behind it now, where memory
-                            // is put otherwise.
+                            // What went back was the last memory, and these addresses are behind it now.
                             break;
                         }
                         growable.commit(hole.address(), hole.sizeBytes(), region.pieceBytes(sizeBytes));
@@ -151,7 +142,7 @@ final class Compaction {
         }
     }
 
-    /** How much is free in whole pieces, which could move. */
+    /** What is free in whole pieces, which could move. */
     long movableBytes() {
         return region.underLock(() -> {
             find(Long.MAX_VALUE);
@@ -160,7 +151,7 @@ final class Compaction {
     }
 
     private boolean serve(final long sizeBytes, final BooleanSupplier chooses, final BooleanSupplier puts) {
-        final PoolEvents.MoveEvent event = region.growth.regions.events.beginMoving();
+        final PoolEvents.@Nullable MemoryMoved event = region.growth.regions.events.beginMoving();
         final long heldBytes = segment.heldBytes;
         try {
             return run(chooses, puts);
@@ -173,7 +164,7 @@ final class Compaction {
                 movedBytes += isGone(pieces.get(i)) ? pieces.get(i).bytes() : 0;
             }
             region.growth.arenas.totals.moved(movedBytes);
-            if (movedBytes > 0 || segment.heldBytes != heldBytes) {
+            if (event != null && (movedBytes > 0 || segment.heldBytes != heldBytes)) {
                 event.done(sizeBytes, movedBytes, segment.heldBytes - heldBytes);
             }
         }
@@ -194,7 +185,7 @@ final class Compaction {
         }
     }
 
-    /** Pieces that are where they were are free again, and holes that are filled; the others are one with those beside them. */
+    /** Frees pieces that are where they were, and holes that are filled; the others join those beside them. */
     private void settle() {
         segment.owner.lockAnyway();
         try {
@@ -218,7 +209,7 @@ final class Compaction {
 
     // Under the arena's lock: what nobody is handed any more
 
-    /** Those of free blocks that end before an address. */
+    /** Finds those of free blocks that end before an address. */
     private void find(final long before) {
         segment.strategy.forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
             if (address + sizeBytes < before) {
@@ -253,7 +244,7 @@ final class Compaction {
         pieces = pieces.subList(0, count);
     }
 
-    /** Where free memory can't be retired: nobody is handed any behind the last block in use, and who looks for some waits to grow. */
+    /** For free memory that can't be retired: hands out none behind the last block in use; requests wait to grow. */
     private void withdrawTail(final long enoughBytes) {
         final long end = segment.lastBlockEnd();
         findIn(Strategy.NO_SPACE, end, segment.taken.endAddress());
@@ -310,7 +301,10 @@ final class Compaction {
                 i++;
             }
             if (begin < end) {
-                region.growth.regions.events.beginGivingBack().done(begin, end - begin);
+                final PoolEvents.@Nullable RegionGivenBack event = region.growth.regions.events.beginGivingBack();
+                if (event != null) {
+                    event.done(begin, end - begin);
+                }
             } else {
                 i++;
             }

@@ -8,6 +8,7 @@ import io.outboard.pool.internal.events.PoolEvents;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A segment that grows in place. The strategy divides all of its addresses. A block that ends beyond the last memory
@@ -265,14 +266,14 @@ final class GrowingRegion {
 
     /** Grows so that blocks may end at an address, if limit and device allow. */
     private boolean commit(final long end, final long mostHeldBytes, final long leastBytes, final long wantedBytes) {
-        final PoolEvents.RegionEvent event = growth.regions.events.beginTaking();
+        final PoolEvents.@Nullable RegionTaken event = growth.regions.events.beginTaking();
         final long endBefore = memoryEnd();
         try {
             return end <= endBefore || commitMore(end - endBefore, mostHeldBytes, leastBytes, wantedBytes);
         } finally {
             changed();
             final long endAfter = memoryEnd();
-            if (endAfter > endBefore) {
+            if (event != null && endAfter > endBefore) {
                 event.done(endBefore, endAfter - endBefore);
             }
         }

@@ -230,11 +230,13 @@ public final class Regions {
         final long mostBytes = Math.min(mostHeldBytes - arenas.totals.heldBytes(), mostAddressBytes());
         long sizeBytes = Math.min((Math.max(leastBytes, goodBytes(arena)) + UNIT_BYTES - 1) & -UNIT_BYTES, mostBytes);
         while (sizeBytes >= leastBytes) {
-            final PoolEvents.RegionEvent event = events.beginTaking();
+            final PoolEvents.@Nullable RegionTaken event = events.beginTaking();
             try {
                 final Region taken = source.take(sizeBytes);
                 final Segment segment = segment(arena, taken, null);
-                event.done(taken.address(), sizeBytes);
+                if (event != null) {
+                    event.done(taken.address(), sizeBytes);
+                }
                 return segment;
             } catch (final DeviceOutOfMemoryException e) {
                 refusal = e;
@@ -291,9 +293,9 @@ public final class Regions {
 
     /** Gives a region back, whatever is in use there. */
     void giveToSource(final Segment region) {
-        final PoolEvents.RegionEvent event = events.beginGivingBack();
+        final PoolEvents.@Nullable RegionGivenBack event = events.beginGivingBack();
         giveToSource(region.taken, region.growable);
-        if (region.heldBytes > 0) {
+        if (event != null && region.heldBytes > 0) {
             event.done(region.taken.address(), region.heldBytes);
         }
     }

@@ -2,7 +2,7 @@ package io.outboard.pool.internal.guard;
 
 import org.jspecify.annotations.Nullable;
 
-/** Attempts that are all made whichever fails, and what they failed with. Confined to one thread. */
+/** Makes attempts, all of them whichever fails, and keeps what they failed with. Confined to one thread. */
 public final class Failures {
 
     private @Nullable Throwable first;
@@ -19,7 +19,7 @@ public final class Failures {
         }
     }
 
-    /** Throws the first, which has the others suppressed. */
+    /** Throws the first failure, if any, which has the others suppressed. */
     public void rethrow() {
         if (first instanceof Error error) {
             throw error;

@@ -3,12 +3,11 @@ package io.outboard.pool.internal.guard;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Fields that are written in other ways than plainly. */
+/** Finds handles of fields that are written in other ways than plainly. */
 public final class Fields {
 
     private Fields() {}
 
-    /** One of the class that looks it up. */
     public static VarHandle handle(final MethodHandles.Lookup lookup, final String name, final Class<?> type) {
         try {
             return lookup.findVarHandle(lookup.lookupClass(), name, type);

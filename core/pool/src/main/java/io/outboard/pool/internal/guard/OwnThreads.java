@@ -1,22 +1,22 @@
 package io.outboard.pool.internal.guard;
 
 /**
- * Lets the threads that a pool has made use the device, each for one piece of work at a time, unless somebody is about to end what
- * they would use, or has: a thread that is to begin then waits until that is decided.
+ * Lets the threads that a pool has made use the device, each for one piece of work at a time, unless somebody is about
+ * to end what they would use: then a thread that is to begin waits until that is decided.
  *
  * <p>Safe for any number of threads. Makes no garbage, so that no thread is lost for want of host memory.
  */
 public final class OwnThreads {
 
-    /** How many use the device. Guarded by the monitor, as the others. */
+    /** Threads that use the device. Guarded by the monitor, as the others. */
     private int working;
 
-    /** How many want them to rest. */
+    /** Threads that want them to rest. */
     private int resting;
 
     private boolean ended;
 
-    /** Whether the thread may use the device, until it {@linkplain #leave leaves}. May wait; no lock is held. */
+    /** Whether the thread may use the device until it {@linkplain #leave leaves}. May wait; no lock is held. */
     public synchronized boolean enter() {
         await(false);
         if (ended) {
@@ -31,7 +31,7 @@ public final class OwnThreads {
         notifyAll();
     }
 
-    /** None uses the device while the action runs: waits until that is so. */
+    /** Waits until no thread uses the device, and runs the action while that is so. */
     public void restWhile(final Runnable action) {
         synchronized (this) {
             resting++;
@@ -47,13 +47,13 @@ public final class OwnThreads {
         }
     }
 
-    /** None uses the device ever again, but for what they are at. */
+    /** Lets no thread use the device again. */
     public synchronized void end() {
         ended = true;
         notifyAll();
     }
 
-    /** The monitor is held: until all rest, or nobody wants them to. */
+    /** Waits until all rest, or nobody wants them to. The monitor is held. */
     private void await(final boolean rest) {
         boolean interrupted = false;
         while (rest ? working > 0 : resting > 0 && !ended) {

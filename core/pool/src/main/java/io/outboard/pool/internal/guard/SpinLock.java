@@ -6,17 +6,18 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mutual exclusion lock for critical sections of some tens of nanoseconds, which wait for nothing but another such lock.
+ * A mutual exclusion lock for critical sections of some tens of nanoseconds, which wait for nothing but another such
+ * lock.
  *
  * <p>Taking and releasing it costs one compare-and-set and one store, half of what {@code ReentrantLock} costs, whose
- * release has to look for waiters and wake one. Here waiters look for themselves: they spin, then sleep in
- * between, longer each time. So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is
- * what throughput under contention lives on. It lets a waiter go first that has spun for a while, but not one that sleeps, whose latency is up
- * to a sleep.
+ * release has to wake a waiter. Here waiters look for themselves: they spin, then sleep in between, longer each time.
+ * So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is what
+ * throughput under contention lives on. It lets a waiter go first that has spun for a while, but not one that sleeps,
+ * whose latency is up to a sleep.
  *
- * <p>Who holds it releases it like this, since an error may come from anywhere, {@link StackOverflowError} also from a
- * call. A field is written without one; {@link #unlock} is cheaper, but can overflow the stack. That error may leave half a change behind, so whoever
- * changes things notes it, and everybody later gets a clear exception instead of a wrong block:
+ * <p>Who holds it releases it like this, since a {@link StackOverflowError} may come from any call, and to write a
+ * field is none. ({@link #unlock} is cheaper.) That error may leave half a change behind, so whoever changes things
+ * notes it, and everybody later gets a clear exception instead of a wrong block:
  *
  * <pre>{@code
  *   lock.lock();
@@ -38,55 +39,54 @@ public class SpinLock {
     private static final VarHandle WAITING = Fields.handle(MethodHandles.lookup(), "waiting", int.class);
 
     /**
-     * Looks before a sleep, some 2 microseconds: many critical sections, and little of a time slice, which the holder may be waiting for.
-     * Where there are cores for many threads, 45, since the kernel adds some 50 to a sleep. One where the holder can't run meanwhile.
+     * Looks before a sleep: for some 2 microseconds, which is many critical sections, and little of a time slice that
+     * the holder may be waiting for; for 45 where there are cores for many threads, since the kernel adds some 50 to a
+     * sleep; only one where the holder can't run meanwhile.
      */
     private static final int MOST_LOOKS = mostLooks(Runtime.getRuntime().availableProcessors());
 
     /**
-     * After so many others make way for it. If they did at once, two threads would hand the lock and all that it guards from core to core at
-     * each operation: with 16 threads and blocks of 16 to 256 MiB that is half as fast (16 cores, 2026-11-27).
+     * Looks before others make way. If they did at once, two threads would hand the lock and all that it guards from
+     * core to core at each operation: with 16 threads and blocks of 16 to 256 MiB that is half as fast (16 cores,
+     * 2026-11-27).
      */
     private static final int PATIENT_LOOKS = MOST_LOOKS / 8;
 
-    /** Fewer than {@link #PAUSES}, so that who spins sees that the lock is free before who made way for it takes it again. */
+    /** Fewer than {@link #PAUSES}: who spins sees that the lock is free before who made way takes it again. */
     private static final int PAUSES_BETWEEN = 4;
 
-    /** Half a microsecond or so: a thread that spins gets the lock in that time, one that sleeps doesn't hold others up. */
+    /** Half a microsecond or so: a thread that spins gets the lock then, and one that sleeps holds nobody up. */
     private static final int PAUSES = 16;
 
     private static final long FIRST_SLEEP_NS = 1_000;
 
-    /** Bounds a waiter's latency. The kernel adds some 50 microseconds of its own to a sleep. */
+    /** Bounds a waiter's latency. */
     private static final long LONGEST_SLEEP_NS = 100_000;
 
     /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
     public volatile boolean taken;
 
-    /** Threads that others make way for: they have spun for a while. By {@link #WAITING}, but for reads. */
-    private volatile int waiting;
+    /** Threads that have spun for a while, which others make way for. Written by {@link #WAITING} only. */
+    volatile int waiting;
 
-    /** What came in the middle of a change that this lock guards, or one of those that share this with it. */
     protected final Breakage breakage;
 
-    /** How often somebody had to wait. Guarded by the lock. */
+    /** How often somebody had to wait. Guarded by this lock. */
     protected int waits;
 
-    /** Tells whether something may have been left half changed, or is gone. Safe for any number of threads. */
+    /** Tells whether what locks guard may be half changed, or is gone. Safe for any number of threads. */
     public static final class Breakage {
 
-        /** The cause once nothing is left to be guarded. Made ahead, since there may be no host memory for it then. */
+        /** Made ahead, since there may be no host memory for it then. */
         private final Throwable closed = new IllegalStateException("the pool is closed");
 
-        /** Null if nothing came, and never null again. */
+        /** What came in the middle of a change, or says that nothing is left. Once it isn't null it never is again. */
         public volatile @Nullable Throwable cause;
 
-        /** Nothing is left to be guarded. */
         public void close() {
             cause = closed;
         }
 
-        /** Throws what says why nothing is done any more. */
         public void refuse() {
             final Throwable because = cause;
             if (because == closed) {
@@ -130,11 +130,6 @@ public class SpinLock {
         }
     }
 
-    /** Threads that others make way for now. */
-    final int waiting() {
-        return waiting;
-    }
-
     private static int mostLooks(final int processors) {
         return processors == 1 ? 1 : processors <= 4 ? 16 : 256;
     }
@@ -151,8 +146,8 @@ public class SpinLock {
     }
 
     /**
-     * Who has just had the lock would have it again before those who wait for it see that it is free, and so on for as long
-     * as it has work: a thread that needs the locks of all arenas in turn would be held up at each.
+     * Who has just had the lock would have it again before those who wait see that it is free, for as long as it has
+     * work: a thread that needs the locks of all arenas in turn would be held up at each.
      */
     private void letOthersGoFirst() {
         for (int i = 0; i < PAUSES && waiting != 0; i++) {

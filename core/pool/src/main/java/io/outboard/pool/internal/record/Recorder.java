@@ -1,5 +1,8 @@
 package io.outboard.pool.internal.record;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -19,26 +22,28 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what a pool is asked to a file, while the program runs: 32 bytes for each allocation, free, change of a size and request that failed. {@code
- * ./outboard replay}, {@code advise} and {@code plan} read it.
+ * Writes what a pool is asked to a file while the program runs: 32 bytes for each allocation, free, change of a size
+ * and request that failed. {@code ./outboard replay}, {@code advise} and {@code plan} read it.
  *
- * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a program
- * that was killed, is good up to there; of several threads some may have written less than others, so frees may be missing.
+ * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a
+ * program that was killed, is good up to there; frees may be missing, since some threads may have written less than
+ * others.
  *
  * <pre>
  *   header  {@link #MAGIC}, long | {@link #VERSION}, int | {@link #RECORD_BYTES}, int | granule in bytes, long | 0, long
  *   record  time in ns, long | address, long | stream, long | {@link #packed}, long
  * </pre>
  *
- * <p>Times are those of {@link System#nanoTime}: of an allocation, and of a change, after it; of a free before it. So whoever
- * reads a file in the order of its times sees an address freed before it is allocated again.
+ * <p>Times are those of {@link System#nanoTime}, after an allocation or a change, and before a free. So whoever reads a
+ * file in the order of its times sees an address freed before it is allocated again.
  *
- * <p>Records wait in stripes, each for some threads. Whichever thread finds its stripe full writes it to the file, and a thread of
- * the recorder's own writes what there is ten times a second. So where the disk is slow the program waits for it, and nothing is left
- * out. Once writing fails, nothing more is written, and {@link #close} says why.
+ * <p>Records wait in stripes, each for some threads. A thread that finds its stripe full writes it to the file, and so
+ * does a thread of the recorder's own ten times a second. So where the disk is slow the program waits for it, and
+ * nothing is left out. Once writing fails, or where there is no stack for a record, records are left out, and {@link
+ * #close} says so.
  *
- * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a write. Makes
- * no garbage. Where there is no stack for a record, it is left out, and {@link #close} says so.
+ * <p>Safe for any number of threads. Cost: a look at the clock, a lock that few threads share, and a thousandth of a
+ * write. Makes no garbage.
  */
 public final class Recorder implements Closeable {
 
@@ -47,16 +52,16 @@ public final class Recorder implements Closeable {
 
     public static final int VERSION = 1;
 
-    /** Of the header, too. */
+    /** The size of the header, too. */
     public static final int RECORD_BYTES = 32;
 
     public static final int ALLOCATED = 0;
     public static final int FREED = 1;
 
-    /** The size is what the block has from now on. */
+    /** The record's size is what the block has from now on. */
     public static final int RESIZED = 2;
 
-    /** There was no memory for it: the address is 0. */
+    /** There was no memory for the request: the record's address is 0. */
     public static final int FAILED = 3;
 
     /** What a size is cut to: 2^40 - 1. */
@@ -65,7 +70,6 @@ public final class Recorder implements Closeable {
     private static final int ALIGNMENT_SHIFT = 40;
     private static final int THREAD_SHIFT = 46;
     private static final int KIND_SHIFT = 62;
-    private static final int MOST_LOG2 = (1 << (THREAD_SHIFT - ALIGNMENT_SHIFT)) - 1;
     private static final int THREADS = 1 << (KIND_SHIFT - THREAD_SHIFT);
 
     private static final int FEWEST_STRIPES = 8;
@@ -75,16 +79,14 @@ public final class Recorder implements Closeable {
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
-
-    /** Files that this process writes, by their real paths: to open and close one again would take its lock away (POSIX). */
+    /** Real paths of files that this process writes: to open and close one again would take its lock away (POSIX). */
     private static final Set<Path> WRITTEN = ConcurrentHashMap.newKeySet();
 
     private final Path file;
     private final Path realFile;
     private final Stripe[] stripes;
 
-    /** Written to by itself, not by its channel, which a thread that is interrupted closes. */
+    /** Written to by itself: a thread that is interrupted would close its channel. */
     private final FileOutputStream out;
 
     /** Written under the monitor of the file. */
@@ -96,7 +98,7 @@ public final class Recorder implements Closeable {
     /** Whether records are left out from now on. */
     private volatile boolean ending;
 
-    /** For want of stack or host memory. */
+    /** Whether records were left out for want of stack or host memory. */
     private volatile boolean isLossy;
 
     private Recorder(final Path file) throws IOException {
@@ -107,23 +109,21 @@ public final class Recorder implements Closeable {
         flusher.setDaemon(true);
         realFile = realPathOf(file);
         if (!WRITTEN.add(realFile)) {
-            throw refusal(file);
+            throw refusal();
         }
-        boolean opened = false;
         try {
-            // As it is until it is known to be nobody's.
+            // Appends, so that nothing in it is lost before it is known to be nobody's.
             out = new FileOutputStream(file.toFile(), true);
-            opened = true;
         } catch (final UnsupportedOperationException e) {
+            WRITTEN.remove(realFile);
             throw new IllegalArgumentException("path=" + file + " must be of the default file system", e);
-        } finally {
-            if (!opened) {
-                WRITTEN.remove(realFile);
-            }
+        } catch (final IOException | RuntimeException | Error e) {
+            WRITTEN.remove(realFile);
+            throw e;
         }
     }
 
-    /** Of a file that needn't exist. */
+    /** Works for a file that doesn't exist, too. */
     private static Path realPathOf(final Path file) throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();
@@ -134,16 +134,13 @@ public final class Recorder implements Closeable {
         return folder != null && Files.exists(folder) ? folder.toRealPath().resolve(absolute.getFileName()) : absolute;
     }
 
-    private static IOException refusal(final Path file) {
+    private IOException refusal() {
         return new AccessDeniedException(file.toString(), null, "another recording writes it");
     }
 
     /**
-     * Begins a file, over whatever it held. It ends with {@link #close}, or when the Java virtual machine does.
-     *
-     * @throws AccessDeniedException if another recording writes it, of this process or another; nothing changes
-     * @throws IOException if it can't be written, or the machine ends
-     * @throws IllegalArgumentException if the path isn't one of the default file system
+     * Begins a file, over whatever it held, or throws what {@code Pool.record} does. It ends with {@link #close}, or
+     * when the Java virtual machine does.
      */
     public static Recorder start(final Path file, final long granuleBytes) throws IOException {
         final Recorder recorder = new Recorder(file);
@@ -174,7 +171,7 @@ public final class Recorder implements Closeable {
         try {
             final FileChannel channel = out.getChannel();
             if (!canBeTaken(channel)) {
-                throw refusal(file);
+                throw refusal();
             }
             if (channel.size() > 0) {
                 channel.truncate(0);
@@ -190,7 +187,7 @@ public final class Recorder implements Closeable {
         try {
             return channel.tryLock() != null;
         } catch (final OverlappingFileLockException e) {
-            // The program's own.
+            // The program itself has locked it.
             return false;
         } catch (final IOException e) {
             // Not every file system has locks, nor every pipe.
@@ -206,7 +203,7 @@ public final class Recorder implements Closeable {
         }
     }
 
-    /** A record's last number. */
+    /** A record's last number: size, logarithm of the alignment from bit 40, thread from 46, kind from 62. */
     public static long packed(final int kind, final long sizeBytes, final long alignmentBytes, final long thread) {
         return (long) kind << KIND_SHIFT
                 | (thread & (THREADS - 1)) << THREAD_SHIFT
@@ -218,24 +215,17 @@ public final class Recorder implements Closeable {
         return (int) (packed >>> KIND_SHIFT);
     }
 
-    /** Number of the thread, the last 16 bits of it. */
+    /** The last 16 bits of the thread's number. */
     public static int thread(final long packed) {
         return (int) (packed >>> THREAD_SHIFT) & (THREADS - 1);
     }
 
-    /** What the address was asked to be a multiple of. */
-    public static long alignmentBytes(final long packed) {
-        return 1L << ((packed >>> ALIGNMENT_SHIFT) & MOST_LOG2);
-    }
-
-    /** What was asked for; of a free 0. */
+    /** What was asked for, or 0 for a free. */
     public static long sizeBytes(final long packed) {
         return packed & MOST_BYTES;
     }
 
-    // Recording
-
-    /** Writes down what has just happened; of a free, the time is that before it. */
+    /** Writes down what has just happened. The time of a free is that before it. */
     public void add(
             final long nanos,
             final int kind,
@@ -253,8 +243,6 @@ public final class Recorder implements Closeable {
         }
     }
 
-    // Writing
-
     private void run() {
         while (!ending && failure == null) {
             LockSupport.parkNanos(this, REST_NANOS);
@@ -262,12 +250,12 @@ public final class Recorder implements Closeable {
         }
         final IOException why = failure;
         if (why != null) {
-            // By this thread, which has no monitor: whoever is told may use the pool.
-            LOGGER.log(System.Logger.Level.WARNING, "the recording " + file + " ends here: " + why);
+            // This thread says so since it has no monitor: whoever is told may use the pool.
+            LOGGER.log(WARNING, "the recording " + file + " ends here: " + why);
         }
     }
 
-    /** Writes what is there; what comes later is left out. Idempotent; all is written when it returns, whoever came first. */
+    /** Writes what is there, and leaves out what comes later. All is written when it returns, whoever came first. */
     private void end() {
         ending = true;
         LockSupport.unpark(flusher);
@@ -280,11 +268,7 @@ public final class Recorder implements Closeable {
         }
     }
 
-    /**
-     * Ends the recording. Idempotent.
-     *
-     * @throws IOException if not all could be written
-     */
+    /** Ends the recording, and throws an {@link IOException} if not all could be written. Idempotent. */
     @Override
     public void close() throws IOException {
         end();
@@ -302,8 +286,8 @@ public final class Recorder implements Closeable {
     }
 
     /**
-     * The records of some threads that haven't been written. Has a monitor rather than a spin lock, since who holds it may write;
-     * the stack may end anywhere in it, and leaves the records whole.
+     * Records of some threads that haven't been written. It has a monitor rather than a spin lock, since who holds it
+     * may write. Wherever in it the stack ends, the records stay whole.
      */
     private final class Stripe {
 

@@ -1,6 +1,4 @@
-/**
- * What a pool writes down of what it is asked. Public for the pool's other packages, not for applications.
- */
+/** The recorder, which writes down what a pool is asked. */
 @NullMarked
 package io.outboard.pool.internal.record;
 

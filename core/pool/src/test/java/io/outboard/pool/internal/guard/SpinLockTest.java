@@ -84,12 +84,12 @@ class SpinLockTest {
             lock.unlock();
         });
         waiter.start();
-        while (waiter.getState() != Thread.State.TIMED_WAITING || lock.waiting() > 0) {
+        while (waiter.getState() != Thread.State.TIMED_WAITING || lock.waiting > 0) {
             Thread.onSpinWait();
         }
 
         lock.unlock();
         waiter.join();
-        assertEquals(0, lock.waiting());
+        assertEquals(0, lock.waiting);
     }
 }

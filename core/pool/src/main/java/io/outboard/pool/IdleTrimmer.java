@@ -1,5 +1,8 @@
 package io.outboard.pool;
 
+import static io.outboard.pool.internal.guard.JavaRuntime.LOGGER;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
 import io.outboard.pool.internal.arena.Arenas;
@@ -10,24 +13,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little, and takes some ahead of
- * need, see {@link Growth#growAhead}. It has one thread for this: a pool that isn't used calls nothing, and who needs memory isn't to wait
- * for it. That ends when the pool is closed, or some time after it is forgotten. What others need goes back when the source says so, by a
- * thread of the source.
+ * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little, and
+ * takes some ahead of need, see {@link Growth#growAhead}. It does so on a thread of its own, which ends when the pool
+ * is closed or some time after it is forgotten. What others need goes back when the source says so, on a thread of the
+ * source.
  *
- * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain, since free memory lies
- * between blocks in use.
+ * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain.
  */
-final class IdleMemory implements MemoryUser {
+final class IdleTrimmer implements MemoryUser {
 
-    private static final System.Logger LOGGER = System.getLogger("io.outboard.core");
-
-    /** So much more than what was needed is kept, as a part of it, and so much is worth being given back, as a part of what is held. */
+    /** An eighth more than what was needed is kept, and an eighth of what is held is worth being given back. */
     private static final long SHARE = 8;
 
-    /** What the device has is looked at so often, and whether the pool is forgotten. */
     private static final long PRESSURE_NANOS = 100_000_000;
-
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final String label;
@@ -48,7 +46,7 @@ final class IdleMemory implements MemoryUser {
 
     private @Nullable Thread thread;
 
-    IdleMemory(
+    IdleTrimmer(
             final Pool pool,
             final PoolBuilder builder,
             final Arenas arenas,
@@ -62,7 +60,7 @@ final class IdleMemory implements MemoryUser {
         this.growth = growth;
         this.held = held;
         this.threads = threads;
-        keptNanos = builder.kept == null ? Long.MAX_VALUE : builder.kept.toNanos();
+        keptNanos = builder.keptNanos;
         keptBytes = builder.keptBytes;
         leftBytes = builder.leftBytes;
         growAhead = builder.growAhead && builder.growInPlace && builder.policy != ReusePolicy.IMMEDIATE;
@@ -72,8 +70,7 @@ final class IdleMemory implements MemoryUser {
     void start() {
         source.addUser(this);
         if (keptNanos < Long.MAX_VALUE || leftBytes > 0 || growAhead) {
-            // It inherits nothing: whoever makes a pool may be of a program that is to be unloaded before the pool
-            // ends.
+            // Inherits nothing: whoever makes a pool may be of a program that is unloaded before the pool ends.
             final Thread newThread = new Thread(null, this::run, "outboard-idle", 0, false);
             newThread.setContextClassLoader(null);
             newThread.setDaemon(true);
@@ -120,14 +117,14 @@ final class IdleMemory implements MemoryUser {
                 }
             } catch (final RuntimeException | OutOfMemoryError e) {
                 // What stays is tried again the next time.
-                LOGGER.log(System.Logger.Level.WARNING, label + ": idle memory could not be given back", e);
+                LOGGER.log(WARNING, label + ": idle memory could not be given back", e);
             } finally {
                 threads.leave();
             }
         }
     }
 
-    /** Takes memory for arenas that have little left, see {@link HeldBytes#ahead}. */
+    /** Takes memory for arenas that have little left, up to {@link HeldBytes#ahead}. */
     void growAhead() {
         arenas.growerWoken = false;
         growth.growAhead(held.ahead(), leftBytes);
@@ -153,7 +150,7 @@ final class IdleMemory implements MemoryUser {
         return arenas.totals.usedBytes();
     }
 
-    /** Gives back what hasn't been needed since this was called the last time, but for a part that a little more may need. */
+    /** Gives back what hasn't been needed since this was called the last time. */
     void giveBackIdle(final Pool pool) {
         arenas.settle();
         final long neededBytes = arenas.totals.takePeakNeeded();
@@ -181,18 +178,15 @@ final class IdleMemory implements MemoryUser {
 
         private static final int MOST_SKIPS = 63;
 
-        /** How many tries are left out after one that came to nothing. */
         private int pause;
-
         private int skips;
 
-        /** Trims the pool, unless it is to be left alone this time. */
         void tryTo(final Pool pool, final long bytes, final long heldBytes) {
             if (skips > 0) {
                 skips--;
                 return;
             }
-            // In vain if it fails, too.
+            // Beforehand, since it is in vain if it fails, too.
             pause = Math.min(2 * pause + 1, MOST_SKIPS);
             skips = pause;
             if (pool.trimTo(bytes) < heldBytes) {
