@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.List;
+import io.outboard.cuda.OutboardOptions;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,8 +16,7 @@ class AgentOptionsTest {
 
     @AfterEach
     void clearProperties() {
-        List.of("strategy", "share", "reuse", "firstRegion", "dumpFolder", "service", "serviceName", "record")
-                .forEach(name -> System.clearProperty("outboard." + name));
+        OutboardOptions.all().forEach(option -> System.clearProperty(option.property()));
     }
 
     @Test
