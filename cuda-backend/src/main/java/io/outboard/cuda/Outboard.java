@@ -1,9 +1,6 @@
 package io.outboard.cuda;
 
 import io.outboard.cuda.facade.ContextPools;
-import io.outboard.cuda.memory.DriverLibrary;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.pool.Pool;
 import java.util.List;
 import java.util.Objects;
@@ -19,13 +16,7 @@ import java.util.Optional;
  */
 public final class Outboard {
 
-    /** All of the process-wide state that there is. Nothing of CUDA is touched before a pool is needed. */
-    public static final ContextPools POOLS = new ContextPools(
-            "facade",
-            NativeLibrary::load,
-            DriverLibrary::virtualMemory,
-            LeasedMemory::connect,
-            OutboardOptions::ofProperties);
+    static final ContextPools POOLS = ContextPools.ofProcess(OutboardOptions::ofProperties);
 
     private Outboard() {}
 

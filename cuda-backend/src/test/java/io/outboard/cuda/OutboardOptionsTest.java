@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,25 +29,25 @@ class OutboardOptionsTest {
 
     @AfterEach
     void clear() {
-        List.of(
-                        "strategy",
-                        "reuse",
-                        "share",
-                        "firstRegion",
-                        "free",
-                        "keep",
-                        "leave",
-                        "slack",
-                        "dumpFolder",
-                        "service",
-                        "serviceName",
-                        "record")
-                .forEach(name -> System.clearProperty("outboard." + name));
+        OutboardOptions.all().forEach(option -> System.clearProperty(option.property()));
     }
 
     @Test
     void shouldHaveSafeDefaults() {
-        assertEquals(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, 0), OutboardOptions.ofProperties());
+        assertEquals(OutboardOptions.defaults(), OutboardOptions.ofProperties());
+        assertTrue(OutboardOptions.defaults().toString().startsWith("OutboardOptions{strategy=tlsf, share=0.9, "));
+    }
+
+    /** An option is found by its name in the property, the agent's arguments and the message of an error. */
+    @Test
+    void shouldHaveOneNameForEachOption() {
+        final List<String> names =
+                OutboardOptions.all().stream().map(OutboardOption::name).toList();
+
+        assertEquals(names.size(), Set.copyOf(names).size());
+        assertTrue(names.containsAll(List.of("strategy", "free", "firstRegion", "keep", "serviceName", "record")));
+        assertThrows(
+                UnsupportedOperationException.class, () -> OutboardOptions.all().clear());
     }
 
     @Test
@@ -57,7 +58,11 @@ class OutboardOptionsTest {
         System.setProperty("outboard.firstRegion", "2g");
 
         assertEquals(
-                new OutboardOptions("bitmask", ReusePolicy.STREAM_ORDERED, 0.5, 2L << 30),
+                OutboardOptions.defaults()
+                        .withStrategy("bitmask")
+                        .withReuse(ReusePolicy.STREAM_ORDERED)
+                        .withShare(0.5)
+                        .withFirstRegionBytes(2L << 30),
                 OutboardOptions.ofProperties());
     }
 
@@ -89,6 +94,7 @@ class OutboardOptionsTest {
         "firstRegion, -1, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "firstRegion, 9000000T, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "free, never, 'must be one of: limbo, barrier'",
+        "growInPlace, yes, must be true or false",
         "firstRegion, '', 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "leave, some, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "slack, much, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
@@ -235,7 +241,7 @@ class OutboardOptionsTest {
                     "outboard.record=" + wrong + " must be a file, in a folder that exists",
                     assertThrows(IllegalArgumentException.class, OutboardOptions::ofProperties)
                             .getMessage());
-            final OutboardOptions options = new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, 0);
+            final OutboardOptions options = OutboardOptions.defaults();
             assertEquals(
                     "record=" + wrong + " must be a file, in a folder that exists",
                     assertThrows(IllegalArgumentException.class, () -> options.withRecord(wrong))

@@ -1,10 +1,10 @@
 package io.outboard.bench.docs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.OutboardOption;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.pool.ReusePolicy;
 import java.io.IOException;
@@ -13,90 +13,53 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The table of options in docs/drop-in.md against what reads them, and every property that a page names. */
+/** The table of options in docs/drop-in.md is that of OutboardOptions, and every property that a page names. */
 class OptionsTest {
 
-    private static final Pattern ROW =
-            Pattern.compile("^\\| `(outboard\\.\\w+)` \\| (`[^`]*`|not set) \\| (.*) \\|$", Pattern.MULTILINE);
+    private static final String PAGE = "docs/drop-in.md";
+    private static final Pattern TABLE =
+            Pattern.compile("^\\| property \\| default \\| \\|\n(?:\\|.*\n)+", Pattern.MULTILINE);
     private static final Pattern LITERAL = Pattern.compile("\"(outboard(?:\\.\\w+)+)\"");
     private static final Pattern NAMED = Pattern.compile("(?:^|[^\\w./])(?:-D)?(outboard\\.[a-z]\\w*(?:\\.\\w+)*)=?");
     private static final Pattern AGENT = Pattern.compile("-javaagent:\\S*?([\\w.-]+\\.jar)(?:=(\\S+))?");
 
-    private final Map<String, String> defaults = new TreeMap<>();
+    /** {@code -Doutboard.docs.update=true} writes the table into the page first. */
+    @Test
+    void shouldHaveTheTableOfOptions() throws IOException {
+        final String table = "| property | default | |\n|---|---|---|\n"
+                + OutboardOptions.all().stream().map(OptionsTest::row).collect(Collectors.joining());
+        if (Boolean.getBoolean("outboard.docs.update")) {
+            final String page = Page.read(PAGE).text();
+            Files.writeString(
+                    Page.PROJECT.resolve(PAGE), TABLE.matcher(page).replaceFirst(Matcher.quoteReplacement(table)));
+        }
 
-    OptionsTest() {
-        ROW.matcher(Page.read("docs/drop-in.md").text())
+        final List<String> tables = TABLE.matcher(Page.read(PAGE).text())
                 .results()
-                .forEach(row -> defaults.put(row.group(1), row.group(2).replace("`", "")));
-    }
-
-    @Test
-    void shouldHaveEachPropertyThatIsRead() {
-        assertEquals(
-                literals("cuda-backend/src/main/java/io/outboard/cuda/OutboardProperties.java"), defaults.keySet());
-    }
-
-    @Test
-    void shouldHaveEachOptionOfTheAgent() {
-        final String source = Page.read("cuda-backend/agent/src/main/java/io/outboard/cuda/agent/AgentOptions.java")
-                .text();
-        final Set<String> options = new TreeSet<>();
-        defaults.keySet().forEach(name -> options.add(name.substring(name.indexOf('.') + 1)));
-
-        final String list =
-                source.substring(source.indexOf("List.of("), source.indexOf(");", source.indexOf("List.of(")));
-        assertEquals(
-                options,
-                Pattern.compile("\"(\\w+)\"")
-                        .matcher(list)
-                        .results()
-                        .map(word -> word.group(1))
-                        .collect(Collectors.toCollection(TreeSet::new)));
-    }
-
-    @Test
-    void shouldSayTheDefaults() {
-        final OutboardOptions unset = OutboardOptions.ofProperties();
-
-        assertEquals(
-                List.of(
-                        "outboard.dumpFolder",
-                        "outboard.record",
-                        "outboard.service",
-                        "outboard.serviceName",
-                        "outboard.slack"),
-                unsetOnes());
-        assertNull(unset.dumpFolder());
-        assertNull(unset.service());
-        assertNull(unset.serviceName());
-        assertNull(unset.record());
-        assertNull(unset.slackBytes());
-        defaults.keySet().stream().filter(name -> !unsetOnes().contains(name)).forEach(name -> {
-            final String value = String.valueOf(defaults.get(name));
-            assertEquals(unset, with(name, value, OutboardOptions::ofProperties), () -> name + "=" + value);
-        });
-    }
-
-    private List<String> unsetOnes() {
-        return defaults.keySet().stream()
-                .filter(name -> "not set".equals(defaults.get(name)))
+                .map(MatchResult::group)
                 .toList();
+        assertEquals(List.of(table), tables, "repeat with -Doutboard.docs.update=true");
+    }
+
+    private static String row(final OutboardOption<?> option) {
+        final String standard = option.defaultText() == null ? "not set" : "`" + option.defaultText() + "`";
+        return "| `" + option.property() + "` | " + standard + " | " + option.description() + " |\n";
     }
 
     @Test
     void shouldBeReadBySomebody() {
-        for (final String name : defaults.keySet()) {
+        for (final OutboardOption<?> option : OutboardOptions.all()) {
+            final String name = option.property();
             if (name.equals("outboard.strategy")) {
                 assertEquals("?", with(name, "?", OutboardOptions::ofProperties).strategy());
             } else if (name.equals("outboard.record")) {
@@ -112,10 +75,9 @@ class OptionsTest {
 
     @Test
     void shouldNameEachReusePolicy() {
-        final String row = ROW.matcher(Page.read("docs/drop-in.md").text())
-                .results()
-                .filter(found -> found.group(1).equals("outboard.reuse"))
-                .map(found -> found.group(3))
+        final String row = OutboardOptions.all().stream()
+                .filter(option -> option.name().equals("reuse"))
+                .map(OutboardOption::description)
                 .findFirst()
                 .orElseThrow();
         for (final ReusePolicy policy : ReusePolicy.values()) {
@@ -126,7 +88,9 @@ class OptionsTest {
 
     @Test
     void shouldNameNoOtherProperty() throws IOException {
-        final Set<String> known = new TreeSet<>();
+        final Set<String> known = OutboardOptions.all().stream()
+                .map(OutboardOption::property)
+                .collect(Collectors.toCollection(TreeSet::new));
         try (Stream<Path> files = Files.walk(Page.PROJECT)) {
             files.map(file -> Page.PROJECT.relativize(file).toString().replace('\\', '/'))
                     .filter(name -> name.matches(".*/src/(main|test)/java/.*\\.java"))
@@ -149,6 +113,8 @@ class OptionsTest {
 
     @Test
     void shouldStartTheAgentAsItIsBuilt() {
+        final List<String> names =
+                OutboardOptions.all().stream().map(OutboardOption::name).toList();
         final List<String> wrong = new ArrayList<>();
         int count = 0;
         for (final Page page : Page.all()) {
@@ -159,7 +125,7 @@ class OptionsTest {
                 }
                 Stream.of((agent.group(2) == null ? "report" : agent.group(2)).split(","))
                         .map(option -> option.replaceFirst("=.*", ""))
-                        .filter(option -> !option.equals("report") && !defaults.containsKey("outboard." + option))
+                        .filter(option -> !option.equals("report") && !names.contains(option))
                         .forEach(option -> wrong.add(page.name() + ": " + agent.group()));
             }
         }

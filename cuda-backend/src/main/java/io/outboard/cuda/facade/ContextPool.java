@@ -49,13 +49,14 @@ final class ContextPool {
             final ContextMemorySource source,
             final ContextWork work,
             final Pool pool,
-            final PoolOptions options) {
+            final boolean marks,
+            final boolean freeIsBarrier) {
         this.context = context;
         this.source = source;
         this.work = work;
         this.pool = pool;
-        marks = options.reuse() != ReusePolicy.IMMEDIATE;
-        freeIsBarrier = options.freeIsBarrier();
+        this.marks = marks;
+        this.freeIsBarrier = freeIsBarrier;
     }
 
     int device() {

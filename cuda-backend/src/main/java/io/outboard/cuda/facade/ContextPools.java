@@ -4,7 +4,9 @@ import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaContext;
 import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
+import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
@@ -39,12 +41,16 @@ public final class ContextPools {
     /** No device's number: there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
 
-    private final @Nullable String family;
+    /** All of the process-wide state that there is. */
+    private static @Nullable ContextPools ofProcess;
+
     private static volatile boolean hasToldOfHeap;
+
+    private final @Nullable String family;
 
     private final Supplier<CudaCalls> loader;
     private final PoolMaker maker;
-    private final Supplier<? extends PoolOptions> defaults;
+    private final Supplier<? extends PoolMaker.Options> defaults;
 
     /** What a thread uses; null while that isn't known. */
     // Not static: tests have several programs, with pools of their own.
@@ -74,7 +80,7 @@ public final class ContextPools {
     /** Guarded by the monitor. */
     private final List<EndedPool> history = new ArrayList<>();
 
-    private @Nullable PoolOptions options;
+    private PoolMaker.@Nullable Options options;
 
     /** No pools yet. Their names begin with {@code family}, null for none; options are asked for when the first one is made. */
     public ContextPools(
@@ -82,11 +88,20 @@ public final class ContextPools {
             final Supplier<CudaCalls> loader,
             final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
             final LeasedMemory.Door lender,
-            final Supplier<? extends PoolOptions> defaults) {
+            final Supplier<? extends PoolMaker.Options> defaults) {
         this.family = family;
         this.loader = loader;
         maker = new PoolMaker(virtualMemory, lender);
         this.defaults = defaults;
+    }
+
+    /** Those of the facades that programs call. {@code defaults} count for who asks first. Nothing of CUDA is touched before a pool is needed. */
+    public static synchronized ContextPools ofProcess(final Supplier<? extends PoolMaker.Options> defaults) {
+        if (ofProcess == null) {
+            ofProcess = new ContextPools(
+                    "facade", NativeLibrary::load, DriverLibrary::virtualMemory, LeasedMemory::connect, defaults);
+        }
+        return ofProcess;
     }
 
     StreamCaptures captures() {
@@ -94,7 +109,7 @@ public final class ContextPools {
     }
 
     /** For pools made from now on, and made early and never used. {@link IllegalStateException} if memory has been asked for. */
-    public synchronized void configure(final PoolOptions newOptions) {
+    public synchronized void configure(final PoolMaker.Options newOptions) {
         if (Arrays.stream(pools).anyMatch(pool -> pool.pool().statistics().allocations() > 0)) {
             throw new IllegalStateException("options must be set before device memory is first asked for");
         }

@@ -7,9 +7,11 @@ import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.VirtualMemoryCalls;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
+import io.outboard.pool.ReusePolicy;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -21,7 +23,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What the facade's pools are made of: where their memory comes from, and how large they are. Safe for any number of threads. */
-final class PoolMaker {
+public final class PoolMaker {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
@@ -40,6 +42,41 @@ final class PoolMaker {
     /** A device has no more contexts with pools than that. */
     private static final int MOST_OF_A_NAME = 100;
 
+    /** What pools are to be like; {@code OutboardOptions} says what each of these means, and what null does. */
+    public interface Options {
+
+        String strategy();
+
+        double share();
+
+        ReusePolicy reuse();
+
+        boolean freeIsBarrier();
+
+        long firstRegionBytes();
+
+        boolean growInPlace();
+
+        Duration keep();
+
+        long leaveBytes();
+
+        @Nullable
+        Long slackBytes();
+
+        @Nullable
+        Path dumpFolder();
+
+        @Nullable
+        Path service();
+
+        @Nullable
+        String serviceName();
+
+        @Nullable
+        Path record();
+    }
+
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
     private final LeasedMemory.Door lender;
 
@@ -49,7 +86,7 @@ final class PoolMaker {
     }
 
     /** A pool, whose name gets a number if another has it; null for none. If memory can't be leased, {@link IllegalStateException}. */
-    ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
+    ContextPool make(final @Nullable String name, final CudaContext context, final Options options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
         Pool pool = null;
@@ -57,7 +94,8 @@ final class PoolMaker {
         try {
             work = new ContextWork(context);
             pool = pool(name, source, work, options);
-            made = new ContextPool(context, source, work, pool, options);
+            made = new ContextPool(
+                    context, source, work, pool, options.reuse() != ReusePolicy.IMMEDIATE, options.freeIsBarrier());
             return made;
         } finally {
             if (made == null) {
@@ -72,7 +110,7 @@ final class PoolMaker {
         }
     }
 
-    private ContextMemorySource source(final CudaContext context, final PoolOptions options) {
+    private ContextMemorySource source(final CudaContext context, final Options options) {
         final Path socket = options.service();
         if (socket == null) {
             return new ContextMemorySource(context, options.growInPlace() ? virtualMemory : Optional::empty);
@@ -92,7 +130,7 @@ final class PoolMaker {
             final @Nullable String name,
             final ContextMemorySource source,
             final ContextWork work,
-            final PoolOptions options) {
+            final Options options) {
         final long availableBytes = source.availableBytes();
         final long goodBytes =
                 source.growsInPlace() ? Math.min(FIRST_BYTES, availableBytes) : availableBytes / FIRST_REGIONS;

@@ -2,7 +2,8 @@ package io.outboard.cuda.foreign;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.outboard.cuda.Outboard;
+import io.outboard.cuda.OutboardOptions;
+import io.outboard.cuda.facade.ContextPools;
 import io.outboard.cuda.facade.Facade;
 import io.outboard.cuda.memory.DevicePointers;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +37,7 @@ import jcuda.driver.JCudaDriver;
 public final class ForeignDriver {
 
     /** Of its own, since the exceptions that a program turns on for JCuda would be OutboardDriver's, too. */
-    private static final Facade FACADE = Facade.ofDriver(Outboard.POOLS);
+    private static final Facade FACADE = Facade.ofDriver(ContextPools.ofProcess(OutboardOptions::ofProperties));
 
     private ForeignDriver() {}
 

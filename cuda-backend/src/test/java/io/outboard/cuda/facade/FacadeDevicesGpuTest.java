@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.cuda.Gpu;
-import io.outboard.cuda.Outboard;
+import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.ReusePolicy;
 import java.util.Objects;
@@ -123,9 +123,10 @@ class FacadeDevicesGpuTest {
             succeed(program.runtime.cudaFree(after));
         }
         // The static classes' pool lost its memory, too.
-        final ContextPool shared = Outboard.POOLS.ofDevice(0);
+        final ContextPool shared =
+                ContextPools.ofProcess(OutboardOptions::ofProperties).ofDevice(0);
         if (shared != null) {
-            Outboard.POOLS.contextEnded(shared.context());
+            ContextPools.ofProcess(OutboardOptions::ofProperties).contextEnded(shared.context());
         }
     }
 
@@ -199,9 +200,10 @@ class FacadeDevicesGpuTest {
             succeed(JCuda.cudaMemset(after, 1, 1 << 20));
             succeed(program.runtime.cudaFree(after));
         }
-        final ContextPool shared = Outboard.POOLS.ofDevice(0);
+        final ContextPool shared =
+                ContextPools.ofProcess(OutboardOptions::ofProperties).ofDevice(0);
         if (shared != null) {
-            Outboard.POOLS.contextEnded(shared.context());
+            ContextPools.ofProcess(OutboardOptions::ofProperties).contextEnded(shared.context());
         }
     }
 

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.cuda.Gpu;
 import io.outboard.cuda.Outboard;
 import io.outboard.cuda.OutboardDriver;
+import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.OutboardRuntime;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.ReusePolicy;
@@ -342,7 +343,7 @@ class FacadeGpuTest {
         assertEquals(1, Outboard.poolOf(0).orElseThrow().statistics().liveBlocks());
         succeed(OutboardDriver.cuMemFree(pointer));
 
-        assertNotNull(Outboard.POOLS.owner(DevicePointers.address(pointer)));
+        assertNotNull(ContextPools.ofProcess(OutboardOptions::ofProperties).owner(DevicePointers.address(pointer)));
         Outboard.poolOf(0).orElseThrow().trimTo(0);
     }
 }

@@ -65,14 +65,15 @@ class FacadeGrowthInPlaceTest {
 
     @Test
     void shouldTakeLittleAtFirst() {
-        program.pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, 0));
+        program.pools.configure(OutboardOptions.defaults());
         program.malloc(1);
         assertEquals(64 * MIB, memory.usedBytes());
     }
 
     @Test
     void shouldTakeWholeRegionsIfToldTo() {
-        program.pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, FakeProgram.FIRST_REGION_BYTES)
+        program.pools.configure(OutboardOptions.defaults()
+                .withFirstRegionBytes(FakeProgram.FIRST_REGION_BYTES)
                 .withGrowInPlace(false));
         program.malloc(1);
         assertEquals(0, memory.usedBytes());
@@ -81,7 +82,7 @@ class FacadeGrowthInPlaceTest {
 
     private void configure(final UnaryOperator<OutboardOptions> change) {
         program.pools.configure(
-                change.apply(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.9, FakeProgram.FIRST_REGION_BYTES)));
+                change.apply(OutboardOptions.defaults().withFirstRegionBytes(FakeProgram.FIRST_REGION_BYTES)));
     }
 
     private void awaitNothingUsed() throws InterruptedException {

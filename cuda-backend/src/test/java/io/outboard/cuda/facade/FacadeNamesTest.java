@@ -13,7 +13,6 @@ import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.pool.Pool;
-import io.outboard.pool.ReusePolicy;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,7 +99,7 @@ class FacadeNamesTest {
 
     @Test
     void shouldDumpWhereOptionsSay(@TempDir final Path folder) throws Exception {
-        pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.5, 0).withDumpFolder(folder));
+        pools.configure(OutboardOptions.defaults().withShare(0.5).withDumpFolder(folder));
         pools.ofThread(true);
 
         final Object path = SERVER.invoke(
@@ -116,7 +115,7 @@ class FacadeNamesTest {
     @Test
     void shouldRecordWhereOptionsSay(@TempDir final Path folder) throws Exception {
         final Path file = folder.resolve("program.rec");
-        pools.configure(new OutboardOptions("tlsf", ReusePolicy.STRICT, 0.5, 0).withRecord(file));
+        pools.configure(OutboardOptions.defaults().withShare(0.5).withRecord(file));
         final Pool own =
                 Pool.over(new VirtualMemorySource()).name("named-device0").build();
         pools.ofThread(true);

@@ -13,7 +13,6 @@ import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.pool.ReusePolicy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -38,8 +37,10 @@ class FacadeServiceTest {
     private final FakeLender lender = new FakeLender(shared, 0, MOST);
     private final FakeProgram program = new FakeProgram(lender.door(memory));
 
-    private final OutboardOptions options =
-            new OutboardOptions("tlsf", ReusePolicy.STRICT, 1, 2 * MIB).withService(SOCKET, "night");
+    private final OutboardOptions options = OutboardOptions.defaults()
+            .withShare(1)
+            .withFirstRegionBytes(2 * MIB)
+            .withService(SOCKET, "night");
 
     private boolean callsWere(final String call) {
         return program.jcuda.calls().contains(call);

@@ -66,7 +66,11 @@ final class FakeProgram {
 
     /** Without slack, so that what was freed is asked for before a pool takes more. */
     private static OutboardOptions options(final ReusePolicy reuse) {
-        return new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES).withSlackBytes(0L);
+        return OutboardOptions.defaults()
+                .withReuse(reuse)
+                .withShare(0.8)
+                .withFirstRegionBytes(FIRST_REGION_BYTES)
+                .withSlackBytes(0L);
     }
 
     /** One whose frees are barriers. */

@@ -45,7 +45,11 @@ public final class GpuProgram implements AutoCloseable {
     private boolean reset;
 
     public GpuProgram(final ReusePolicy reuse) {
-        pools.configure(new OutboardOptions("tlsf", reuse, 0.8, FIRST_REGION_BYTES).withSlackBytes(0L));
+        pools.configure(OutboardOptions.defaults()
+                .withReuse(reuse)
+                .withShare(0.8)
+                .withFirstRegionBytes(FIRST_REGION_BYTES)
+                .withSlackBytes(0L));
         succeed(runtime.cudaSetDevice(0));
         succeed(JCudaDriver.cuModuleLoadData(module, text("write-after.ptx.gz")));
         succeed(JCudaDriver.cuModuleGetFunction(kernel, module, "writeAfter"));

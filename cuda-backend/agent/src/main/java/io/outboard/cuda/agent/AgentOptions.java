@@ -1,6 +1,7 @@
 package io.outboard.cuda.agent;
 
 import io.outboard.core.Strategies;
+import io.outboard.cuda.OutboardOption;
 import io.outboard.cuda.OutboardOptions;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,20 +19,8 @@ record AgentOptions(Map<String, String> values, boolean report) {
 
     private static final String REPORT = "report";
     private static final String PREFIX = "outboard.";
-    private static final List<String> WITH_VALUE = List.of(
-            "strategy",
-            "share",
-            "reuse",
-            "free",
-            "firstRegion",
-            "growInPlace",
-            "keep",
-            "leave",
-            "slack",
-            "dumpFolder",
-            "service",
-            "serviceName",
-            "record");
+    private static final List<String> WITH_VALUE =
+            OutboardOptions.all().stream().map(OutboardOption::name).toList();
 
     /**
      * Splits the text. Values are checked by {@link #apply}.

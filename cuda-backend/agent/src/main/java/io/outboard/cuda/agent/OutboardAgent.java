@@ -16,22 +16,12 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   java -javaagent:outboard-agent.jar[=option,...] ...
  *
- *   strategy=NAME       the strategy that divides regions, tlsf by default
- *   share=NUMBER        most that a pool holds, as a share of what is free on the device, 0.9 by default
- *   reuse=POLICY        strict (the default; tracked is the same), stream-ordered or immediate
- *   free=KIND           limbo (the default): cudaFree doesn't wait; barrier: it waits for the device, as CUDA's own
- *   firstRegion=SIZE    size of a pool's first region, such as 64MiB, 64M or 67108864
- *   growInPlace=BOOLEAN true (the default): memory grows in place and moves when it is scattered, on JDK 22 and newer; or false
- *   keep=SECONDS        how long memory is kept that no block needs, 0 (the default) for ever
- *   leave=SIZE          what is left to others: while the device has less, free memory goes back to it; 0 by default
- *   slack=SIZE          most that a pool holds beyond what is in use; by default what suits the device
- *   dumpFolder=FOLDER   where JMX clients may write dumps of pools, nowhere by default
- *   record=FILE         write allocations and frees to this file, for ./outboard replay, advise and plan; not by default
- *   report              print at exit, to standard error, what was redirected and what the pools did
+ *   NAME=VALUE   an option of {@link io.outboard.cuda.OutboardOptions#all}: sets the system property outboard.NAME
+ *   report       print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *
- * <p>A value with commas stands in quotation marks, such as {@code record="a,b.rec"}. The options set the system properties {@code outboard.*} of {@link io.outboard.cuda.OutboardOptions}. A wrong one ends the
- * Java virtual machine before the program starts, with one line on standard error and exit code 2.
+ * <p>A value with commas stands in quotation marks, such as {@code record="a,b.rec"}. A wrong option ends the Java virtual machine before
+ * the program starts, with one line on standard error and exit code 2.
  *
  * <p>Algorithm: as each class is loaded, the owner of every static call, and of every method handle among its constants
  * (method references, lambdas), is exchanged, if the facade has a function of that name and descriptor. Those loaded

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.List;
+import io.outboard.cuda.OutboardOption;
+import io.outboard.cuda.OutboardOptions;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,8 +18,7 @@ class AgentOptionsTest {
 
     @AfterEach
     void clearProperties() {
-        List.of("strategy", "share", "reuse", "firstRegion", "dumpFolder", "service", "serviceName", "record")
-                .forEach(name -> System.clearProperty("outboard." + name));
+        OutboardOptions.all().forEach(option -> System.clearProperty(option.property()));
     }
 
     @Test
@@ -68,8 +69,8 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, slack, dumpFolder, service, serviceName, record, report",
-                "report, | option= must be one of: strategy, share, reuse, free, firstRegion, growInPlace, keep, leave, slack, dumpFolder, service, serviceName, record, report",
+                "shere=0.5 | option=shere must be one of: {options}, report",
+                "report, | option= must be one of: {options}, report",
                 "share | option=share must have a value: share=...",
                 "dumpFolder=/nowhere/at/all | dumpFolder=/nowhere/at/all must be a folder that exists",
                 "service=lender | service=lender must be an absolute path of at most 107 bytes",
@@ -87,7 +88,9 @@ class AgentOptionsTest {
         final IllegalArgumentException thrown = assertThrows(
                 IllegalArgumentException.class, () -> AgentOptions.parse(text).apply());
 
-        assertEquals(message, thrown.getMessage());
+        final String names =
+                OutboardOptions.all().stream().map(OutboardOption::name).collect(Collectors.joining(", "));
+        assertEquals(message.replace("{options}", names), thrown.getMessage());
     }
 
     @Test

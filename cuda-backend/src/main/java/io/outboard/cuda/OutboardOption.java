@@ -1,0 +1,80 @@
+package io.outboard.cuda;
+
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A row of the table of options, {@link OutboardOptions#all}: properties, the agent's arguments and the page of options come from it.
+ * Immutable, so safe for any number of threads.
+ *
+ * @param <T> what the option's text stands for
+ */
+public final class OutboardOption<T> {
+
+    private final String name;
+    private final @Nullable String defaultText;
+    private final Parser<T> parser;
+    private final String description;
+
+    /** Reads the text of a property, or throws {@link IllegalArgumentException}, which names property, text and rule. */
+    @FunctionalInterface
+    interface Parser<T> {
+
+        T parse(String property, String text);
+
+        /** One that refuses what {@code read} answers by null, refuses with {@link IllegalArgumentException}, or {@code fits} doesn't hold for. */
+        static <T> Parser<T> of(final Function<String, @Nullable T> read, final Predicate<T> fits, final String rule) {
+            return (property, text) -> {
+                IllegalArgumentException cause = null;
+                try {
+                    final T value = read.apply(text);
+                    if (value != null && fits.test(value)) {
+                        return value;
+                    }
+                } catch (final IllegalArgumentException e) {
+                    cause = e;
+                }
+                throw new IllegalArgumentException(property + "=" + text + " " + rule, cause);
+            };
+        }
+    }
+
+    OutboardOption(
+            final String name, final @Nullable String defaultText, final Parser<T> parser, final String description) {
+        this.name = name;
+        this.defaultText = defaultText;
+        this.parser = parser;
+        this.description = description;
+    }
+
+    /** {@return what the agent calls the option, such as {@code firstRegion}} */
+    public String name() {
+        return name;
+    }
+
+    /** {@return the system property that sets the option, such as {@code outboard.firstRegion}} */
+    public String property() {
+        return "outboard." + name;
+    }
+
+    /** {@return the text that stands for the default, null for an option that isn't set by default} */
+    public @Nullable String defaultText() {
+        return defaultText;
+    }
+
+    /** {@return what the option means, in Markdown, with links of {@code docs/drop-in.md}} */
+    public String description() {
+        return description;
+    }
+
+    T parse(final String text) {
+        return parser.parse(property(), text);
+    }
+
+    /** {@return the name} */
+    @Override
+    public String toString() {
+        return name;
+    }
+}
