@@ -4,7 +4,9 @@ import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.InvalidAddressException;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
+import io.outboard.core.SlabStrategy;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
@@ -50,7 +52,7 @@ import io.outboard.core.spi.Descriptions;
  * {@link StrategyOptions#maxBlocks}. When nothing fits, {@link #NO_SPACE}, but not before all empty slabs went back to the
  * backing.
  */
-public final class PooledStrategy implements Strategy {
+public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy {
 
     /** A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64. */
     private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
@@ -193,10 +195,15 @@ public final class PooledStrategy implements Strategy {
     @Override
     public long retireTail(final long address, final long newSizeBytes) {
         if (slabs.holding(address) != Slabs.NONE) {
-            return Strategy.super.retireTail(address, newSizeBytes);
+            return noTail(address, newSizeBytes);
         }
         final long tail = backing.retireTail(address, newSizeBytes);
-        return tail == NO_TAIL ? NO_TAIL : tail << 1;
+        return tail == PartRetiringStrategy.NO_TAIL ? PartRetiringStrategy.NO_TAIL : tail << 1;
+    }
+
+    private long noTail(final long address, final long newSizeBytes) {
+        trim(address, newSizeBytes);
+        return PartRetiringStrategy.NO_TAIL;
     }
 
     /** Empty slabs go back first, so that they are free blocks. Slabs with free slots aren't: what is in them stays. */

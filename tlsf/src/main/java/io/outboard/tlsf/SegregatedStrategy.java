@@ -1,6 +1,7 @@
 package io.outboard.tlsf;
 
 import io.outboard.core.FreeBlockVisitor;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
@@ -9,7 +10,7 @@ import io.outboard.core.spi.Arguments;
  * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that
  * the subclass supplies.
  */
-abstract class SegregatedStrategy extends TableStrategy {
+abstract class SegregatedStrategy extends TableStrategy implements PartRetiringStrategy {
 
     private final FreeLists table;
     private final long firstGranule;

@@ -3,6 +3,7 @@ package io.outboard.tlsf;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.ByteSize;
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
@@ -12,7 +13,7 @@ import io.outboard.core.spi.AbstractStrategy;
  * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset, or by a handle. A
  * retired block is one that is in use in neither way, and is named by its record.
  */
-abstract class TableStrategy extends AbstractStrategy {
+abstract class TableStrategy extends AbstractStrategy implements HandleStrategy {
 
     private int retiredBlocks;
 
