@@ -1,10 +1,14 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
+import io.outboard.core.SlabStrategy;
 import io.outboard.core.Strategy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Addresses of a region whose memory has gone elsewhere. To the strategy each is a retired block, so nobody is handed them, and
@@ -19,6 +23,10 @@ public final class Holes {
     private static final int SHARE = 4;
 
     private final Strategy strategy;
+
+    /** The strategy, if there can be holes. */
+    private final @Nullable PartRetiringStrategy parts;
+
     private final int most;
 
     /** Of each hole, in order: visitors look these up, who mustn't call the strategy. */
@@ -30,8 +38,9 @@ public final class Holes {
     /** Bytes of all holes before each, where that was just added up. */
     private long[] before = {};
 
-    Holes(final Strategy strategy, final int mostBlocks) {
+    Holes(final Strategy strategy, final @Nullable PartRetiringStrategy parts, final int mostBlocks) {
         this.strategy = strategy;
+        this.parts = parts;
         most = mostBlocks / SHARE;
     }
 
@@ -58,6 +67,10 @@ public final class Holes {
         return found < 0 ? -found - 1 : found;
     }
 
+    private PartRetiringStrategy parts() {
+        return Objects.requireNonNull(parts);
+    }
+
     /** Takes the host memory that one more needs. */
     private void reserve() {
         if (count == addresses.length) {
@@ -78,13 +91,13 @@ public final class Holes {
 
     /**
      * Retires a part of a free block, from which memory is to go: a hole from now on, apart from those beside it until {@link #join}. What
-     * {@link Strategy#retireFree} says about the block's name goes for this, too.
+     * {@link PartRetiringStrategy#retireFree} says about the block's name goes for this, too.
      *
      * @return false if the tables are full
      */
     public boolean retire(final long block, final long address, final long sizeBytes) {
         reserve();
-        final long retired = strategy.retireFree(block, address, sizeBytes);
+        final long retired = parts().retireFree(block, address, sizeBytes);
         if (retired == Strategy.NO_SPACE) {
             return false;
         }
@@ -111,7 +124,7 @@ public final class Holes {
             before[i] = before[i - 1] + bytes(i - 1);
         }
         final List<Region> room = new ArrayList<>();
-        strategy.forEachUndivided((address, blockBytes, free) -> {
+        SlabStrategy.forEachUndivided(strategy, (address, blockBytes, free) -> {
             if (address < memoryEnd && (free || startAt(address))) {
                 room.add(new Region(address, Math.min(blockBytes, memoryEnd - address)));
             }
@@ -165,7 +178,7 @@ public final class Holes {
             return true;
         }
         reserve();
-        final long rest = strategy.splitRetired(blocks[holder], address - addresses[holder]);
+        final long rest = parts().splitRetired(blocks[holder], address - addresses[holder]);
         if (rest == Strategy.NO_SPACE) {
             return false;
         }
@@ -187,7 +200,7 @@ public final class Holes {
     public void join() {
         for (int at = count - 1; at > 0; at--) {
             if (addresses[at - 1] + bytes(at - 1) == addresses[at]) {
-                strategy.joinRetired(blocks[at - 1], blocks[at]);
+                parts().joinRetired(blocks[at - 1], blocks[at]);
                 remove(at);
             }
         }

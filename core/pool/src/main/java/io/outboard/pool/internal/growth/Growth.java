@@ -3,6 +3,7 @@ package io.outboard.pool.internal.growth;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
@@ -458,7 +459,7 @@ public final class Growth {
     }
 
     private long addressBytes() {
-        if (!provider.canRetireFree()) {
+        if (!canRetireParts()) {
             // Without moving, no hole comes to be that more addresses would be for; and some tables are as large as
             // these are many.
             return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
@@ -467,6 +468,12 @@ public final class Growth {
         // The pool's first gets all addresses that there may be holes in; others get fewer.
         final boolean first = Arrays.stream(arenas.segments()).allMatch(segment -> segment.growable == null);
         return first ? mostAddressBytes() : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
+    }
+
+    /** Whether strategies of this provider can: only one that is made can tell, and that of a segment comes after its addresses. */
+    private boolean canRetireParts() {
+        final Region least = new Region(options.granuleBytes(), provider.regionBytesFor(1, 1, options));
+        return provider.create(least, options.growing(1)) instanceof PartRetiringStrategy;
     }
 
     /** What a strategy can divide. */
