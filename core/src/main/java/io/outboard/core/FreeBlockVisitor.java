@@ -7,7 +7,7 @@ public interface FreeBlockVisitor {
     /**
      * Sees one free block.
      *
-     * @param block names it, for {@link Strategy#retireFree}
+     * @param block names it, for {@link PartRetiringStrategy#retireFree}
      * @param address absolute device address of the block
      * @param sizeBytes size in bytes, a multiple of the granule
      */

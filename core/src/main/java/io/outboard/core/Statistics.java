@@ -21,6 +21,28 @@ public record Statistics(
         long hostBytes) {
 
     /**
+     * Counts the blocks of a strategy. O(blocks), two walks with a little garbage: for diagnosis and measurement.
+     *
+     * @param strategy confined to the calling thread
+     * @return its state now; of a {@link SlabStrategy} the largest free block is one that no slab is divided into
+     */
+    public static Statistics of(final Strategy strategy) {
+        final Region region = strategy.region();
+        final Counter all = new Counter(region.address());
+        strategy.forEachBlock(all);
+        final Counter undivided = new Counter(region.address());
+        SlabStrategy.forEachUndivided(strategy, undivided);
+        return new Statistics(
+                region.sizeBytes(),
+                all.freeBytes,
+                undivided.largestFreeBytes,
+                all.end - region.address(),
+                all.liveBlocks,
+                all.freeBlocks,
+                strategy.hostBytes());
+    }
+
+    /**
      * External fragmentation as equation 3 of Vinkler and Havran (2014): one less the largest free block's share of
      * what is free.
      *
@@ -41,5 +63,30 @@ public record Statistics(
                 + " blocks, largest free block " + ByteSize.exact(largestFreeBlockBytes) + ", external fragmentation "
                 + Math.round(1000 * externalFragmentation()) / 1000.0 + ", in use " + liveBlocks + " blocks, extent "
                 + ByteSize.exact(extentBytes);
+    }
+
+    private static final class Counter implements BlockVisitor {
+
+        private long freeBytes;
+        private long largestFreeBytes;
+        private long end;
+        private int liveBlocks;
+        private int freeBlocks;
+
+        Counter(final long regionAddress) {
+            end = regionAddress;
+        }
+
+        @Override
+        public void visit(final long address, final long sizeBytes, final boolean free) {
+            if (free) {
+                freeBlocks++;
+                freeBytes += sizeBytes;
+                largestFreeBytes = Math.max(largestFreeBytes, sizeBytes);
+            } else {
+                liveBlocks++;
+                end = address + sizeBytes;
+            }
+        }
     }
 }

@@ -31,15 +31,6 @@ public interface StrategyProvider {
     Strategy create(Region region, StrategyOptions options);
 
     /**
-     * Whether its strategies can do {@link Strategy#retireFree}, and what goes with it.
-     *
-     * @return false unless overridden
-     */
-    default boolean canRetireFree() {
-        return false;
-    }
-
-    /**
      * Whether the first blocks of a region lie at its lowest addresses, however large it is: so a pool may reserve many addresses, and put
      * memory behind the first of them.
      *

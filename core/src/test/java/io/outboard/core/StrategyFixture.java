@@ -114,6 +114,10 @@ abstract class StrategyFixture {
         return addresses;
     }
 
+    static long largestFreeBytes(final Strategy strategy) {
+        return Statistics.of(strategy).largestFreeBlockBytes();
+    }
+
     /** As it started: one free block, or the free blocks of a fresh strategy if those need not merge. */
     final void assertWhole(final Strategy strategy) {
         final Region region = strategy.region();
@@ -123,7 +127,7 @@ abstract class StrategyFixture {
         assertEquals(whole, Block.merged(blocks));
         assertEquals(coalesces() ? whole : Block.of(fresh), blocks);
         assertEquals(whole.get(0).sizeBytes(), strategy.freeBytes());
-        assertEquals(fresh.largestFreeBlockBytes(), strategy.largestFreeBlockBytes());
+        assertEquals(largestFreeBytes(fresh), largestFreeBytes(strategy));
         assertEquals(0, strategy.liveBlocks());
     }
 
@@ -168,15 +172,10 @@ abstract class StrategyFixture {
     }
 
     /** All that a strategy shows of itself. */
-    record State(List<Block> blocks, long freeBytes, long largestFreeBlockBytes, int liveBlocks, long hostBytes) {
+    record State(List<Block> blocks, long freeBytes, int liveBlocks, Statistics statistics) {
 
         static State of(final Strategy strategy) {
-            return new State(
-                    Block.of(strategy),
-                    strategy.freeBytes(),
-                    strategy.largestFreeBlockBytes(),
-                    strategy.liveBlocks(),
-                    strategy.hostBytes());
+            return new State(Block.of(strategy), strategy.freeBytes(), strategy.liveBlocks(), Statistics.of(strategy));
         }
     }
 }

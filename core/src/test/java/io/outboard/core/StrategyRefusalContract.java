@@ -325,7 +325,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     @Test
     void shouldGrantAnExactFitWhenTheTablesAreFull() {
         final Strategy strategy = withFullTables();
-        final long largestBytes = strategy.largestFreeBlockBytes();
+        final long largestBytes = largestFreeBytes(strategy);
         final long freeBytes = strategy.freeBytes();
 
         final long address = strategy.allocate(largestBytes);
@@ -338,7 +338,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     void shouldAnswerNoSpaceWhenTheTablesAreFullAndNothingFits() {
         final Strategy strategy = withFullTables();
 
-        assertNoSpaceUnchanged(strategy, strategy.largestFreeBlockBytes() + 1, 1);
+        assertNoSpaceUnchanged(strategy, largestFreeBytes(strategy) + 1, 1);
     }
 
     @Test

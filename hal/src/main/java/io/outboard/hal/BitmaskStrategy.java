@@ -244,23 +244,6 @@ public final class BitmaskStrategy extends AbstractStrategy {
         return true;
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * <p>One granule is never granted, but counts if nothing larger is free.
-     */
-    @Override
-    public long largestFreeBlockBytes() {
-        long largest = 0;
-        long run = 0;
-        while (run < boundaries.length()) {
-            final long end = boundaries.nextZero(run);
-            largest = Math.max(largest, end - run - 1);
-            run = boundaries.nextOne(end);
-        }
-        return bytes(largest);
-    }
-
     @Override
     public int liveBlocks() {
         return liveBlocks;

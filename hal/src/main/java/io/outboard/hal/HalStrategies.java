@@ -32,7 +32,6 @@ public final class HalStrategies implements StrategyModule {
         return new NamedProvider(
                 name,
                 choice + ", in a hybrid array list: O(n/512) as a rule; Bell et al. 2024, III-A, IV",
-                false,
                 constructor);
     }
 
@@ -43,7 +42,6 @@ public final class HalStrategies implements StrategyModule {
             super(
                     "bitmask",
                     "one bit a granule, next fit over summaries: free in O(size / 64); Bell et al. 2024, III-B",
-                    false,
                     BitmaskStrategy::new);
         }
 

@@ -240,11 +240,6 @@ abstract class HalStrategy extends AbstractStrategy {
     }
 
     @Override
-    public final long largestFreeBlockBytes() {
-        return bytes(Integer.toUnsignedLong(free.largest()));
-    }
-
-    @Override
     public final int liveBlocks() {
         return used.size() + retired.size();
     }

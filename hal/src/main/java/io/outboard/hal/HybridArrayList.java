@@ -354,20 +354,6 @@ final class HybridArrayList {
         return i - capacity;
     }
 
-    /** The largest value, 0 if there is no entry. */
-    int largest() {
-        int largest = 0;
-        for (int chunk = head; chunk != NONE; chunk = headers[chunk + NEXT]) {
-            if (Integer.compareUnsigned(headers[chunk + LARGEST], largest) > 0) {
-                tighten(chunk);
-                if (Integer.compareUnsigned(headers[chunk + LARGEST], largest) > 0) {
-                    largest = headers[chunk + LARGEST];
-                }
-            }
-        }
-        return largest;
-    }
-
     /** Makes the bound of a chunk's values exact. */
     private void tighten(final int chunk) {
         final int[] values = entries;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
@@ -95,13 +96,13 @@ class HalStrategyTest {
             strategy.free(granule(i));
         }
         assertEquals(Strategy.NO_SPACE, strategy.allocate(257));
-        assertEquals(256, strategy.largestFreeBlockBytes());
+        assertEquals(256, Statistics.of(strategy).largestFreeBlockBytes());
 
         for (int i = blocks - 1; i > 0; i -= 2) {
             strategy.free(granule(i));
         }
 
-        assertEquals(blocks * 256L, strategy.largestFreeBlockBytes());
+        assertEquals(blocks * 256L, Statistics.of(strategy).largestFreeBlockBytes());
         assertEquals(BASE, strategy.allocate(blocks * 256L));
     }
 

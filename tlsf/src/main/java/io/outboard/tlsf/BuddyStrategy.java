@@ -183,11 +183,6 @@ abstract class BuddyStrategy extends TableStrategy {
     }
 
     @Override
-    public final long largestFreeBlockBytes() {
-        return nonEmpty == 0 ? 0 : bytes(classes.size(63 - Long.numberOfLeadingZeros(nonEmpty)));
-    }
-
-    @Override
     public final long hostBytes() {
         return table.hostBytes() + 2 * ARRAY_HEADER_BYTES + (long) Integer.BYTES * (roots.length + path.length);
     }

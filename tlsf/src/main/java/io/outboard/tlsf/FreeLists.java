@@ -11,7 +11,7 @@ import java.util.function.IntConsumer;
  *
  * <p>Lists are numbered from 1 in the order of the sizes that they hold. Sizes count granules: {@code 0 < size < 2^32}.
  *
- * <p>Confined to one thread. Every operation is O(1) but {@link #search}, {@link #forEachFrom} and {@link #largest}, which say so.
+ * <p>Confined to one thread. Every operation is O(1) but {@link #search} and {@link #forEachFrom}, which say so.
  */
 abstract class FreeLists extends BlockTable {
 
@@ -34,9 +34,6 @@ abstract class FreeLists extends BlockTable {
 
     /** The first list from this one, at most the number of lists, upwards that isn't empty, or {@link #NO_LIST}. */
     abstract int findNonEmpty(int list);
-
-    /** The last list that isn't empty, or {@link #NO_LIST}. */
-    abstract int findLastNonEmpty();
 
     /** Notes that a list isn't empty. */
     abstract void mark(int list);
@@ -112,19 +109,5 @@ abstract class FreeLists extends BlockTable {
                 }
             }
         }
-    }
-
-    /** The largest size of a free block, 0 if there is none. Looks at each block of the last list. */
-    final long largest() {
-        final int list = findLastNonEmpty();
-        if (list == NO_LIST) {
-            return 0;
-        }
-        final int head = head(list);
-        long largest = 0;
-        for (int block = next(head); block != head; block = next(block)) {
-            largest = Math.max(largest, Integer.toUnsignedLong(size(block)));
-        }
-        return largest;
     }
 }

@@ -7,7 +7,6 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.SlabStrategy;
-import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
 import io.outboard.core.spi.Descriptions;
@@ -38,8 +37,7 @@ import io.outboard.core.spi.Descriptions;
  *
  * <ul>
  *   <li>A slot keeps its size: {@link #trim} changes nothing, {@link #extend} grants what the slot has already.
- *   <li>Free slots serve their class alone, until their slab is empty. So {@link #largestFreeBlockBytes} doesn't count them,
- *       {@link #forEachBlock} shows them as free blocks that don't merge with free memory outside of their slab, and
+ *   <li>Free slots serve their class alone, until their slab is empty. So {@link #forEachBlock} shows them as free blocks that don't merge with free memory outside of their slab, and
  *       {@link #NO_SPACE} can be the answer to a small request while slots of other classes are free.
  *   <li>An alignment above the granule is served by a slot if the slot's size is a multiple of it, else by the backing.
  *   <li>What starts at a multiple of 64 pages is divided first, so that small blocks spread over the region: 64 slots of 256
@@ -57,7 +55,7 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
     /** A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64. */
     private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
 
-    private final Strategy backing;
+    private final PartRetiringStrategy backing;
     private final Slabs slabs;
     private final long granuleMask;
     private final int granuleLog2;
@@ -73,10 +71,9 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
     /**
      * Puts pools in front of a strategy.
      *
-     * @param backing serves what pools don't, and slabs; nothing else may use it from now on. Free neighbours should merge
-     *     in it: if they don't, {@link #largestFreeBlockBytes} can be more than is granted
+     * @param backing serves what pools don't, and slabs; nothing else may use it from now on
      */
-    public PooledStrategy(final Strategy backing) {
+    public PooledStrategy(final PartRetiringStrategy backing) {
         this.backing = backing;
         granuleMask = backing.granuleBytes() - 1;
         granuleLog2 = Long.numberOfTrailingZeros(backing.granuleBytes());
@@ -195,15 +192,11 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
     @Override
     public long retireTail(final long address, final long newSizeBytes) {
         if (slabs.holding(address) != Slabs.NONE) {
-            return noTail(address, newSizeBytes);
+            trim(address, newSizeBytes);
+            return NO_TAIL;
         }
         final long tail = backing.retireTail(address, newSizeBytes);
-        return tail == PartRetiringStrategy.NO_TAIL ? PartRetiringStrategy.NO_TAIL : tail << 1;
-    }
-
-    private long noTail(final long address, final long newSizeBytes) {
-        trim(address, newSizeBytes);
-        return PartRetiringStrategy.NO_TAIL;
+        return tail == NO_TAIL ? NO_TAIL : tail << 1;
     }
 
     /** Empty slabs go back first, so that they are free blocks. Slabs with free slots aren't: what is in them stays. */
@@ -352,12 +345,6 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
         return slot;
     }
 
-    /** A free slot serves its class alone. */
-    @Override
-    public boolean refusesAllLarger() {
-        return false;
-    }
-
     @Override
     public Region region() {
         return backing.region();
@@ -373,12 +360,6 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
         return backing.freeBytes() + slabBytes - slabs.usedBytes();
     }
 
-    /** {@inheritDoc} Free slots don't count, since they serve one size alone; empty slabs do, with what is free beside them. */
-    @Override
-    public long largestFreeBlockBytes() {
-        return slabs.emptyCount() == 0 ? backing.largestFreeBlockBytes() : walk.largestFreeBytes(backing);
-    }
-
     @Override
     public int liveBlocks() {
         return backing.liveBlocks() - slabs.count() + slabs.usedSlots();
@@ -391,13 +372,12 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
 
     @Override
     public void forEachBlock(final BlockVisitor visitor) {
-        walk.show(backing, visitor);
+        walk.show(backing, true, visitor);
     }
 
-    /** Empty slabs, too, are blocks that aren't free. */
     @Override
     public void forEachUndivided(final BlockVisitor visitor) {
-        backing.forEachBlock(visitor);
+        walk.show(backing, false, visitor);
     }
 
     @Override

@@ -46,9 +46,4 @@ final class PowerOfTwoLists extends FreeLists {
         final long lists = nonEmpty & (-1L << list);
         return lists == 0 ? NO_LIST : Long.numberOfTrailingZeros(lists);
     }
-
-    @Override
-    int findLastNonEmpty() {
-        return nonEmpty == 0 ? NO_LIST : 63 - Long.numberOfLeadingZeros(nonEmpty);
-    }
 }

@@ -125,13 +125,19 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         table.setRange(block, start, (int) newSize);
     }
 
-    @Override
-    protected final long cutOff(final int start, final long size, final long newSize) {
-        checkRoomFor(1);
-        return retireEnd(table.find(start), (int) newSize);
-    }
+    // Retiring parts
 
-    // Retiring free memory
+    @Override
+    public final long retireTail(final long address, final long newSizeBytes) {
+        final long sizeBytes = sizeOf(address);
+        Arguments.checkTrim(newSizeBytes, sizeBytes);
+        final long newSize = blockSize(((newSizeBytes - 1) >>> granuleLog2) + 1);
+        if (bytes(newSize) >= sizeBytes) {
+            return NO_TAIL;
+        }
+        checkRoomFor(1);
+        return retireEnd(table.find(startOf(address)), (int) newSize);
+    }
 
     @Override
     public final void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
@@ -213,11 +219,6 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         }
         table.setRange(block, start, (int) newSize);
         return true;
-    }
-
-    @Override
-    public final long largestFreeBlockBytes() {
-        return bytes(table.largest());
     }
 
     @Override

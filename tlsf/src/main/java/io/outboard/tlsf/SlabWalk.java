@@ -15,31 +15,25 @@ final class SlabWalk implements BlockVisitor {
 
     private final Slabs slabs;
     private BlockVisitor visitor = NOBODY;
+    private boolean divides;
 
     /** Free blocks and empty slabs that follow each other: one free block to be. */
     private long freeAddress;
 
     private long freeBytes;
-    private long largestFreeBytes;
 
     SlabWalk(final Slabs slabs) {
         this.slabs = slabs;
     }
 
-    /** Shows every block of {@code backing}, slabs divided into their slots. */
-    void show(final Strategy backing, final BlockVisitor newVisitor) {
+    /** Shows every block of {@code backing}; slabs in which slots are taken either divided into these, or as one block. */
+    void show(final Strategy backing, final boolean newDivides, final BlockVisitor newVisitor) {
         visitor = newVisitor;
+        divides = newDivides;
         freeBytes = 0;
-        largestFreeBytes = 0;
         backing.forEachBlock(this);
         showFree();
         visitor = NOBODY;
-    }
-
-    /** The largest free block that there would be without empty slabs, 0 if there is none. */
-    long largestFreeBytes(final Strategy backing) {
-        show(backing, NOBODY);
-        return largestFreeBytes;
     }
 
     @Override
@@ -51,17 +45,16 @@ final class SlabWalk implements BlockVisitor {
             return;
         }
         showFree();
-        if (slab == Slabs.NONE) {
-            visitor.visit(address, sizeBytes, false);
-        } else {
+        if (divides && slab != Slabs.NONE) {
             slabs.show(slab, sizeBytes, visitor);
+        } else {
+            visitor.visit(address, sizeBytes, false);
         }
     }
 
     private void showFree() {
         if (freeBytes != 0) {
             visitor.visit(freeAddress, freeBytes, true);
-            largestFreeBytes = Math.max(largestFreeBytes, freeBytes);
             freeBytes = 0;
         }
     }

@@ -24,23 +24,19 @@ public final class TlsfStrategies implements StrategyModule {
                 new NamedProvider(
                         "tlsf",
                         "two-level segregated fit through a hash table: allocate and free in O(1); Bell et al. 2024, V-B",
-                        true,
                         TlsfStrategy::new),
                 new NamedProvider(
                         "tlsf-frugal",
                         "tlsf that prefers low addresses, for less memory on random loads: allocate and free in O(1); Bell et al. 2024, V-B",
-                        true,
                         FrugalTlsfStrategy::new),
                 new NamedProvider(
                         "segregated-fit",
                         "lists by power of two through a hash table: allocate and free in O(1); Bell et al. 2024, V-A",
-                        true,
                         SegregatedFitStrategy::new),
                 new NamedProvider(
                         "pooled",
                         "object pools for sizes up to a page, tlsf for the rest: allocate and free in O(1); "
                                 + "Bell et al. 2024, V-C",
-                        true,
                         (region, options) -> new PooledStrategy(new TlsfStrategy(region, options))),
                 new Buddies(
                         "buddy-binary",
@@ -77,7 +73,6 @@ public final class TlsfStrategies implements StrategyModule {
         return new NamedProvider(
                 "planned",
                 "tlsf that follows " + plan,
-                true,
                 (region, options) -> new PlannedStrategy(region, options, plan));
     }
 
@@ -91,7 +86,7 @@ public final class TlsfStrategies implements StrategyModule {
                 final String description,
                 final BiFunction<Region, StrategyOptions, Strategy> constructor,
                 final BuddyClasses classes) {
-            super(name, description, false, constructor);
+            super(name, description, constructor);
             this.classes = classes;
         }
 

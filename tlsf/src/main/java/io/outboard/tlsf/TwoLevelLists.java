@@ -88,15 +88,6 @@ class TwoLevelLists extends FreeLists {
         return (level << SECOND_LEVEL_LOG2) + Integer.numberOfTrailingZeros(lists);
     }
 
-    @Override
-    int findLastNonEmpty() {
-        if (firstLevel == 0) {
-            return NO_LIST;
-        }
-        final int level = 31 - Integer.numberOfLeadingZeros(firstLevel);
-        return (level << SECOND_LEVEL_LOG2) + 31 - Integer.numberOfLeadingZeros(get(SECOND_LEVEL + level));
-    }
-
     /** All bits set if the value is 0, else none; whether a list is empty can't be foreseen, so no branch. */
     private static int zeroMask(final int value) {
         return (int) ((Integer.toUnsignedLong(value) - 1) >> 63);

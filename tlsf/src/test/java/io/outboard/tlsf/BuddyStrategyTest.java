@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
@@ -213,15 +214,15 @@ class BuddyStrategyTest {
         final long bytes = (1L << 32) - 1;
         for (final Strategy strategy : List.of(binary(bytes), fibonacci(bytes))) {
             final List<String> fresh = blocks(strategy);
-            final long largestBytes = strategy.largestFreeBlockBytes();
+            final long largestBytes = Statistics.of(strategy).largestFreeBlockBytes();
 
             assertEquals(Strategy.NO_SPACE, strategy.allocate(bytes));
             assertEquals(0, strategy.allocate(largestBytes));
             final List<Long> addresses = new ArrayList<>(List.of(0L));
             long leftBytes = bytes - largestBytes;
-            while (strategy.largestFreeBlockBytes() > 0) {
-                leftBytes -= strategy.largestFreeBlockBytes();
-                addresses.add(strategy.allocate(strategy.largestFreeBlockBytes()));
+            while (Statistics.of(strategy).largestFreeBlockBytes() > 0) {
+                leftBytes -= Statistics.of(strategy).largestFreeBlockBytes();
+                addresses.add(strategy.allocate(Statistics.of(strategy).largestFreeBlockBytes()));
                 assertEquals(leftBytes, strategy.freeBytes());
             }
             assertEquals(fresh.size(), addresses.size());

@@ -131,18 +131,6 @@ public abstract class AbstractStrategy implements Strategy {
     protected abstract void shrink(int start, long size, long newSize);
 
     /**
-     * Ends a block earlier; what is cut off is a retired block.
-     *
-     * @param start where the block starts
-     * @param size its size in granules
-     * @param newSize what it keeps, in granules, as {@link #blockSize} answered; less than {@code size}
-     * @return names what is cut off, as {@link #withdraw} does; {@link #NO_TAIL} if the block keeps all, as it does here
-     */
-    protected long cutOff(final int start, final long size, final long newSize) {
-        return NO_TAIL;
-    }
-
-    /**
      * Ends a block later, if what follows is free.
      *
      * @param start where the block starts
@@ -315,15 +303,6 @@ public abstract class AbstractStrategy implements Strategy {
             shrink(start, size, newSize);
             freeGranules += size - newSize;
         }
-    }
-
-    @Override
-    public final long retireTail(final long address, final long newSizeBytes) {
-        final int start = startOf(address);
-        final long size = checkedSizeAt(start, address);
-        Arguments.checkTrim(newSizeBytes, bytes(size));
-        final long newSize = blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
-        return newSize < size ? cutOff(start, size, newSize) : NO_TAIL;
     }
 
     @Override
