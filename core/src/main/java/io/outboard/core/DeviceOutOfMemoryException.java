@@ -24,7 +24,9 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     /** Why there was no memory. */
     private final String reason;
 
-    /** Of numbers that are those of the moment it was made; sizes as people read them, which most who catch it don't. */
+    /**
+     * Of numbers that are those of the moment it was made; sizes as people read them, which most who catch it don't.
+     */
     private final transient Supplier<String> message;
 
     /** What only a look at all blocks tells. */
@@ -133,8 +135,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      * @param largestFreeBlock finds the size of its largest free block, in bytes
      * @param state tells the pool's state by now as a person reads it, on one line
      * @param holders finds its largest blocks in use, likewise
-     * @param refusal what the device said since the request came, perhaps to another one, which is the cause then; null if it
-     *     refused nothing
+     * @param refusal what the device said since the request came, perhaps to another one, which is the cause then; null
+     *     if it refused nothing
      * @return the exception, not thrown
      */
     public static DeviceOutOfMemoryException ofPool(

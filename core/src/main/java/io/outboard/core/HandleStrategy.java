@@ -1,17 +1,18 @@
 package io.outboard.core;
 
 /**
- * A strategy whose blocks can be named by a <em>handle</em> in place of the address: a number that needn't be looked up, for a program
- * that keeps a number for each block anyway.
+ * A strategy whose blocks can be named by a <em>handle</em> in place of the address: a number that needn't be looked
+ * up, for a program that keeps a number for each block anyway.
  *
- * <p>A block has one name at a time, and a handle is checked as an address is: a call by handle or by address that names no block in
- * use, or one that is named in the other way, is refused, and nothing changes. Neither name tells a block from another one that took its
- * place after it was freed. Otherwise as {@link Strategy}.
+ * <p>A block has one name at a time, and a handle is checked as an address is: a call by handle or by address that
+ * names no block in use, or one that is named in the other way, is refused, and nothing changes. Neither name tells a
+ * block from another one that took its place after it was freed. Otherwise as {@link Strategy}.
  */
 public interface HandleStrategy extends Strategy {
 
     /**
-     * Takes a block, as {@link #allocate(long)} does, that is named by a handle. An aligned block gets one from {@link #nameByHandle}.
+     * Takes a block, as {@link #allocate(long)} does, that is named by a handle. An aligned block gets one from {@link
+     * #nameByHandle}.
      *
      * @param sizeBytes as for {@link #allocate(long)}, with what that throws
      * @return the handle, not negative, or {@link #NO_SPACE} when nothing fits
@@ -63,8 +64,8 @@ public interface HandleStrategy extends Strategy {
     long nameByHandle(long address);
 
     /**
-     * Names a block by its address that was named by a handle so far: for calls that take an address alone, such as {@link #trim}. {@link
-     * #nameByHandle} gives the same handle again. O(1).
+     * Names a block by its address that was named by a handle so far: for calls that take an address alone, such as
+     * {@link #trim}. {@link #nameByHandle} gives the same handle again. O(1).
      *
      * @param handle of a block in use, void from now on
      * @return absolute device address

@@ -2,7 +2,8 @@ package io.outboard.core;
 
 /**
  * An address at which no block in use starts was given to {@link Strategy#free} or its kin: never allocated, freed or
- * retired already, or inside a block; or a handle that names none. The message says which, and the call changed nothing.
+ * retired already, or inside a block; or a handle that names none. The message says which, and the call changed
+ * nothing.
  */
 public final class InvalidAddressException extends IllegalArgumentException {
 

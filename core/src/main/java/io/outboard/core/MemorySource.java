@@ -65,8 +65,8 @@ public interface MemorySource extends AutoCloseable {
     }
 
     /**
-     * Adds one that can give memory back when others need it; a pool adds itself. A source whose device isn't shared, or that doesn't hear
-     * of others' needs, does nothing.
+     * Adds one that can give memory back when others need it; a pool adds itself. A source whose device isn't shared,
+     * or that doesn't hear of others' needs, does nothing.
      *
      * @param user whom to ask
      */

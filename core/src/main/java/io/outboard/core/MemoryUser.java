@@ -1,7 +1,8 @@
 package io.outboard.core;
 
 /**
- * One that uses a {@link MemorySource}'s memory and can give some of it back: a pool, to a source whose device is shared with others.
+ * One that uses a {@link MemorySource}'s memory and can give some of it back: a pool, to a source whose device is
+ * shared with others.
  *
  * <p>Thread-safety: must be safe for any number of threads. The source's threads call it, and hold no lock then.
  */

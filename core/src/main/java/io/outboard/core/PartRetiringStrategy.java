@@ -1,9 +1,9 @@
 package io.outboard.core;
 
 /**
- * A strategy that retires parts of blocks, where others retire whole blocks in use: the tail of one in use, and any part of a free one.
- * That is for a pool that takes the memory away that is behind free addresses, and needs nobody to be handed these until it has put some
- * there again. Otherwise as {@link Strategy}.
+ * A strategy that retires parts of blocks, where others retire whole blocks in use: the tail of one in use, and any
+ * part of a free one. That is for a pool that takes the memory away that is behind free addresses, and needs nobody to
+ * be handed these until it has put some there again. Otherwise as {@link Strategy}.
  */
 public interface PartRetiringStrategy extends Strategy {
 
@@ -11,11 +11,13 @@ public interface PartRetiringStrategy extends Strategy {
     long NO_TAIL = -1;
 
     /**
-     * Does the first half of a {@link #trim}: a block is shorter from now on, but its tail stays taken, as a retired block.
+     * Does the first half of a {@link #trim}: a block is shorter from now on, but its tail stays taken, as a retired
+     * block.
      *
      * @param address start of a block in use
      * @param newSizeBytes as for {@link #trim}
-     * @return names the tail until {@link #release}; {@link #NO_TAIL} if the block keeps all of it, as a block of a fixed size does
+     * @return names the tail until {@link #release}; {@link #NO_TAIL} if the block keeps all of it, as a block of a
+     *     fixed size does
      * @throws InvalidAddressException if no block in use starts at {@code address}; nothing changes
      * @throws IllegalArgumentException if {@code newSizeBytes} is outside of its range; nothing changes
      * @throws BlockTableFullException if the tables can't hold the tail as a block of its own; nothing changes
@@ -23,8 +25,8 @@ public interface PartRetiringStrategy extends Strategy {
     long retireTail(long address, long newSizeBytes);
 
     /**
-     * Shows free blocks that are large, in no order, as a large request finds them: what the strategy kept for later is free by then.
-     * O(such blocks + lists).
+     * Shows free blocks that are large, in no order, as a large request finds them: what the strategy kept for later is
+     * free by then. O(such blocks + lists).
      *
      * @param leastBytes smaller ones aren't shown, {@code granuleBytes() <= leastBytes}
      * @param visitor sees each block; it must not call this strategy

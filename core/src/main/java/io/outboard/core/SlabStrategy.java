@@ -3,21 +3,23 @@ package io.outboard.core;
 /**
  * A strategy that serves small requests from slabs, blocks that it divides among objects of one size.
  *
- * <p>A free object serves its size alone. So a small size that finds nothing doesn't mean that no larger one finds anything, as it does
- * with other strategies, and no walk but {@link #forEachUndivided} shows what is free for a large request. Otherwise as {@link Strategy}.
+ * <p>A free object serves its size alone. So a small size that finds nothing doesn't mean that no larger one finds
+ * anything, as it does with other strategies, and no walk but {@link #forEachUndivided} shows what is free for a large
+ * request. Otherwise as {@link Strategy}.
  */
 public interface SlabStrategy extends Strategy {
 
     /**
-     * Shows blocks, in order of address, as a large request finds them: a slab is one block, not free if any object in it is in use or
-     * retired, and free otherwise. O(blocks).
+     * Shows blocks, in order of address, as a large request finds them: a slab is one block, not free if any object in
+     * it is in use or retired, and free otherwise. O(blocks).
      *
      * @param visitor sees each block; it must not call this strategy
      */
     void forEachUndivided(BlockVisitor visitor);
 
     /**
-     * Shows the blocks of any strategy as a large request finds them: {@link #forEachUndivided} or, without slabs, {@link #forEachBlock}.
+     * Shows the blocks of any strategy as a large request finds them: {@link #forEachUndivided} or, without slabs,
+     * {@link #forEachBlock}.
      *
      * @param strategy whose blocks
      * @param visitor sees each block; it must not call the strategy

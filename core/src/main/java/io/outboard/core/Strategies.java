@@ -41,10 +41,11 @@ public final class Strategies {
     /**
      * One strategy.
      *
-     * @param name such as {@code tlsf}; or of a {@link StrategyFamily}, with what it must be told, such as {@code planned:step.plan}
+     * @param name such as {@code tlsf}; or of a {@link StrategyFamily}, with what it must be told, such as {@code
+     *     planned:step.plan}
      * @return its provider
-     * @throws IllegalArgumentException if none of that name is found; the message lists those that are; or if what the family is told is
-     *     wrong
+     * @throws IllegalArgumentException if none of that name is found; the message lists those that are; or if what the
+     *     family is told is wrong
      */
     public static StrategyProvider named(final String name) {
         final int colon = name.indexOf(':');

@@ -10,8 +10,9 @@ package io.outboard.core;
  * addresses, always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose
  * size isn't a multiple of the granule loses the bytes after the last whole one.
  *
- * <p>A block is named by its address. What only some strategies can do is in interfaces of their own: {@link HandleStrategy}
- * names blocks by numbers that needn't be looked up, {@link StepwiseStrategy} is told when a step of the program begins.
+ * <p>A block is named by its address. What only some strategies can do is in interfaces of their own: {@link
+ * HandleStrategy} names blocks by numbers that needn't be looked up, {@link StepwiseStrategy} is told when a step of
+ * the program begins.
  *
  * <p>Thread-safety: confined to one thread. Garbage: none after construction, but what tables leave behind that grow
  * because {@link StrategyOptions#firstBlocks} says so, and no operation makes garbage otherwise. Cost: stated by each
@@ -78,8 +79,8 @@ public interface Strategy {
     long release(long retired);
 
     /**
-     * {@link #release} for several blocks, in any order. Where what is known of them isn't in the processor's caches, {@code tlsf}
-     * and its kin take half the time for it and less; others do it one by one.
+     * {@link #release} for several blocks, in any order. Where what is known of them isn't in the processor's caches,
+     * {@code tlsf} and its kin take half the time for it and less; others do it one by one.
      *
      * @param retired what {@link #retire} answered, neither released nor restored since; void from now on
      * @param from the first of them

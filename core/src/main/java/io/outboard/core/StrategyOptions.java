@@ -14,8 +14,8 @@ package io.outboard.core;
  *
  * @param granuleBytes unit that sizes are rounded up to, a power of two from 1 to 2^30. 256 bytes by default, what
  *     {@code cudaMalloc} aligns to; Bell et al. (2024, section V-C) recommend 4 KiB for real-time use
- * @param maxBlocks most blocks that the tables hold, free and in use together, from 2 to 2^26. Block tables take memory by
- *     powers of two, so 229,000 are as cheap as 120,000, and 262,144 take twice as much
+ * @param maxBlocks most blocks that the tables hold, free and in use together, from 2 to 2^26. Block tables take memory
+ *     by powers of two, so 229,000 are as cheap as 120,000, and 262,144 take twice as much
  * @param firstBlocks how many blocks the tables hold before they grow, from 1 to {@code maxBlocks}
  */
 public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks) {

@@ -31,8 +31,8 @@ public interface StrategyProvider {
     Strategy create(Region region, StrategyOptions options);
 
     /**
-     * Whether the first blocks of a region lie at its lowest addresses, however large it is: so a pool may reserve many addresses, and put
-     * memory behind the first of them.
+     * Whether the first blocks of a region lie at its lowest addresses, however large it is: so a pool may reserve many
+     * addresses, and put memory behind the first of them.
      *
      * @return true unless overridden
      */

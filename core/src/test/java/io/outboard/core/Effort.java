@@ -5,8 +5,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * How much the tests do that try chances. By default a part of it, another in each run, so that many runs come to all; with
- * {@code -Plong}, which is {@code -Doutboard.long=1}, all of it; with {@code -Doutboard.long=100} a hundred times as much.
+ * How much the tests do that try chances. By default a part of it, another in each run, so that many runs come to all;
+ * with {@code -Plong}, which is {@code -Doutboard.long=1}, all of it; with {@code -Doutboard.long=100} a hundred times
+ * as much.
  */
 public final class Effort {
 

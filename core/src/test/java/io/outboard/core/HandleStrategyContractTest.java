@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What {@link HandleStrategy} promises, beside all that a strategy does. Each strategy that has handles has a subclass that supplies
- * {@link #create} and no more.
+ * What {@link HandleStrategy} promises, beside all that a strategy does. Each strategy that has handles has a subclass
+ * that supplies {@link #create} and no more.
  */
 public abstract class HandleStrategyContractTest extends StrategyContractTest {
 

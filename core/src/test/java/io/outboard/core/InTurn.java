@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * Of a test class that takes as long as a whole module's: a run has one of {@code of} such, drawn anew each time; with {@code
- * -Pthorough} and {@code -Plong} it has them all.
+ * Of a test class that takes as long as a whole module's: a run has one of {@code of} such, drawn anew each time; with
+ * {@code -Pthorough} and {@code -Plong} it has them all.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -3,7 +3,8 @@ package io.outboard.core;
 import java.util.Arrays;
 
 /**
- * Mixed operations on up to 64 blocks, or more, some of them retired, the same for the same seed; makes no garbage of its own.
+ * Mixed operations on up to 64 blocks, or more, some of them retired, the same for the same seed; makes no garbage of
+ * its own.
  */
 final class OperationMix {
 

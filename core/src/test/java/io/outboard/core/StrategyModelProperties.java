@@ -195,7 +195,10 @@ public abstract class StrategyModelProperties {
                 .as(Shape::new);
     }
 
-    /** A little less than fill tables with room for 218, 446, 666 or 894: those with many free lists, or with few, grow there. */
+    /**
+     * A little less than fill tables with room for 218, 446, 666 or 894: those with many free lists, or with few, grow
+     * there.
+     */
     @Provide
     Arbitrary<Integer> blocksBefore() {
         return Arbitraries.of(200, 430, 650, 880);

@@ -3,15 +3,16 @@ package io.outboard.tlsf;
 import java.util.function.IntFunction;
 
 /**
- * The records of a region's blocks, in host memory: each is in order of address with its neighbours, and in a free list or in
- * use.
+ * The records of a region's blocks, in host memory: each is in order of address with its neighbours, and in a free list
+ * or in use.
  *
- * <p>Bell, Kumar and Gill (2024), section III-C, keep what a classic allocator keeps in boundary tags. Where we deviate: their
- * records name each other by address, so that every step along a list is a look-up; ours do so by position.
+ * <p>Bell, Kumar and Gill (2024), section III-C, keep what a classic allocator keeps in boundary tags. Where we
+ * deviate: their records name each other by address, so that every step along a list is a look-up; ours do so by
+ * position.
  *
  * <p>Offsets count granules from the start of the region, in ints that are unsigned, so a region has up to 2^32 - 1
- * granules: just under 1 TiB with granules of 256 bytes. Everything lies in one {@code int[]}. A <em>block</em> below is
- * the position of its record there; a record takes half a cache line, since an operation touches most of it:
+ * granules: just under 1 TiB with granules of 256 bytes. Everything lies in one {@code int[]}. A <em>block</em> below
+ * is the position of its record there; a record takes half a cache line, since an operation touches most of it:
  *
  * <pre>
  *   +0 start      granules from the start of the region      +4 previous   in its free list
@@ -24,23 +25,23 @@ import java.util.function.IntFunction;
  *
  * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
  * neighbours need no test for the region's ends. A list head lies where its {@code previous} and {@code next} would be
- * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the first or the
- * last either: what costs time here is branches that the processor can't foresee. A head's {@code previous} is written only.
- * The last eighth of the array are slots for the subclass's hash table.
+ * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the
+ * first or the last either: what costs time here is branches that the processor can't foresee. A head's {@code
+ * previous} is written only. The last eighth of the array are slots for the subclass's hash table.
  *
- * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position, but C2 sees
- * that none is outside and compiles no check of it: half of an operation's code was such checks, which made it too large
- * to be inlined where it is called (more than 2,500 bytes; 2026-11-24).
+ * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position,
+ * but C2 sees that none is outside and compiles no check of it: half of an operation's code was such checks, which made
+ * it too large to be inlined where it is called (more than 2,500 bytes; 2026-11-24).
  *
- * <p>All memory is taken by the constructor, or, if it is told to start with less, by {@link #makeRoomFor}, which doubles
- * the array. Then all is copied to a larger one and nothing is written anew: records and heads keep their positions, and unused
- * records are chained by the distance from the next in order, so that an array that the JVM has zeroed is a chain already,
- * which goes on where the old one ended.
+ * <p>All memory is taken by the constructor, or, if it is told to start with less, by {@link #makeRoomFor}, which
+ * doubles the array. Then all is copied to a larger one and nothing is written anew: records and heads keep their
+ * positions, and unused records are chained by the distance from the next in order, so that an array that the JVM has
+ * zeroed is a chain already, which goes on where the old one ended.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), but O(blocks) for {@link #makeRoomFor} when the array grows; 37
- * bytes of host memory for each block that the array has room for, slots included, and half as many again while it grows. There
- * may be room for twice as many as was asked for, and always is for 446 less what heads and words take, in 16 KiB. This class
- * trusts its callers: they check what users give them.
+ * bytes of host memory for each block that the array has room for, slots included, and half as many again while it
+ * grows. There may be room for twice as many as was asked for, and always is for 446 less what heads and words take, in
+ * 16 KiB. This class trusts its callers: they check what users give them.
  */
 abstract class BlockRecords {
 
@@ -99,8 +100,8 @@ abstract class BlockRecords {
     private int end;
 
     /**
-     * First of a chain of unused records, which ends at {@link #end}: {@link #START} of each says how far from the record
-     * after it the next of the chain is.
+     * First of a chain of unused records, which ends at {@link #end}: {@link #START} of each says how far from the
+     * record after it the next of the chain is.
      */
     private int unused;
 
@@ -131,7 +132,10 @@ abstract class BlockRecords {
         }
     }
 
-    /** The position behind the heads of so many lists: a subclass that asked for words has them from here on, all 0 at first. */
+    /**
+     * The position behind the heads of so many lists: a subclass that asked for words has them from here on, all 0 at
+     * first.
+     */
     static int firstWord(final int lists) {
         return FENCE_INTS + lists * HEAD_INTS;
     }
@@ -170,8 +174,8 @@ abstract class BlockRecords {
     // Records
 
     /**
-     * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted}) if it
-     * needn't: no count is kept, which most callers would pay for in vain. False if nothing changed.
+     * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted})
+     * if it needn't: no count is kept, which most callers would pay for in vain. False if nothing changed.
      *
      * @throws OutOfMemoryError if the JVM has no memory for a larger table; nothing changes
      */
@@ -183,7 +187,10 @@ abstract class BlockRecords {
         return block != end || wanted == 0 || growFor(wanted);
     }
 
-    /** Whether the next block needs {@link #makeRoomFor}: cheaper than that where there is room, as there nearly always is. */
+    /**
+     * Whether the next block needs {@link #makeRoomFor}: cheaper than that where there is room, as there nearly always
+     * is.
+     */
     final boolean isFull() {
         return unused == end;
     }
@@ -225,8 +232,8 @@ abstract class BlockRecords {
     }
 
     /**
-     * Makes a block: in use, as unused records are, not in the hash table, without neighbours. Undefined unless {@link #makeRoomFor}
-     * said so.
+     * Makes a block: in use, as unused records are, not in the hash table, without neighbours. Undefined unless {@link
+     * #makeRoomFor} said so.
      */
     final int create(final int start, final int size) {
         final int block = unused;
@@ -337,8 +344,8 @@ abstract class BlockRecords {
     }
 
     /**
-     * Takes a block out of its list; it is in use from then on. Answers 1 if the list is empty now, else 0: a number, so that
-     * the caller need not branch.
+     * Takes a block out of its list; it is in use from then on. Answers 1 if the list is empty now, else 0: a number,
+     * so that the caller need not branch.
      */
     final int unlink(final int block) {
         final int previous = get(block + PREVIOUS);

@@ -15,12 +15,13 @@ import io.outboard.core.StrategyOptions;
  *   |     3     |   2   |                                  and merges with its own buddy only
  * </pre>
  *
- * <p>A block's record doesn't tell which node it is: a <em>path</em> to it is found by going down from its root, towards
- * its offset, to its class.
+ * <p>A block's record doesn't tell which node it is: a <em>path</em> to it is found by going down from its root,
+ * towards its offset, to its class.
  *
  * <ol>
  *   <li><b>allocate</b> takes the block freed last of the smallest class that suffices and isn't empty. While it is of
- *       another class than the request's, it is split, and the smaller part that suffices goes on, the left of two equals.
+ *       another class than the request's, it is split, and the smaller part that suffices goes on, the left of two
+ *       equals.
  *   <li><b>free</b> merges the block with its buddy, and what that makes with its buddy, up to the root, as long as the
  *       buddy is free and whole.
  *   <li><b>trim</b> splits, and keeps the left part: every smaller class is reached in this way.
@@ -43,7 +44,9 @@ abstract class BuddyStrategy extends TableStrategy {
     /** The roots' classes, in order of address. */
     private final int[] roots;
 
-    /** The last path found, from the top: the class of a block that is split, times 2, plus 1 if the path goes right. */
+    /**
+     * The last path found, from the top: the class of a block that is split, times 2, plus 1 if the path goes right.
+     */
     private final int[] path;
 
     /** Bit c is set if list c, of the free blocks of class c, isn't empty. */

@@ -4,10 +4,10 @@ import io.outboard.core.StrategyOptions;
 import java.util.function.IntConsumer;
 
 /**
- * The blocks of a region, the free ones in lists by size, and a bitmap of the lists that hold any. Subclasses say how a size
- * maps to a list: that is all that segregated fit and its two-level kin differ in. They are a table rather than have one,
- * since each object between an operation and the records costs a load, a check, and code: what C2 compiles to more than 2,500
- * bytes it doesn't inline any more.
+ * The blocks of a region, the free ones in lists by size, and a bitmap of the lists that hold any. Subclasses say how a
+ * size maps to a list: that is all that segregated fit and its two-level kin differ in. They are a table rather than
+ * have one, since each object between an operation and the records costs a load, a check, and code: what C2 compiles to
+ * more than 2,500 bytes it doesn't inline any more.
  *
  * <p>Lists are numbered from 1 in the order of the sizes that they hold. Sizes count granules: {@code 0 < size < 2^32}.
  *
@@ -21,7 +21,10 @@ abstract class FreeLists extends BlockTable {
     /** Bounds {@link #search}: a tenth of a microsecond or two, however long a list is. */
     private static final int SEARCH_STEPS = 64;
 
-    /** No blocks: room for how many before the table grows, and at most; lists in all, list 0 included, which stays empty. */
+    /**
+     * No blocks: room for how many before the table grows, and at most; lists in all, list 0 included, which stays
+     * empty.
+     */
     FreeLists(final StrategyOptions options, final int lists, final int words) {
         super(options.firstBlocks(), options.maxBlocks(), lists, words);
     }

@@ -3,8 +3,8 @@ package io.outboard.tlsf;
 import io.outboard.core.StrategyOptions;
 
 /**
- * {@link TwoLevelLists} in which a block is first if it lies below the one that is first, and else second. So low addresses are
- * divided before high ones, as far as two blocks can tell, and high ones have time to merge.
+ * {@link TwoLevelLists} in which a block is first if it lies below the one that is first, and else second. So low
+ * addresses are divided before high ones, as far as two blocks can tell, and high ones have time to merge.
  */
 final class FrugalLists extends TwoLevelLists {
 

@@ -12,8 +12,9 @@ import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
- * Where the blocks of a step lie that a program repeats: the sizes that it asks for, in order, and a place for each, which no other
- * block has while it lives. {@link PlannedStrategy} follows it. {@code ./outboard plan} makes one of a trace.
+ * Where the blocks of a step lie that a program repeats: the sizes that it asks for, in order, and a place for each,
+ * which no other block has while it lives. {@link PlannedStrategy} follows it. {@code ./outboard plan} makes one of a
+ * trace.
  *
  * <p>A file is text, lines that end in a line feed; the four numbers of a block are those of {@link Block}:
  *
@@ -27,8 +28,9 @@ import java.util.TreeMap;
  *   262144,524288,1,3
  * </pre>
  *
- * <p>Whatever makes a plan checks it: no two blocks that live together overlap, and none ends behind the region. Thread-safety: safe for
- * any number of threads. Cost: 16 host bytes a block, and while it is made some hundred for each block that lives.
+ * <p>Whatever makes a plan checks it: no two blocks that live together overlap, and none ends behind the region.
+ * Thread-safety: safe for any number of threads. Cost: 16 host bytes a block, and while it is made some hundred for
+ * each block that lives.
  */
 public final class Plan {
 
@@ -42,7 +44,10 @@ public final class Plan {
      */
     public record Block(long sizeBytes, long offsetBytes, int start, int end) {}
 
-    /** Of a block in {@link #records}: size and offset; the offset of what is in use before it, {@link #NO_BLOCK} for none; its number. */
+    /**
+     * Of a block in {@link #records}: size and offset; the offset of what is in use before it, {@link #NO_BLOCK} for
+     * none; its number.
+     */
     static final int RECORD_INTS = 4;
 
     static final int SIZE = 0;
@@ -80,8 +85,8 @@ public final class Plan {
      * @param regionBytes where the last block ends, or more; at most 2^31 - 1 granules
      * @param blocks of one step, in the order of their allocations
      * @return the plan
-     * @throws IllegalArgumentException if a number is out of range, or two blocks that live together overlap; the message names the
-     *     block, counted from 0
+     * @throws IllegalArgumentException if a number is out of range, or two blocks that live together overlap; the
+     *     message names the block, counted from 0
      */
     public static Plan of(final long granuleBytes, final long regionBytes, final List<Block> blocks) {
         return make(granuleBytes, regionBytes, blocks, "block ", 0);
@@ -182,7 +187,8 @@ public final class Plan {
      *
      * @param file what {@link #write} wrote, or {@code ./outboard plan --out}
      * @return the plan
-     * @throws IllegalArgumentException if the file is no plan, or a wrong one: the message names file, line, value and rule
+     * @throws IllegalArgumentException if the file is no plan, or a wrong one: the message names file, line, value and
+     *     rule
      * @throws IOException if it can't be read
      */
     public static Plan read(final Path file) throws IOException {

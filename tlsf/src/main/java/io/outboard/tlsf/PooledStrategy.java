@@ -15,19 +15,19 @@ import io.outboard.core.spi.Descriptions;
  * Object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for everything else: Bell,
  * Kumar and Gill (2024), section V-C.
  *
- * <p>Each multiple of the granule up to a page is a class of its own, so nothing is lost to rounding beyond the granule. A
- * slab is a block of the backing, divided into 64 slots of one class; one word says which are free. Slabs start at
- * multiples of 64 pages, so the high bits of an address name its slab: no records, no hash table.
+ * <p>Each multiple of the granule up to a page is a class of its own, so nothing is lost to rounding beyond the
+ * granule. A slab is a block of the backing, divided into 64 slots of one class; one word says which are free. Slabs
+ * start at multiples of 64 pages, so the high bits of an address name its slab: no records, no hash table.
  *
  * <ol>
- *   <li><b>allocate</b>, up to a page, takes the first free slot of the first slab of its class that has one, or of a new
- *       slab. Larger sizes go to the backing; so do small ones if the backing has no room to make a slab, and then the next
- *       63 that would need one.
+ *   <li><b>allocate</b>, up to a page, takes the first free slot of the first slab of its class that has one, or of a
+ *       new slab. Larger sizes go to the backing; so do small ones if the backing has no room to make a slab, and then
+ *       the next 63 that would need one.
  *   <li><b>free</b> asks the window of the address whether a slab is there. If so, it sets the slot's bit; if not, the
  *       backing frees the block. <b>retire</b> sets a bit in a second word; a slab with such a slot isn't empty.
- *   <li>A slab that becomes empty goes back to the backing, but for one in each class, so that taking and freeing a single
- *       block doesn't take and give back a slab each time. These are kept until the backing can't serve a request, or
- *       nothing is in use at all, and count as free memory everywhere.
+ *   <li>A slab that becomes empty goes back to the backing, but for one in each class, so that taking and freeing a
+ *       single block doesn't take and give back a slab each time. These are kept until the backing can't serve a
+ *       request, or nothing is in use at all, and count as free memory everywhere.
  * </ol>
  *
  * <p>The paper proposes pools for sizes up to a page beside segregated lists, and no more; section III-B suggests
@@ -37,22 +37,25 @@ import io.outboard.core.spi.Descriptions;
  *
  * <ul>
  *   <li>A slot keeps its size: {@link #trim} changes nothing, {@link #extend} grants what the slot has already.
- *   <li>Free slots serve their class alone, until their slab is empty. So {@link #forEachBlock} shows them as free blocks that don't merge with free memory outside of their slab, and
- *       {@link #NO_SPACE} can be the answer to a small request while slots of other classes are free.
+ *   <li>Free slots serve their class alone, until their slab is empty. So {@link #forEachBlock} shows them as free
+ *       blocks that don't merge with free memory outside of their slab, and {@link #NO_SPACE} can be the answer to a
+ *       small request while slots of other classes are free.
  *   <li>An alignment above the granule is served by a slot if the slot's size is a multiple of it, else by the backing.
- *   <li>What starts at a multiple of 64 pages is divided first, so that small blocks spread over the region: 64 slots of 256
- *       bytes leave 240 KiB behind them to larger blocks.
+ *   <li>What starts at a multiple of 64 pages is divided first, so that small blocks spread over the region: 64 slots
+ *       of 256 bytes leave 240 KiB behind them to larger blocks.
  * </ul>
  *
- * <p>Thread-safety: confined to one thread. Cost: O(1) for small sizes, plus two calls of the backing for a slab now and
- * then; for large sizes one comparison and, to free, one array element on top of the backing's cost. Host memory: 28 bytes
- * for each 256 KiB of the region, 7 MiB at most, and what the backing takes; 64 small blocks are one or two of its
- * {@link StrategyOptions#maxBlocks}. When nothing fits, {@link #NO_SPACE}, but not before all empty slabs went back to the
- * backing.
+ * <p>Thread-safety: confined to one thread. Cost: O(1) for small sizes, plus two calls of the backing for a slab now
+ * and then; for large sizes one comparison and, to free, one array element on top of the backing's cost. Host memory:
+ * 28 bytes for each 256 KiB of the region, 7 MiB at most, and what the backing takes; 64 small blocks are one or two of
+ * its {@link StrategyOptions#maxBlocks}. When nothing fits, {@link #NO_SPACE}, but not before all empty slabs went back
+ * to the backing.
  */
 public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy {
 
-    /** A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64. */
+    /**
+     * A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64.
+     */
     private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
 
     private final PartRetiringStrategy backing;
@@ -265,7 +268,9 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
                 : backing.retiredAddress(retired >>> 1);
     }
 
-    /** Gives back what is kept, if anything is: memory in which the backing may find room for what it couldn't serve. */
+    /**
+     * Gives back what is kept, if anything is: memory in which the backing may find room for what it couldn't serve.
+     */
     private boolean giveBackEmptySlabs() {
         final boolean any = slabs.emptyCount() != 0;
         for (int slotClass = 1; slabs.emptyCount() != 0; slotClass++) {
@@ -310,7 +315,8 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
     /**
      * {@inheritDoc}
      *
-     * <p>A block of up to a page is usually a slot, which keeps its size: then only a size that rounds up to that is granted.
+     * <p>A block of up to a page is usually a slot, which keeps its size: then only a size that rounds up to that is
+     * granted.
      */
     @Override
     public boolean extend(final long address, final long newSizeBytes) {

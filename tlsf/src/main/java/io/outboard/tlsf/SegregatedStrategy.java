@@ -7,8 +7,8 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
 
 /**
- * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that
- * the subclass supplies.
+ * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists
+ * that the subclass supplies.
  */
 abstract class SegregatedStrategy extends TableStrategy implements PartRetiringStrategy {
 
@@ -91,9 +91,9 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Looks at what each release will touch, records and the neighbours' records, before the first: these loads don't depend on each
-     * other, so the processor waits for memory once, not for each block. Half the time and less with 100,000 blocks in use,
-     * a nanosecond more with 1,000 (2026-11-24).
+     * Looks at what each release will touch, records and the neighbours' records, before the first: these loads don't
+     * depend on each other, so the processor waits for memory once, not for each block. Half the time and less with
+     * 100,000 blocks in use, a nanosecond more with 1,000 (2026-11-24).
      */
     @Override
     public final void releaseAll(final long[] retired, final int from, final int to) {
@@ -267,8 +267,8 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Cuts granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. There is room for
-     * what this makes.
+     * Cuts granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. There is
+     * room for what this makes.
      *
      * @return a block in no list nor in the hash table
      */
@@ -312,9 +312,9 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Makes a block free that is in no list nor in the hash table. It becomes a part of the free block before, which keeps its place
-     * where its list holds the new size, too: blocks that grow little by little would otherwise always be the first to be
-     * divided.
+     * Makes a block free that is in no list nor in the hash table. It becomes a part of the free block before, which
+     * keeps its place where its list holds the new size, too: blocks that grow little by little would otherwise always
+     * be the first to be divided.
      */
     @Override
     final void makeFree(final int block) {

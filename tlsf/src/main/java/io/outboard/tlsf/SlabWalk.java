@@ -4,8 +4,8 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.Strategy;
 
 /**
- * Turns a walk over the blocks of what is behind slabs into one over slots and blocks. Free blocks and empty slabs that follow
- * each other are one free block. Made once, since a walk makes no garbage.
+ * Turns a walk over the blocks of what is behind slabs into one over slots and blocks. Free blocks and empty slabs that
+ * follow each other are one free block. Made once, since a walk makes no garbage.
  *
  * <p>Confined to one thread. O(blocks).
  */
@@ -26,7 +26,9 @@ final class SlabWalk implements BlockVisitor {
         this.slabs = slabs;
     }
 
-    /** Shows every block of {@code backing}; slabs in which slots are taken either divided into these, or as one block. */
+    /**
+     * Shows every block of {@code backing}; slabs in which slots are taken either divided into these, or as one block.
+     */
     void show(final Strategy backing, final boolean newDivides, final BlockVisitor newVisitor) {
         visitor = newVisitor;
         divides = newDivides;

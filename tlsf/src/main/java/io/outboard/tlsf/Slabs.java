@@ -6,26 +6,26 @@ import io.outboard.core.Region;
 /**
  * The slabs of a {@link PooledStrategy}: 64 slots of one size each, found by address without a search.
  *
- * <p>A <em>window</em> is a stretch of addresses, 64 pages long, that starts at a multiple of its length. A <em>slab</em>
- * starts where a window does and is at most as long, so the number of the window names the slab, and arrays indexed by it
- * hold all that is known of one. A <em>class</em> is the size of a slot in granules:
+ * <p>A <em>window</em> is a stretch of addresses, 64 pages long, that starts at a multiple of its length. A
+ * <em>slab</em> starts where a window does and is at most as long, so the number of the window names the slab, and
+ * arrays indexed by it hold all that is known of one. A <em>class</em> is the size of a slot in granules:
  *
  * <pre>
  *   addresses   |slot 0|slot 1| .. |slot 63|  other blocks   |  other blocks  |slot 0|slot 1| ..
  *               ^ window w                                   ^ window w + 1   ^ window w + 2
  *
- *   by window, two words each  slots         bit n of the first is set if slot n is free, of the second if it is retired
+ *   by window, two words each  slots         bit n of the first is set if slot n is free, of the second if retired
  *   by window                  slotGranules  class, or 0 if no slab is there
  *   by window, then by class   previous      in the list of slabs of a class that have a free slot,
  *                              next          circular through the class
  * </pre>
  *
- * <p>Of the slabs of a class, at most one is empty, and that one is the last of its list: slots come from it only when no
- * other slab has any.
+ * <p>Of the slabs of a class, at most one is empty, and that one is the last of its list: slots come from it only when
+ * no other slab has any.
  *
- * <p>Very large regions have longer windows, so that there are never more than 2^18: a quarter of a million slabs is more
- * than block tables usually hold. Confined to one thread; trusts its callers. Every operation is O(1); 28 bytes of host
- * memory for each window.
+ * <p>Very large regions have longer windows, so that there are never more than 2^18: a quarter of a million slabs is
+ * more than block tables usually hold. Confined to one thread; trusts its callers. Every operation is O(1); 28 bytes of
+ * host memory for each window.
  */
 final class Slabs {
 
@@ -151,7 +151,10 @@ final class Slabs {
         return slot * slotBytes(slab) == offset && ((notInUse >>> slot) & 1) == 0 ? slot : NONE;
     }
 
-    /** The number of the slot that holds an offset in bytes: exact for all in a slab. A division takes several times as long. */
+    /**
+     * The number of the slot that holds an offset in bytes: exact for all in a slab. A division takes several times as
+     * long.
+     */
     static int slotOf(final int offset, final int reciprocal) {
         return (int) (((long) offset * reciprocal) >>> RECIPROCAL_LOG2);
     }

@@ -10,8 +10,8 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
 
 /**
- * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset, or by a handle. A
- * retired block is one that is in use in neither way, and is named by its record.
+ * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset, or by a
+ * handle. A retired block is one that is in use in neither way, and is named by its record.
  */
 abstract class TableStrategy extends AbstractStrategy implements HandleStrategy {
 
@@ -107,7 +107,9 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
                         + ", so it was freed already, is named by its address, or was never allocated");
     }
 
-    /** {@inheritDoc} A held block isn't in the hash table, but its memory is taken, which else means that it is retired. */
+    /**
+     * {@inheritDoc} A held block isn't in the hash table, but its memory is taken, which else means that it is retired.
+     */
     @Override
     protected final InvalidAddressException invalid(final long address) {
         final long offset = address - address(0);

@@ -23,11 +23,13 @@ public final class TlsfStrategies implements StrategyModule {
         return List.of(
                 new NamedProvider(
                         "tlsf",
-                        "two-level segregated fit through a hash table: allocate and free in O(1); Bell et al. 2024, V-B",
+                        "two-level segregated fit through a hash table: allocate and free in O(1); "
+                                + "Bell et al. 2024, V-B",
                         TlsfStrategy::new),
                 new NamedProvider(
                         "tlsf-frugal",
-                        "tlsf that prefers low addresses, for less memory on random loads: allocate and free in O(1); Bell et al. 2024, V-B",
+                        "tlsf that prefers low addresses, for less memory on random loads: allocate and free in O(1); "
+                                + "Bell et al. 2024, V-B",
                         FrugalTlsfStrategy::new),
                 new NamedProvider(
                         "segregated-fit",
@@ -90,7 +92,10 @@ public final class TlsfStrategies implements StrategyModule {
             this.classes = classes;
         }
 
-        /** A block comes from the smallest root that suffices, and roots are smaller towards the end; Fibonacci parts are, too. */
+        /**
+         * A block comes from the smallest root that suffices, and roots are smaller towards the end; Fibonacci parts
+         * are, too.
+         */
         @Override
         public boolean placesLow() {
             return false;

@@ -3,8 +3,8 @@ package io.outboard.tlsf;
 import io.outboard.core.StrategyOptions;
 
 /**
- * Free lists in two levels, with a bitmap for each: Masmano, Ripoll, Crespo and Real (2004), section 3, with sizes counted
- * in granules.
+ * Free lists in two levels, with a bitmap for each: Masmano, Ripoll, Crespo and Real (2004), section 3, with sizes
+ * counted in granules.
  *
  * <p>The first level (fl there) splits sizes by power of two, the second (sl) splits each power of two into 32 lists of
  * equal width. Sizes below 32 granules have a list each. A list is numbered {@code first level * 32 + second level}:
@@ -34,7 +34,9 @@ class TwoLevelLists extends FreeLists {
 
     private static final int WORDS = 33;
 
-    /** Bit f is set if word f of the second level isn't 0; bit s of that is set if list {@code 32 * f + s} isn't empty. */
+    /**
+     * Bit f is set if word f of the second level isn't 0; bit s of that is set if list {@code 32 * f + s} isn't empty.
+     */
     private int firstLevel;
 
     TwoLevelLists(final StrategyOptions options) {

@@ -390,7 +390,9 @@ class BlockTableTest {
 
     // The whole
 
-    /** The class Javadoc's promise: 37 bytes for each block that there is room for, at most twice as many as asked for. */
+    /**
+     * The class Javadoc's promise: 37 bytes for each block that there is room for, at most twice as many as asked for.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1 << 12, (1 << 12) + 1, 5000, 229_000, 1 << 18})
     void shouldTakeTheHostMemoryThatItPromises(final int maxBlocks) {

@@ -58,7 +58,9 @@ class BoundedCostTest {
 
     private record Touches(int most, double mean, int refused) {}
 
-    /** Frees and allocates at random with about half of its slots full. Loaded anew, so only classes of the JDK cross. */
+    /**
+     * Frees and allocates at random with about half of its slots full. Loaded anew, so only classes of the JDK cross.
+     */
     public static final class Workload implements BiFunction<String, long[], double[]> {
 
         private final SplittableRandom random = new SplittableRandom(1);

@@ -15,8 +15,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What goes beyond the contract of every strategy: which block is split, how, and what merges. The granule is a byte and
- * regions start at address 0 unless a test says otherwise, so blocks read as {@code 3+2 used, 5+3 free}: start, size.
+ * What goes beyond the contract of every strategy: which block is split, how, and what merges. The granule is a byte
+ * and regions start at address 0 unless a test says otherwise, so blocks read as {@code 3+2 used, 5+3 free}: start,
+ * size.
  */
 class BuddyStrategyTest {
 

@@ -9,7 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What {@link FreeLists} promises of any mapping; a subclass for each mapping supplies it and says where lists start. */
+/**
+ * What {@link FreeLists} promises of any mapping; a subclass for each mapping supplies it and says where lists start.
+ */
 abstract class FreeListsContract {
 
     private static final long SMALL_REGION = 1L << 20;

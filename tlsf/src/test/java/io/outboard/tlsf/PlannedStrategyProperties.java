@@ -160,7 +160,10 @@ class PlannedStrategyProperties {
         }
     }
 
-    /** A region that is too small for the plan, or full of what doesn't belong to it: refused is only what no block has room for. */
+    /**
+     * A region that is too small for the plan, or full of what doesn't belong to it: refused is only what no block has
+     * room for.
+     */
     @Property(tries = 500)
     void shouldRefuseOnlyWhatNoFreeBlockHasRoomFor(
             @ForAll final long seed, @ForAll @IntRange(min = 1, max = 900) final int regionGranules) {

@@ -41,7 +41,8 @@ class TlsfStrategiesTest {
                 assertThrows(IllegalArgumentException.class, () -> Strategies.named("tslf"));
 
         assertEquals(
-                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf, tlsf-frugal",
+                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf, "
+                        + "tlsf-frugal",
                 thrown.getMessage());
     }
 

@@ -216,7 +216,9 @@ class TlsfStrategyTest {
         assertEquals(65 * 256, Statistics.of(strategy).largestFreeBlockBytes());
     }
 
-    /** In front of them in memory, but behind them in the list that they share, one block of 65; nothing else is free. */
+    /**
+     * In front of them in memory, but behind them in the list that they share, one block of 65; nothing else is free.
+     */
     private static Strategy withFreeBlocksOf64Granules(final int count) {
         final Strategy strategy = ofGranules(66 + 65L * count);
         final long fitting = strategy.allocate(65 * 256);

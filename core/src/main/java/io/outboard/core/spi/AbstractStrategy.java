@@ -13,8 +13,8 @@ import io.outboard.core.StrategyOptions;
  * <p>Offsets count granules from the start of the region, in ints that are unsigned, so a region has up to 2^32 - 1
  * granules; the bytes after the last whole one are lost. Sizes count granules, in longs.
  *
- * <p>Thread-safety: confined to one thread. Cost: a few comparisons and shifts a call, no host memory for each block. When
- * nothing fits, {@link #NO_SPACE}. It is public for strategies in other modules, not for applications.
+ * <p>Thread-safety: confined to one thread. Cost: a few comparisons and shifts a call, no host memory for each block.
+ * When nothing fits, {@link #NO_SPACE}. It is public for strategies in other modules, not for applications.
  */
 public abstract class AbstractStrategy implements Strategy {
 
@@ -358,7 +358,8 @@ public abstract class AbstractStrategy implements Strategy {
      *
      * @param address any
      * @return granules from the start of the region, unsigned
-     * @throws InvalidAddressException unless it is a multiple of the granule less than 2^32; it may lie behind the region
+     * @throws InvalidAddressException unless it is a multiple of the granule less than 2^32; it may lie behind the
+     *     region
      */
     protected final int startOf(final long address) {
         // Rotating puts the bits below a granule on top: one test for both ends and for the granule.
