@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Sizes as people read and write them, in powers of 1024: {@code 64MiB}. What {@link #text} and {@link #exact} answer
- * for a size of a KiB or more {@link #parse} reads, but for what is in brackets.
+ * This class reads and writes sizes as people do, in powers of 1024: {@code 64MiB}. {@link #parse} reads what {@link
+ * #text} and {@link #exact} write of a KiB or more, without what is in brackets.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: some microseconds and garbage, so nothing for the path of an
  * allocation.
@@ -48,7 +48,7 @@ public final class ByteSize {
     }
 
     /**
-     * A size rounded to what a person takes in.
+     * Writes a size rounded to what a person takes in.
      *
      * @param bytes 0 or more
      * @return for example {@code 64MiB}, {@code 3.98MiB} or {@code 100 bytes}
@@ -64,7 +64,7 @@ public final class ByteSize {
     }
 
     /**
-     * A size to the byte.
+     * Writes a size to the byte.
      *
      * @param bytes 0 or more
      * @return as {@link #text}, and in brackets the bytes if that isn't all of it: {@code 3.98MiB (4174336 bytes)}

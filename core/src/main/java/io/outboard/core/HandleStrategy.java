@@ -1,12 +1,12 @@
 package io.outboard.core;
 
 /**
- * A strategy whose blocks can be named by a <em>handle</em> in place of the address: a number that needn't be looked
- * up, for a program that keeps a number for each block anyway.
+ * This strategy can name a block by a <em>handle</em> in place of its address. A handle needn't be looked up, so it
+ * costs less; it is for programs that keep a number for each block anyway.
  *
  * <p>A block has one name at a time, and a handle is checked as an address is: a call by handle or by address that
  * names no block in use, or one that is named in the other way, is refused, and nothing changes. Neither name tells a
- * block from another one that took its place after it was freed. Otherwise as {@link Strategy}.
+ * block from another one that took its place after it was freed. All else is as {@link Strategy} says.
  */
 public interface HandleStrategy extends Strategy {
 
@@ -55,7 +55,7 @@ public interface HandleStrategy extends Strategy {
     long sizeByHandle(long handle);
 
     /**
-     * Names a block by a handle that was named by its address so far. O(1).
+     * Gives a block a handle for its name, in place of its address. O(1).
      *
      * @param address start of a block in use
      * @return the handle, not negative
@@ -64,7 +64,7 @@ public interface HandleStrategy extends Strategy {
     long nameByHandle(long address);
 
     /**
-     * Names a block by its address that was named by a handle so far: for calls that take an address alone, such as
+     * Gives a block its address for its name, in place of a handle: for calls that take an address alone, such as
      * {@link #trim}. {@link #nameByHandle} gives the same handle again. O(1).
      *
      * @param handle of a block in use, void from now on

@@ -9,11 +9,11 @@ public final class InvalidAddressException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
-    /** As it was given. */
+    /** The address that was given. */
     private final long address;
 
     /**
-     * For an address.
+     * Makes an exception for an address.
      *
      * @param address absolute device address
      * @param message says what is there
@@ -44,7 +44,7 @@ public final class InvalidAddressException extends IllegalArgumentException {
     }
 
     /**
-     * The address that was given, or the one that a handle has in it.
+     * Tells the address that was given, or that a handle has in it.
      *
      * @return absolute device address
      */

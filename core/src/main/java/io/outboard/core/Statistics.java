@@ -1,7 +1,7 @@
 package io.outboard.core;
 
 /**
- * The state of one strategy's region at one moment.
+ * Statistics tell the state of one strategy's region at one moment.
  *
  * @param regionBytes size of the region, in bytes
  * @param freeBytes bytes in free blocks
@@ -43,8 +43,8 @@ public record Statistics(
     }
 
     /**
-     * External fragmentation as equation 3 of Vinkler and Havran (2014): one less the largest free block's share of
-     * what is free.
+     * Computes external fragmentation by equation 3 of Vinkler and Havran (2014): one less the largest free block's
+     * share of what is free.
      *
      * @return 0 (all free memory in one block, or none free) up to nearly 1
      */
@@ -53,7 +53,7 @@ public record Statistics(
     }
 
     /**
-     * The state as a person reads it.
+     * Writes the state as a person reads it.
      *
      * @return one line
      */

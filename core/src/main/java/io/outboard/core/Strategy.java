@@ -1,8 +1,8 @@
 package io.outboard.core;
 
 /**
- * An algorithm that divides one region into blocks, keeping all that it knows in host memory: the model of Bell, Kumar
- * and Gill (2024), section I. It never reads or writes the memory that it hands out.
+ * A strategy divides one region into blocks, and keeps all that it knows in host memory: the model of Bell, Kumar and
+ * Gill (2024), section I. It never reads or writes the memory that it hands out.
  *
  * <p>Sizes are rounded up to the <em>granule</em>, a power of two (see {@link StrategyOptions}); a strategy that has
  * not every multiple of it says so. The blocks of a region cover it without gaps, no two neighbours are both free,
@@ -10,9 +10,9 @@ package io.outboard.core;
  * addresses, always: a strategy in which nothing is in use any more places blocks as a new one does. A region whose
  * size isn't a multiple of the granule loses the bytes after the last whole one.
  *
- * <p>A block is named by its address. What only some strategies can do is in interfaces of their own: {@link
- * HandleStrategy} names blocks by numbers that needn't be looked up, {@link StepwiseStrategy} is told when a step of
- * the program begins.
+ * <p>A block is named by its address. What only some strategies can do is in interfaces of their own, which a caller
+ * finds with {@code instanceof}: {@link HandleStrategy}, {@link PartRetiringStrategy}, {@link SlabStrategy} and {@link
+ * StepwiseStrategy}.
  *
  * <p>Thread-safety: confined to one thread. Garbage: none after construction, but what tables leave behind that grow
  * because {@link StrategyOptions#firstBlocks} says so, and no operation makes garbage otherwise. Cost: stated by each
@@ -20,7 +20,7 @@ package io.outboard.core;
  */
 public interface Strategy {
 
-    /** What {@link #allocate} answers when nothing fits: no address, since addresses aren't negative. */
+    /** {@link #allocate} answers this when nothing fits. Addresses aren't negative, so it is none. */
     long NO_SPACE = -1;
 
     /**
@@ -48,7 +48,7 @@ public interface Strategy {
     long allocate(long sizeBytes, long alignmentBytes);
 
     /**
-     * Gives a block back; it merges with its free neighbours.
+     * Gives a block back; the block merges with its free neighbours.
      *
      * @param address what {@link #allocate} returned, not freed since
      * @throws InvalidAddressException if no block in use starts at {@code address}: it names what is there; nothing
@@ -57,9 +57,9 @@ public interface Strategy {
     void free(long address);
 
     /**
-     * The first half of {@link #free}: from now on no block starts at {@code address}, so that a second free of it is
-     * refused, but its memory stays taken until {@link #release}. For a pool whose device still works on what a program
-     * has freed.
+     * Does the first half of {@link #free}: from now on no block starts at {@code address}, so that a second free is
+     * refused, but the memory stays taken until {@link #release}. A pool needs that if the device may still work on
+     * what a program has freed.
      *
      * @param address what {@link #allocate} returned, not freed since
      * @return what names the retired block until {@link #release} or {@link #restore}, whatever else happens meanwhile:
@@ -70,8 +70,8 @@ public interface Strategy {
     long retire(long address);
 
     /**
-     * The second half of {@link #free}: a retired block becomes free and merges with its free neighbours. Its caller is
-     * trusted.
+     * Does the second half of {@link #free}: a retired block becomes free and merges with its free neighbours. Its
+     * caller is trusted.
      *
      * @param retired what {@link #retire} answered, neither released nor restored since; void from now on
      * @return the bytes that the block had
@@ -79,8 +79,8 @@ public interface Strategy {
     long release(long retired);
 
     /**
-     * {@link #release} for several blocks, in any order. Where what is known of them isn't in the processor's caches,
-     * {@code tlsf} and its kin take half the time for it and less; others do it one by one.
+     * Releases several blocks, in any order. Where their records aren't in the processor's caches, {@code tlsf} and
+     * its kin take half the time or less of as many calls of {@link #release}; other strategies make these calls.
      *
      * @param retired what {@link #retire} answered, neither released nor restored since; void from now on
      * @param from the first of them
@@ -101,7 +101,7 @@ public interface Strategy {
     long restore(long retired);
 
     /**
-     * The size of a retired block. Its caller is trusted.
+     * Tells the size of a retired block. Its caller is trusted.
      *
      * @param retired what {@link #retire} answered, neither released nor restored since
      * @return bytes, a multiple of the granule
@@ -109,7 +109,7 @@ public interface Strategy {
     long retiredBytes(long retired);
 
     /**
-     * The address that a retired block had, and would have again after {@link #restore}. Its caller is trusted.
+     * Tells the address that a retired block had, and would have again after {@link #restore}. Its caller is trusted.
      *
      * @param retired what {@link #retire} answered, neither released nor restored since
      * @return absolute device address
@@ -143,7 +143,7 @@ public interface Strategy {
     boolean extend(long address, long newSizeBytes);
 
     /**
-     * The size of a block in use.
+     * Tells the size of a block in use.
      *
      * @param address start of a block in use
      * @return bytes, a multiple of the granule
@@ -154,35 +154,35 @@ public interface Strategy {
     // The whole
 
     /**
-     * The region that this strategy divides.
+     * Tells which region this strategy divides.
      *
      * @return the region it was made for
      */
     Region region();
 
     /**
-     * The unit that sizes are rounded up to.
+     * Tells the unit that sizes are rounded up to.
      *
      * @return bytes, a power of two
      */
     long granuleBytes();
 
     /**
-     * Bytes in free blocks; those of retired blocks don't count. O(1).
+     * Counts the bytes in free blocks; those of retired blocks don't count. O(1).
      *
      * @return bytes, a multiple of the granule
      */
     long freeBytes();
 
     /**
-     * Blocks whose memory is taken: those in use, and those that are retired. O(1).
+     * Counts the blocks whose memory is taken: those in use, and those that are retired. O(1).
      *
      * @return how many
      */
     int liveBlocks();
 
     /**
-     * Host memory that this strategy holds: what is in its arrays. Some hundred bytes for objects aren't counted. O(1).
+     * Tells how much host memory this strategy holds in arrays. Some hundred bytes for objects aren't counted. O(1).
      *
      * @return bytes
      */

@@ -4,8 +4,8 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * The binary buddy system with all metadata in host memory: blocks of 1, 2, 4, 8, .. granules, each of which splits
- * into two equal halves, which merge with each other only.
+ * This strategy is the binary buddy system with all metadata in host memory: blocks of 1, 2, 4, 8, .. granules, each
+ * of which splits into two equal halves, which merge with each other only.
  *
  * <p>Knowlton (1965), "A fast storage allocator"; Bell, Kumar and Gill (2024), section II-C, for the device. A request
  * takes the smallest non-empty class that suffices, the block freed last, and splits it, keeping the left half, down to
@@ -28,7 +28,7 @@ public final class BinaryBuddyStrategy extends BuddyStrategy {
     static final BuddyClasses CLASSES = new BuddyClasses(1);
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
      * @param options granule and table size

@@ -3,8 +3,8 @@ package io.outboard.tlsf;
 import java.util.function.IntFunction;
 
 /**
- * The records of a region's blocks, in host memory: each is in order of address with its neighbours, and in a free list
- * or in use.
+ * This class has the records of a region's blocks, in host memory: each is in order of address with its neighbours,
+ * and in a free list or in use.
  *
  * <p>Bell, Kumar and Gill (2024), section III-C, keep what a classic allocator keeps in boundary tags. Where we
  * deviate: their records name each other by address, so that every step along a list is a look-up; ours do so by
@@ -45,16 +45,16 @@ import java.util.function.IntFunction;
  */
 abstract class BlockRecords {
 
-    /** No block; also the position of the fence. */
+    /** This stands for no block; it is also the position of the fence. */
     static final int NONE = 0;
 
-    /** In a record, and nowhere else: what {@link BlockTable} chains blocks by. */
+    /** {@link BlockTable} chains blocks by this int of a record, and uses no other. */
     static final int CHAIN = 7;
 
     /** There are so many slots or more, a power of two; these hold 0 at first, and the others {@link #NEW}. */
     static final int LEAST_SLOTS = 512;
 
-    /** In a slot that nothing was ever put into. */
+    /** A slot holds this if nothing was ever put into it. */
     static final int NEW = -1;
 
     private static final int START = 0;
@@ -73,12 +73,15 @@ abstract class BlockRecords {
      */
     private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
 
-    /** One slot for each of so many ints. */
+    /** There is one slot for each of so many ints. */
     private static final int SLOTS_PART = 8;
 
     private static final int LEAST_LENGTH = SLOTS_PART * LEAST_SLOTS;
 
-    /** For {@link #markNew}: what the interpreter marks in a microsecond; what stays in the first-level cache. */
+    /**
+     * {@link #markNew} marks so many one by one, which takes the interpreter a microsecond, and copies as many as stay
+     * in the first-level cache.
+     */
     private static final int MARKED_BY_LOOP = 64;
 
     private static final int MARKED_BY_COPY = 4096;
@@ -88,25 +91,25 @@ abstract class BlockRecords {
     private final int maxBlocks;
     private final int firstRecord;
 
-    /** Makes arrays of zeros: the JVM, but in tests of what happens when it has no memory left. */
+    /** This makes arrays of zeros: it is the JVM, but in tests of what happens when that has no memory left. */
     private final IntFunction<int[]> memory;
 
     private int[] records;
 
-    /** Where the slots start. */
+    /** The position where the slots start. */
     private int firstSlot;
 
-    /** Where the records end: behind the last that the array has room for, or that there may be. */
+    /** The position where the records end: behind the last that the array has room for, or that there may be. */
     private int end;
 
     /**
-     * First of a chain of unused records, which ends at {@link #end}: {@link #START} of each says how far from the
+     * The first of a chain of unused records, which ends at {@link #end}: {@link #START} of each says how far from the
      * record after it the next of the chain is.
      */
     private int unused;
 
     /**
-     * No blocks.
+     * Makes records of no blocks.
      *
      * @param firstBlocks room for so many or more before the array grows, from 1 to {@code maxBlocks}
      * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
@@ -133,14 +136,14 @@ abstract class BlockRecords {
     }
 
     /**
-     * The position behind the heads of so many lists: a subclass that asked for words has them from here on, all 0 at
-     * first.
+     * Tells the position behind the heads of so many lists: a subclass that asked for words has them from there on,
+     * all 0 at first.
      */
     static int firstWord(final int lists) {
         return FENCE_INTS + lists * HEAD_INTS;
     }
 
-    /** Length of an array that holds so many blocks: a power of two. */
+    /** Computes the length of an array that holds so many blocks: a power of two. */
     private int lengthFor(final int blocks) {
         final int least = firstRecord + blocks * RECORD_INTS;
         final int powerOfTwo = Math.max(LEAST_LENGTH, Integer.highestOneBit(least) << 1);
@@ -159,7 +162,7 @@ abstract class BlockRecords {
         return (position - firstRecord) / RECORD_INTS;
     }
 
-    /** What is at a position. */
+    /** Gets the value at a position. */
     final int get(final int position) {
         final int[] array = records;
         return array[position & (array.length - 1)];
@@ -188,8 +191,8 @@ abstract class BlockRecords {
     }
 
     /**
-     * Whether the next block needs {@link #makeRoomFor}: cheaper than that where there is room, as there nearly always
-     * is.
+     * Tells whether the next block needs {@link #makeRoomFor}: this is cheaper where there is room, as there nearly
+     * always is.
      */
     final boolean isFull() {
         return unused == end;
@@ -217,7 +220,10 @@ abstract class BlockRecords {
         return true;
     }
 
-    /** By copying what is marked: that is as fast as memory before the JVM has compiled anything, and a loop isn't. */
+    /**
+     * Marks slots by copying what is marked: that is as fast as memory before the JVM has compiled anything, and a
+     * loop isn't.
+     */
     private static void markNew(final int[] array, final int slotsBefore) {
         final int from = firstSlotIn(array) + slotsBefore;
         int marked = Math.min(array.length - from, MARKED_BY_LOOP);
@@ -249,23 +255,29 @@ abstract class BlockRecords {
         unused = block;
     }
 
-    /** A block's number among the records, from 0 up: the same as long as it lives, also when the table grows. */
+    /**
+     * Tells a block's number among the records, from 0 up: the same as long as the block lives, also when the table
+     * grows.
+     */
     final int number(final int block) {
         return (block - firstRecord) / RECORD_INTS;
     }
 
-    /** The record of a number from 0 to 2^32 - 1, whatever it is used for; {@link #NONE} if there are fewer. */
+    /**
+     * Tells the record of a number from 0 to 2^32 - 1, whatever the record is used for; {@link #NONE} if there are
+     * fewer.
+     */
     final int numbered(final long number) {
         final long block = firstRecord + RECORD_INTS * number;
         return block < end ? (int) block : NONE;
     }
 
-    /** Where a block starts: granules from the start of the region, unsigned. */
+    /** Tells where a block starts: granules from the start of the region, unsigned. */
     final int start(final int block) {
         return get(block + START);
     }
 
-    /** How long a block is: granules, unsigned. */
+    /** Tells how long a block is: granules, unsigned. */
     final int size(final int block) {
         return get(block + SIZE);
     }
@@ -278,12 +290,18 @@ abstract class BlockRecords {
 
     // Neighbours
 
-    /** The neighbour that ends where a block starts, {@link #NONE} for the first; of {@code NONE}, the last block. */
+    /**
+     * Tells the neighbour that ends where a block starts, {@link #NONE} for the first; of {@code NONE}, the last
+     * block.
+     */
     final int before(final int block) {
         return get(block + BEFORE);
     }
 
-    /** The neighbour that starts where a block ends, {@link #NONE} for the last; of {@code NONE}, the first block. */
+    /**
+     * Tells the neighbour that starts where a block ends, {@link #NONE} for the last; of {@code NONE}, the first
+     * block.
+     */
     final int after(final int block) {
         return get(block + AFTER);
     }
@@ -303,27 +321,27 @@ abstract class BlockRecords {
 
     // Free lists
 
-    /** The head of a list: a position that stands for a block before the first and after the last. */
+    /** Tells the head of a list: a position that stands for a block before the first and after the last. */
     final int head(final int list) {
         return FIRST_HEAD + list * HEAD_INTS;
     }
 
-    /** Whether a block is in a free list. {@link #NONE} counts as in use. */
+    /** Tells whether a block is in a free list. {@link #NONE} counts as in use. */
     final boolean isFree(final int block) {
         return get(block + NEXT) != NONE;
     }
 
-    /** The next in a free list: a block, or the list's head after the last. */
+    /** Tells the next in a free list: a block, or the list's head after the last. */
     final int next(final int block) {
         return get(block + NEXT);
     }
 
-    /** The list that a free block is in. */
+    /** Tells the list that a free block is in. */
     final int list(final int block) {
         return get(block + LIST);
     }
 
-    /** What a free block is behind in its list: a block, or the list's head. */
+    /** Tells what a free block is behind in its list: a block, or the list's head. */
     final int previous(final int block) {
         return get(block + PREVIOUS);
     }
@@ -359,22 +377,22 @@ abstract class BlockRecords {
 
     // The whole
 
-    /** Slots that there are, a power of two. */
+    /** Counts the slots, a power of two. */
     final int slots() {
         return records.length / SLOTS_PART;
     }
 
-    /** The position of a slot. */
+    /** Tells the position of a slot. */
     final int slot(final int index) {
         return firstSlot + index;
     }
 
-    /** Most blocks that there may be, when the array has grown as far as it may. */
+    /** Tells the most blocks that there may be, when the array has grown as far as it may. */
     final int maxBlocks() {
         return maxBlocks;
     }
 
-    /** Host memory, in bytes. */
+    /** Tells the host memory, in bytes. */
     final long hostBytes() {
         return 16 + (long) Integer.BYTES * records.length;
     }

@@ -4,7 +4,8 @@ import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 
 /**
- * The blocks of one region, in host memory: a record for each, those in use found by address through a hash table.
+ * This table has the blocks of one region, in host memory: a record for each, those in use found by address through a
+ * hash table.
  *
  * <p>After Bell, Kumar and Gill (2024), section III-C: a hash table keyed by device address replaces the boundary tags
  * of a classic allocator. Where we deviate: only {@link #find} looks up, and only blocks in use, the ones that a caller
@@ -46,19 +47,19 @@ import java.util.function.IntFunction;
 class BlockTable extends BlockRecords {
 
     /**
-     * Slots in use for each block in use, as long as there are. 1, 2 and 4 are equally fast on the profiles
+     * The slots in use for each block in use, as long as there are slots. 1, 2 and 4 are equally fast on the profiles
      * (2026-11-20).
      */
     private static final int PER_BLOCK = 2;
 
     /**
-     * 2^64 divided by the golden ratio (Knuth, vol. 3, section 6.4), but for its lower half, which each JVM draws anew:
-     * so nobody can work out beforehand which blocks share a slot, and what is drawn costs nothing, since it is
-     * compiled in.
+     * This number is 2^64 divided by the golden ratio (Knuth, vol. 3, section 6.4), but for its lower half, which each
+     * JVM draws anew. So nobody can work out beforehand which blocks share a slot; and since the number is compiled in,
+     * drawing it costs nothing.
      */
     private static final long SPREAD = 0x9E3779B900000001L | Integer.toUnsignedLong(new SplittableRandom().nextInt());
 
-    /** Instead of the next in a chain: the block is held. No other record has it, in use or not. */
+    /** This stands in place of the next in a chain if the block is held. No other record has it, in use or not. */
     private static final int HELD = -1;
 
     private int entered;
@@ -66,25 +67,25 @@ class BlockTable extends BlockRecords {
     private int held;
 
     /**
-     * Slots in use, a power of two, less one. 64 at first are 1 ns slower on the profile {@code paper}, 2048 aren't
-     * faster (2026-11-20).
+     * The slots in use, a power of two, less one. 64 at first are 1 ns slower on the profile {@code paper}, 2048
+     * aren't faster (2026-11-20).
      */
     private int slotMask = LEAST_SLOTS - 1;
 
     /**
-     * An empty table that takes all of its memory at once: most blocks, free and in use together, from 2 to 2^26; free
-     * lists.
+     * Makes an empty table that takes all of its memory at once: most blocks, free and in use together, from 2 to
+     * 2^26; free lists.
      */
     BlockTable(final int maxBlocks, final int lists) {
         this(maxBlocks, maxBlocks, lists, 0);
     }
 
-    /** An empty table that holds {@code firstBlocks} or more before it grows, with words for a subclass. */
+    /** Makes an empty table that holds {@code firstBlocks} or more before it grows, with words for a subclass. */
     BlockTable(final int firstBlocks, final int maxBlocks, final int lists, final int words) {
         this(firstBlocks, maxBlocks, lists, words, int[]::new);
     }
 
-    /** For tests in which the JVM has no memory left. */
+    /** Takes arrays from tests in which the JVM has no memory left. */
     BlockTable(
             final int firstBlocks,
             final int maxBlocks,
@@ -163,7 +164,7 @@ class BlockTable extends BlockRecords {
         return block;
     }
 
-    /** The slot of an offset, as a position. It may be one that isn't split yet. */
+    /** Tells the slot of an offset, as a position. The slot may be one that isn't split yet. */
     private int slotOf(final int start) {
         return slot(hash(start) & slotMask);
     }
@@ -179,7 +180,7 @@ class BlockTable extends BlockRecords {
         }
     }
 
-    /** The slot that has a slot's blocks until it is split: the one without the highest bit of its number. */
+    /** Tells the slot that has a slot's blocks until that is split: the one without the highest bit of its number. */
     private int parent(final int slot) {
         return slot - Integer.highestOneBit(slot - slot(0));
     }
@@ -199,7 +200,7 @@ class BlockTable extends BlockRecords {
         }
     }
 
-    /** Blocks in the hash table. */
+    /** Counts the blocks in the hash table. */
     final int entered() {
         return entered;
     }
@@ -213,7 +214,7 @@ class BlockTable extends BlockRecords {
         return (long) number(block) << 32 | Integer.toUnsignedLong(start(block));
     }
 
-    /** The held block that a handle names, or {@link #NONE}; any long. */
+    /** Finds the held block that a handle names, or {@link #NONE}; any long will do. */
     final int heldAs(final long handle) {
         // The fence is never held, so a number that no record has needs no branch of its own.
         final int block = numbered(handle >>> 32);
@@ -224,13 +225,13 @@ class BlockTable extends BlockRecords {
         return get(block + CHAIN) == HELD;
     }
 
-    /** A block is held no more. */
+    /** Lets a held block go. */
     final void letGo(final int block) {
         put(block + CHAIN, NONE);
         held--;
     }
 
-    /** Blocks that are held. */
+    /** Counts the blocks that are held. */
     final int held() {
         return held;
     }

@@ -4,7 +4,8 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * What buddy systems share: Bell, Kumar and Gill (2024), section II-C. They differ in their classes of sizes.
+ * This class does what buddy systems share: Bell, Kumar and Gill (2024), section II-C. The systems differ in their
+ * classes of sizes.
  *
  * <p>A region is a row of <em>roots</em>: the largest class that fits into it, then the largest that fits into what is
  * left, and so on. Each root is a tree of nodes, here with Fibonacci sizes; a block is a node:
@@ -35,7 +36,7 @@ abstract class BuddyStrategy extends TableStrategy {
     /** Bounds the search for an aligned block: free blocks and, in them, aligned offsets that are looked at. */
     private static final int SEARCH_STEPS = 64;
 
-    /** Object header, length. */
+    /** An array's header, with its length. */
     private static final long ARRAY_HEADER_BYTES = 16;
 
     private final BlockTable table;
@@ -221,7 +222,10 @@ abstract class BuddyStrategy extends TableStrategy {
         return part;
     }
 
-    /** Where in a block the part begins that is left when the smaller part that suffices is split again and again. */
+    /**
+     * Computes where in a block the part begins that is left when the smaller part that suffices is split again and
+     * again.
+     */
     private long smallestPart(final int sizeClass, final int wanted) {
         long offset = 0;
         int parent = sizeClass;
@@ -242,7 +246,10 @@ abstract class BuddyStrategy extends TableStrategy {
         return findPath(roots[root], wanted, offset);
     }
 
-    /** The length of the path from a node to the one of a class at an offset in it, or -1 if there is none. */
+    /**
+     * Finds the path from a node to the one of a class at an offset in it, and answers its length, or -1 if there is
+     * none.
+     */
     private int findPath(final int from, final int wanted, final long wantedOffset) {
         int length = 0;
         int sizeClass = from;

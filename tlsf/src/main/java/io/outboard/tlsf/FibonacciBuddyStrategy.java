@@ -4,9 +4,9 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * The Fibonacci buddy system with all metadata in host memory: blocks of 1, 2, 3, 5, 8, .. granules, each of which
- * splits into the two Fibonacci numbers that it is the sum of, the larger one on the left. Classes are 1.6 times apart
- * rather than 2, so less is lost to rounding up than with {@link BinaryBuddyStrategy}.
+ * This strategy is the Fibonacci buddy system with all metadata in host memory: blocks of 1, 2, 3, 5, 8, .. granules,
+ * each of which splits into the two Fibonacci numbers that it is the sum of, the larger one on the left. Classes are
+ * 1.6 times apart rather than 2, so less is lost to rounding up than with {@link BinaryBuddyStrategy}.
  *
  * <p>Hirschberg (1973), "A class of dynamic memory allocation algorithms"; Bell, Kumar and Gill (2024), section II-C,
  * for the device. A request takes the smallest non-empty class that suffices, the block freed last, and splits it,
@@ -32,7 +32,7 @@ public final class FibonacciBuddyStrategy extends BuddyStrategy {
     static final BuddyClasses CLASSES = new BuddyClasses(2);
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
      * @param options granule and table size

@@ -12,9 +12,9 @@ import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
- * Where the blocks of a step lie that a program repeats: the sizes that it asks for, in order, and a place for each,
- * which no other block has while it lives. {@link PlannedStrategy} follows it. {@code ./outboard plan} makes one of a
- * trace.
+ * A plan says where the blocks of a step lie that a program repeats: the sizes that it asks for, in order, and a place
+ * for each, which no other block has while it lives. {@link PlannedStrategy} follows it. {@code ./outboard plan} makes
+ * one of a trace.
  *
  * <p>A file is text, lines that end in a line feed; the four numbers of a block are those of {@link Block}:
  *
@@ -45,8 +45,8 @@ public final class Plan {
     public record Block(long sizeBytes, long offsetBytes, int start, int end) {}
 
     /**
-     * Of a block in {@link #records}: size and offset; the offset of what is in use before it, {@link #NO_BLOCK} for
-     * none; its number.
+     * A block has so many ints in {@link #records}: size and offset; the offset of what is in use before it, {@link
+     * #NO_BLOCK} for none; and the number of that.
      */
     static final int RECORD_INTS = 4;
 
@@ -55,7 +55,7 @@ public final class Plan {
     static final int BEFORE = 2;
     static final int NUMBER_BEFORE = 3;
 
-    /** Instead of the block before the first. */
+    /** This stands in place of the block before the first. */
     static final int NO_BLOCK = -1;
 
     private static final String MAGIC = "outboard plan 1";
@@ -150,7 +150,7 @@ public final class Plan {
         }
     }
 
-    /** The blocks that live are by their offsets, and answer their numbers. */
+    /** Puts a block into its record, and among those that live: a map from their offsets to their numbers. */
     private static void put(
             final int number,
             final Block block,
@@ -291,7 +291,7 @@ public final class Plan {
     }
 
     /**
-     * What offsets are multiples of and sizes are rounded up to.
+     * Tells what offsets are multiples of and sizes are rounded up to.
      *
      * @return bytes, a power of two
      */
@@ -309,7 +309,7 @@ public final class Plan {
     }
 
     /**
-     * The allocations of a step.
+     * Counts the allocations of a step.
      *
      * @return how many, {@code 0 <=}
      */
@@ -317,13 +317,13 @@ public final class Plan {
         return count;
     }
 
-    /** See the constants; not to be written to. */
+    /** Tells the records, by the constants above; nobody may write to them. */
     int[] records() {
         return records;
     }
 
     /**
-     * The plan as a person reads it.
+     * Writes the plan as a person reads it.
      *
      * @return for example {@code 2 blocks in 1048576 bytes, granule 256}
      */

@@ -6,7 +6,7 @@ import io.outboard.core.StrategyOptions;
 import java.util.Objects;
 
 /**
- * {@link TlsfStrategy} that follows a {@link Plan} while a program does what the plan has.
+ * This strategy is {@link TlsfStrategy} that follows a {@link Plan} while a program does what the plan has.
  *
  * <p>The algorithm is TLSF with a hint; the rule is ours. Requests are counted from {@link #step} on:
  *
@@ -39,17 +39,20 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
     private final Plan plan;
     private final int[] records;
 
-    /** Behind the last record of a block is one that nothing is equal to: there it stays until the next step. */
+    /**
+     * The record behind the last of a block: no request is equal to that, so the strategy stays there until the next
+     * step.
+     */
     private final int deviated;
 
     /** The record of the block that the plan has next. */
     private int next;
 
-    /** What it was before the last allocation. */
+    /** The record {@link #next} was before the last allocation. */
     private int nextBefore;
 
     /**
-     * Makes one over a region, all of it free, at the start of a step.
+     * Makes a strategy over a region, all of it free, at the start of a step.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule; of
      *     one that is smaller than the plan's, TLSF serves those requests whose places lie behind it
@@ -65,7 +68,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
     }
 
     /**
-     * What it follows.
+     * Tells the plan that the strategy follows.
      *
      * @return the plan
      */
@@ -74,7 +77,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
     }
 
     /**
-     * Whether all requests since the step's start have been those of the plan.
+     * Tells whether all requests since the step's start have been those of the plan.
      *
      * @return false once one had another size, or there were more than the plan has
      */
@@ -82,7 +85,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
         return next < deviated;
     }
 
-    /** The plan's bytes count, too, though all strategies that follow the plan share them. */
+    /** Counts the plan's bytes, too, though all strategies that follow the plan share them. */
     @Override
     public long hostBytes() {
         return super.hostBytes() + 16 + (long) Integer.BYTES * records.length;
@@ -128,14 +131,14 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
         return noted(record, planned, super.placeAligned(size, alignmentMask));
     }
 
-    /** By way of the address: a block that is held isn't found as what is in use before another. */
+    /** Takes a block by way of the address: a block that is held isn't found as what is in use before another. */
     @Override
     public long allocateByHandle(final long sizeBytes) {
         final long address = allocate(sizeBytes);
         return address == NO_SPACE ? NO_SPACE : nameByHandle(address);
     }
 
-    /** A request that was refused hasn't happened. */
+    /** Notes a request, unless it was refused: then it hasn't happened. */
     private long noted(final int record, final boolean planned, final long start) {
         if (start != NO_SPACE) {
             nextBefore = record;
@@ -145,8 +148,8 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
     }
 
     /**
-     * The free block that has all of a record's place, and that tables have room to cut; none if there is no such
-     * block, or it is far.
+     * Finds the free block that has all of a record's place, and that tables have room to cut; none if there is no
+     * such block, or it is far.
      */
     private int holding(final int record, final int start, final long size) {
         final BlockTable table = table();

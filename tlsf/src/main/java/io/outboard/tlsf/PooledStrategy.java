@@ -12,8 +12,8 @@ import io.outboard.core.spi.Arguments;
 import io.outboard.core.spi.Descriptions;
 
 /**
- * Object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for everything else: Bell,
- * Kumar and Gill (2024), section V-C.
+ * This strategy has object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for
+ * everything else: Bell, Kumar and Gill (2024), section V-C.
  *
  * <p>Each multiple of the granule up to a page is a class of its own, so nothing is lost to rounding beyond the
  * granule. A slab is a block of the backing, divided into 64 slots of one class; one word says which are free. Slabs
@@ -54,7 +54,8 @@ import io.outboard.core.spi.Descriptions;
 public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy {
 
     /**
-     * A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64.
+     * The objects of a slab: a vain search for an aligned range, the most costly thing here, then comes with one block
+     * in 64.
      */
     private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
 
@@ -65,10 +66,10 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
     private final long slotLimitBytes;
     private final SlabWalk walk;
 
-    /** How often more not to ask the backing for a slab. */
+    /** The number of requests that don't ask the backing for a slab. */
     private int slabsToSkip;
 
-    /** What the backing gave for slabs. */
+    /** The bytes that the backing gave for slabs. */
     private long slabBytes;
 
     /**
@@ -141,7 +142,7 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
         return slabs.add(address, slotClass);
     }
 
-    /** As if there were no room for slabs: small blocks are the backing's, for as many as a slab would serve. */
+    /** Serves small blocks as if there were no room for slabs: from the backing, as many as a slab would serve. */
     @Override
     public void makeDo() {
         giveBackEmptySlabs();
@@ -202,7 +203,9 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
         return tail == NO_TAIL ? NO_TAIL : tail << 1;
     }
 
-    /** Empty slabs go back first, so that they are free blocks. Slabs with free slots aren't: what is in them stays. */
+    /**
+     * Gives empty slabs back first, so that they are free blocks. Slabs with free slots aren't: what is in them stays.
+     */
     @Override
     public void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
         giveBackEmptySlabs();
@@ -269,7 +272,7 @@ public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy 
     }
 
     /**
-     * Gives back what is kept, if anything is: memory in which the backing may find room for what it couldn't serve.
+     * Gives back the empty slabs, if there are any: the backing may find room there for what it couldn't serve.
      */
     private boolean giveBackEmptySlabs() {
         final boolean any = slabs.emptyCount() != 0;

@@ -3,7 +3,7 @@ package io.outboard.tlsf;
 import io.outboard.core.StrategyOptions;
 
 /**
- * A free list for each power of two, and one bitmap: Bell, Kumar and Gill (2024), section V-A.
+ * There is a free list for each power of two, and one bitmap: Bell, Kumar and Gill (2024), section V-A.
  *
  * <pre>
  *   size in granules      1    2, 3    4..7    2^m .. 2^(m+1) - 1

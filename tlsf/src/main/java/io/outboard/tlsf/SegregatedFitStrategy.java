@@ -4,8 +4,8 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * Segregated fit with all metadata in host memory, found through a hash table: Bell, Kumar and Gill (2024), section
- * V-A, algorithms 4 and 5.
+ * This strategy is segregated fit with all metadata in host memory, found through a hash table: Bell, Kumar and Gill
+ * (2024), section V-A, algorithms 4 and 5.
  *
  * <p>Free blocks are in lists by power of two; one bitmap finds the first list in which every block fits:
  *
@@ -31,7 +31,7 @@ import io.outboard.core.StrategyOptions;
 public final class SegregatedFitStrategy extends SegregatedStrategy {
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
      * @param options granule and table size

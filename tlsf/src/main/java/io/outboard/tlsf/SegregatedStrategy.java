@@ -7,8 +7,8 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
 
 /**
- * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists
- * that the subclass supplies.
+ * This class does what segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5,
+ * over free lists that the subclass supplies.
  */
 abstract class SegregatedStrategy extends TableStrategy implements PartRetiringStrategy {
 
@@ -16,7 +16,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     private final long firstGranule;
     private final int granuleLog2;
 
-    /** Nobody reads it, but what is computed for nothing isn't loaded. */
+    /** Nobody reads this number, but the compiler would drop the loads for one that isn't kept. */
     @SuppressWarnings("unused")
     private int lookedAt;
 
@@ -35,7 +35,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return table;
     }
 
-    /** {@link PlannedStrategy} alone has more to do. */
+    /** {@link PlannedStrategy} alone overrides this. */
     @Override
     protected long place(final long size) {
         final int block = find(size);
@@ -91,9 +91,9 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Looks at what each release will touch, records and the neighbours' records, before the first: these loads don't
-     * depend on each other, so the processor waits for memory once, not for each block. Half the time and less with
-     * 100,000 blocks in use, a nanosecond more with 1,000 (2026-11-24).
+     * Looks at what each release will touch, records and the neighbours' records, before the first release: these
+     * loads don't depend on each other, so the processor waits for memory once, not for each block. That takes half the
+     * time and less with 100,000 blocks in use, a nanosecond more with 1,000 (2026-11-24).
      */
     @Override
     public final void releaseAll(final long[] retired, final int from, final int to) {
@@ -191,7 +191,10 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return sizeBytes / granuleBytes();
     }
 
-    /** Not by an exception: what has been retired by now is to be told of. */
+    /**
+     * Makes room as {@link #checkRoomFor} does, but answers false rather than throw, so that the caller can tell what
+     * it has retired by then.
+     */
     private boolean hasRoomFor(final int blocks) {
         try {
             return table.makeRoomFor(blocks);
@@ -233,7 +236,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return enter(block, start);
     }
 
-    /** As {@link #takeFront}, but the block is in no list nor in the hash table. */
+    /** Cuts the first granules off a free block; the block that they are is in no list nor in the hash table. */
     private void cutFront(final int block, final int start, final int size) {
         final int rest = table.size(block) - size;
         if (table.isFull() && rest != 0) {
@@ -254,12 +257,12 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return enter(taken, start);
     }
 
-    /** Whether there is room in the table for what is left of a free block on both sides. */
+    /** Tells whether there is room in the table for what is left of a free block on both sides. */
     final boolean canCut(final long padding, final long rest) {
         return hasRoomFor((padding == 0 ? 0 : 1) + (rest == 0 ? 0 : 1));
     }
 
-    /** As {@link #cut}, for a block that is to be in use; not from the block's start on. */
+    /** Cuts granules out of a free block, not from its start on, for a block that is to be in use. */
     private long takeInside(final int block, final int padding, final int size) {
         checkRoomFor(table.size(block) == padding + size ? 1 : 2);
         final int taken = cut(block, padding, size);
@@ -267,8 +270,8 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Cuts granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. There is
-     * room for what this makes.
+     * Cuts granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. The
+     * table has room for these blocks.
      *
      * @return a block in no list nor in the hash table
      */
@@ -297,7 +300,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return Integer.toUnsignedLong(start);
     }
 
-    /** A block in which {@code size} granules fit, the first of them aligned, or none. */
+    /** Finds a block in which {@code size} granules fit, the first of them aligned, or none. */
     private int findAligned(final long size, final long alignmentMask) {
         int block = table.findFitting(size);
         if (block == BlockTable.NONE || padding(start(block), alignmentMask) + size > size(block)) {
@@ -312,9 +315,9 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Makes a block free that is in no list nor in the hash table. It becomes a part of the free block before, which
-     * keeps its place where its list holds the new size, too: blocks that grow little by little would otherwise always
-     * be the first to be divided.
+     * Makes a block free that is in no list nor in the hash table. A free block before it takes it in, and keeps its
+     * place where its list holds the new size, too: blocks that grow little by little would otherwise always be the
+     * first to be divided.
      */
     @Override
     final void makeFree(final int block) {

@@ -4,8 +4,8 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.Strategy;
 
 /**
- * Turns a walk over the blocks of what is behind slabs into one over slots and blocks. Free blocks and empty slabs that
- * follow each other are one free block. Made once, since a walk makes no garbage.
+ * This visitor turns a walk over the blocks of what is behind slabs into one over slots and blocks. Free blocks and
+ * empty slabs that follow each other are one free block. The visitor is made once, since a walk makes no garbage.
  *
  * <p>Confined to one thread. O(blocks).
  */
@@ -17,7 +17,7 @@ final class SlabWalk implements BlockVisitor {
     private BlockVisitor visitor = NOBODY;
     private boolean divides;
 
-    /** Free blocks and empty slabs that follow each other: one free block to be. */
+    /** The start of free blocks and empty slabs that follow each other, and are to be one free block. */
     private long freeAddress;
 
     private long freeBytes;

@@ -10,8 +10,8 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
 
 /**
- * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset, or by a
- * handle. A retired block is one that is in use in neither way, and is named by its record.
+ * The blocks of this strategy are in a block table, in order of address; those in use are found by their offset, or by
+ * a handle. A retired block is taken and found in neither way; its record names it.
  */
 abstract class TableStrategy extends AbstractStrategy implements HandleStrategy {
 
@@ -21,7 +21,10 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
         super(region, options);
     }
 
-    /** The blocks. Not a field of this class: the subclass's has a type of its own, and what is hot reads one. */
+    /**
+     * Tells the table of the blocks. It isn't a field of this class, since the field of the subclass has a type of its
+     * own, and hot code reads that one.
+     */
     abstract BlockTable table();
 
     @Override
@@ -108,7 +111,8 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
     }
 
     /**
-     * {@inheritDoc} A held block isn't in the hash table, but its memory is taken, which else means that it is retired.
+     * {@inheritDoc} A held block isn't in the hash table, but its memory is taken, as that of a retired one: so it is
+     * looked for here.
      */
     @Override
     protected final InvalidAddressException invalid(final long address) {
@@ -153,7 +157,7 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
         return size(checkedRetired(retired));
     }
 
-    /** A block that is in no list nor in the hash table is a retired one. */
+    /** Notes that a block is retired, since it is in no list nor in the hash table. */
     final long retired(final int block) {
         retiredBlocks++;
         return block;
@@ -168,7 +172,7 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
         return retired(tail);
     }
 
-    /** It is a retired block no more. */
+    /** Notes that a block is retired no more. */
     final int unretired(final long retired) {
         final int block = checkedRetired(retired);
         retiredBlocks--;
@@ -186,7 +190,7 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
         return block;
     }
 
-    /** Makes a block free that is in no list nor in the hash table(). */
+    /** Makes a block free that is in no list nor in the hash table. */
     abstract void makeFree(int block);
 
     @Override

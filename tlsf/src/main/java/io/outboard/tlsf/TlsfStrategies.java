@@ -12,10 +12,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiFunction;
 
-/** Strategies: TLSF, segregated fit, buddies, and slabs over TLSF. Safe for any number of threads. */
+/**
+ * This class names the strategies of this module: TLSF, segregated fit, buddies, and slabs over TLSF. Safe for any
+ * number of threads.
+ */
 public final class TlsfStrategies implements StrategyModule {
 
-    /** For {@link java.util.ServiceLoader}. */
+    /** Is called by {@link java.util.ServiceLoader}. */
     public TlsfStrategies() {}
 
     @Override
@@ -63,7 +66,7 @@ public final class TlsfStrategies implements StrategyModule {
                 TlsfStrategies::planned));
     }
 
-    /** The plan is read once, whatever number of regions there are. */
+    /** Reads the plan once, whatever number of regions there are. */
     private static StrategyProvider planned(final String file) {
         final Plan plan;
         try {

@@ -4,7 +4,7 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * Two-level segregated fit with all metadata in host memory, found through a hash table.
+ * This strategy is two-level segregated fit with all metadata in host memory, found through a hash table.
  *
  * <p>Bell, Kumar and Gill (2024), section V-B, on Masmano, Ripoll, Crespo and Real (2004). Free blocks are in lists by
  * size; two bitmaps find the first list in which every block fits:
@@ -32,7 +32,7 @@ import io.outboard.core.StrategyOptions;
 public final class TlsfStrategy extends SegregatedStrategy {
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
      * @param options granule and table size

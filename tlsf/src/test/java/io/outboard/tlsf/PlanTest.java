@@ -134,8 +134,7 @@ class PlanTest {
                 assertThrows(IllegalArgumentException.class, () -> Plan.write(256, 1024, blocks, file));
 
         assertEquals(
-                "block 1: offsetBytes=256, sizeBytes=1 must not overlap what lives with it, "
-                        + "and does block 0 at 0",
+                "block 1: offsetBytes=256, sizeBytes=1 must not overlap what lives with it, " + "and does block 0 at 0",
                 thrown.getMessage());
         assertFalse(Files.exists(file));
     }

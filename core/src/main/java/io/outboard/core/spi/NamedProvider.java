@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 
 /**
- * A provider made of what it answers, so that a {@link io.outboard.core.StrategyModule} is a list. A strategy that
- * can't serve a request from every region of its size overrides {@link #regionBytesFor}.
+ * This provider is made of what it answers, so that a {@link io.outboard.core.StrategyModule} is a list. A strategy
+ * that can't serve a request from every region of its size overrides {@link #regionBytesFor}.
  *
  * <p>Thread-safety: safe for any number of threads, if the constructor that it is given is.
  */
@@ -20,7 +20,7 @@ public class NamedProvider implements StrategyProvider {
     private final BiFunction<Region, StrategyOptions, Strategy> constructor;
 
     /**
-     * Makes one.
+     * Makes a provider.
      *
      * @param name lower-case words joined by hyphens, as {@link #name}
      * @param description one line: structure, cost, source
