@@ -48,7 +48,7 @@ class DeviceOutOfMemoryExceptionTest {
         assertEquals(100, exception.largestFreeBlockBytes());
     }
 
-    /** As JMX and remote calls do. */
+    /** Writes an exception and reads it, as JMX and remote calls do. */
     @Test
     void shouldTellTheOtherEndAllThatItKnows() throws Exception {
         final DeviceOutOfMemoryException exception = DeviceOutOfMemoryException.ofPool(

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What {@link HandleStrategy} promises, beside all that a strategy does. Each strategy that has handles has a subclass
- * that supplies {@link #create} and no more.
+ * These tests say what {@link HandleStrategy} promises, beside all that a strategy does. Each strategy that has
+ * handles has a subclass that supplies {@link #create} and no more.
  */
 public abstract class HandleStrategyContractTest extends StrategyContractTest {
 
@@ -184,7 +184,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(strategy);
     }
 
-    /** No name tells such blocks apart: that is what an address can't do either. */
+    /** No name tells such blocks apart, and neither does an address. */
     @Test
     void shouldGiveTheSameHandleToABlockInTheSamePlaceThatFollows() {
         assumeCoalesces();
@@ -340,7 +340,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(growing);
     }
 
-    /** As {@code shouldMakeNoGarbage}: the least of a few rounds. */
+    /** The least of a few rounds counts, as in {@code shouldMakeNoGarbage}. */
     @Test
     void shouldMakeNoGarbageByHandle() {
         final HandleStrategy strategy = withHandles(new Region(BASE, OperationMix.REGION_BYTES), OPTIONS);

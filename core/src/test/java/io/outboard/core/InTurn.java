@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * Of a test class that takes as long as a whole module's: a run has one of {@code of} such, drawn anew each time; with
- * {@code -Pthorough} and {@code -Plong} it has them all.
+ * This marks a test class that takes as long as a whole module's. A run has one of {@code of} such classes, drawn anew
+ * each time; with {@code -Pthorough} and {@code -Plong} it has them all.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -22,7 +22,7 @@ public @interface InTurn {
     /** Which of them: 0 to {@code of - 1}. */
     int index();
 
-    /** How many there are. */
+    /** Tells how many such classes there are. */
     int of();
 
     /** Looks whose turn it is. */

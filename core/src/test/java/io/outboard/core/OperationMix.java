@@ -14,7 +14,7 @@ final class OperationMix {
     private static final int SLOTS = 64;
     private static final BlockVisitor IGNORE = (address, sizeBytes, free) -> {};
 
-    /** Of a retired block, what names it, subtracted from this: less than any address, and than no address. */
+    /** A slot holds this less the name of its retired block: less than any address, and than no address. */
     private static final long RETIRED = -2;
 
     private final long[] addresses;

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What {@link Strategy} promises, sentence by sentence. Each strategy has a subclass that supplies {@link #create} and
- * no more; its own tests cover only what goes beyond the contract.
+ * These tests say what {@link Strategy} promises, sentence by sentence. Each strategy has a subclass that supplies
+ * {@link #create} and no more; its own tests cover only what goes beyond the contract.
  *
  * <p>Where a strategy puts a block is its own choice, so these tests first fill a region to know what lies where.
  */
@@ -370,7 +370,10 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
                 Statistics.of(strategy));
     }
 
-    /** Of what a strategy says that it holds, what others use as well and was there before it. */
+    /**
+     * Tells how much of the host memory that a strategy says it holds is used by others as well, and was there before
+     * it.
+     */
     protected long sharedHostBytes() {
         return 0;
     }

@@ -41,13 +41,13 @@ final class StrategyModel {
 
     private final TreeMap<Long, Long> live = new TreeMap<>();
 
-    /** Of the blocks in use, those that a handle names: address, and handle. */
+    /** The blocks in use that a handle names: address, and handle. */
     private final TreeMap<Long, Long> handles = new TreeMap<>();
 
     /** Every handle that there ever was. */
     private final List<Long> everyHandle = new ArrayList<>();
 
-    /** Of the live blocks, those that are retired: address, and what names them. */
+    /** The live blocks that are retired: address, and what names them. */
     private final TreeMap<Long, Long> retired = new TreeMap<>();
 
     /**
@@ -205,7 +205,7 @@ final class StrategyModel {
         }
     }
 
-    /** For calls that take an address alone. */
+    /** Makes a call that takes an address alone. */
     private void withAddress(final long address, final LongConsumer call) {
         final Long handle = handles.get(address);
         if (handle == null) {
@@ -222,7 +222,7 @@ final class StrategyModel {
         return handle == null ? strategy.sizeOf(address) : withHandles().sizeByHandle(handle);
     }
 
-    /** Whether there was space. */
+    /** Tells whether there was space. */
     private boolean checkPlace(
             final long address,
             final long sizeBytes,
@@ -447,7 +447,10 @@ final class StrategyModel {
         }
     }
 
-    /** Whether an address is the name of a block in use: not if a handle is that. */
+    /**
+     * Tells whether an address is the name of a block in use; a block that a handle names hasn't its address for a
+     * name.
+     */
     private boolean names(final long address) {
         return live.containsKey(address) && !retired.containsKey(address) && !handles.containsKey(address);
     }

@@ -14,7 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What any strategy must refuse, and that a refused call changes nothing: the half of the contract that says no. */
+/**
+ * These tests say what any strategy must refuse, and that a refused call changes nothing: the half of the contract
+ * that says no.
+ */
 abstract class StrategyRefusalContract extends StrategyFixture {
 
     private static final int MAX_BLOCKS = 8;

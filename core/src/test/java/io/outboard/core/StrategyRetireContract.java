@@ -19,10 +19,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What {@link Strategy#retire}, {@link Strategy#release} and {@link Strategy#restore} promise: free in two halves. */
+/**
+ * These tests say what {@link Strategy#retire}, {@link Strategy#release} and {@link Strategy#restore} promise: a free
+ * in two halves.
+ */
 abstract class StrategyRetireContract extends StrategyResizeContract {
 
-    /** For tests of what not every strategy does. */
+    /** Makes a strategy for tests of what not every strategy does. */
     private PartRetiringStrategy retiringParts(final long granules) {
         final Strategy strategy = ofGranules(granules);
         assumeTrue(strategy instanceof PartRetiringStrategy, "retires whole blocks alone");
@@ -244,7 +247,7 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         }
     }
 
-    /** What no list holds is looked for in none, and in nothing else. */
+    /** No list holds such a size, so it is looked for in none, and in nothing else. */
     @Test
     void shouldShowNoFreeBlockAsLargeAsNone() {
         final PartRetiringStrategy strategy = retiringParts(4000);
@@ -286,7 +289,7 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         }
     }
 
-    /** What names a block stays good whatever happens to others, and no two that are retired share it. */
+    /** The name of a retired block stays good whatever happens to other blocks, and no two retired blocks share it. */
     @Test
     void shouldNameRetiredBlocksWhateverElseHappens() {
         final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));

@@ -38,10 +38,10 @@ final class BoundaryBitmap {
     /** This stands for no bit. */
     static final long NONE = -1;
 
-    /** Every bit of a word, for ranges that are set. */
+    /** Ranges that are set get every bit of a word from this. */
     static final long ONES = -1L;
 
-    /** Every bit of a word, for ranges that are cleared. */
+    /** Ranges that are cleared get every bit of a word from this. */
     private static final long ZEROS = 0L;
 
     static final int WORD_LOG2 = 6;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes beyond the contract of every strategy: the smallest block, the choice of a block, host memory. */
+/** These tests go beyond the contract of every strategy: the smallest block, the choice of a block, host memory. */
 class BitmaskStrategyTest {
 
     private static final long BASE = 1L << 40;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes beyond the contract of every strategy: which block is chosen, many blocks, host memory. */
+/** These tests go beyond the contract of every strategy: which block is chosen, many blocks, host memory. */
 class HalStrategyTest {
 
     private static final StrategyOptions OPTIONS = new StrategyOptions(256, 1024);

@@ -19,7 +19,7 @@ class BoundedCostTest {
     /** An allocation or a free touches no more than so many records where there is room. */
     private static final int MOST_RECORDS = 40;
 
-    /** In a region that is nearly full, up to 64 free blocks are searched besides. */
+    /** Up to 64 free blocks are searched besides, in a region that is nearly full. */
     private static final int MOST_RECORDS_WHEN_FULL = MOST_RECORDS + 2 * 64;
 
     /** Mean size of a block in the workload. */

@@ -15,9 +15,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What goes beyond the contract of every strategy: which block is split, how, and what merges. The granule is a byte
- * and regions start at address 0 unless a test says otherwise, so blocks read as {@code 3+2 used, 5+3 free}: start,
- * size.
+ * These tests go beyond the contract of every strategy: which block is split, how, and what merges. The granule is a
+ * byte and regions start at address 0 unless a test says otherwise, so blocks read as {@code 3+2 used, 5+3 free}:
+ * start, size.
  */
 class BuddyStrategyTest {
 
@@ -165,7 +165,7 @@ class BuddyStrategyTest {
         assertBlocks(strategy, "0+2 free");
     }
 
-    /** Of the bytes of a block of 8, the tree joins (((0, 1), 2), (3, 4)) and ((5, 6), 7). */
+    /** The tree joins the bytes of a block of 8 as (((0, 1), 2), (3, 4)) and ((5, 6), 7). */
     @Test
     void shouldMergeUpTheTreeOfEight() {
         final Strategy strategy = filled(fibonacci(8));

@@ -10,7 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What {@link FreeLists} promises of any mapping; a subclass for each mapping supplies it and says where lists start.
+ * These tests say what {@link FreeLists} promises of any mapping; a subclass supplies the mapping and says where lists
+ * start.
  */
 abstract class FreeListsContract {
 

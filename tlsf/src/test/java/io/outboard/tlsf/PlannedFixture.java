@@ -12,10 +12,10 @@ final class PlannedFixture {
 
     private static final int BLOCKS = 400;
 
-    /** What a plan's host memory is. */
+    /** The host memory of a plan. */
     static final long PLAN_BYTES = 16 * (BLOCKS + 1);
 
-    /** By granule. */
+    /** The plan of each granule. */
     private static final Map<Long, Plan> PLANS = new ConcurrentHashMap<>();
 
     private PlannedFixture() {}

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.function.Executable;
 
-/** What the tests of pools share: eight windows, divided by TLSF behind a pool. */
+/** This class has what the tests of pools share: eight windows, divided by TLSF behind a pool. */
 abstract class PooledFixture {
 
     static final StrategyOptions OPTIONS = new StrategyOptions(256, 1 << 15);
@@ -91,7 +91,7 @@ abstract class PooledFixture {
         assertEquals(freeBytes, strategy.freeBytes());
     }
 
-    /** What a walk shows, with offsets in place of addresses. */
+    /** Lists what a walk shows, with offsets in place of addresses. */
     static List<String> blocks(final Strategy strategy) {
         final List<String> blocks = new ArrayList<>();
         strategy.forEachBlock((address, sizeBytes, free) ->

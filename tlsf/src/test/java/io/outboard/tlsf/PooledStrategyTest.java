@@ -24,9 +24,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What goes beyond the contract of every strategy: slots. When slabs are
- * taken and given back is in {@link PooledSlabsTest}. Regions of the contract
- * test are too small for slabs, so what it says of single blocks is here again for slots.
+ * These tests go beyond the contract of every strategy: slots. When slabs are taken and given back is in {@link
+ * PooledSlabsTest}. Regions of the contract test are too small for slabs, so what it says of single blocks is here
+ * again for slots.
  */
 class PooledStrategyTest extends PooledFixture {
 

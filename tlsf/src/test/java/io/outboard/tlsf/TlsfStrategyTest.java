@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What goes beyond the contract of every strategy: limits of the region, choice of a block, bounded search. */
+/** These tests go beyond the contract of every strategy: limits of the region, choice of a block, bounded search. */
 class TlsfStrategyTest {
 
     private static final StrategyOptions OPTIONS = new StrategyOptions(256, 1024);
@@ -217,7 +217,8 @@ class TlsfStrategyTest {
     }
 
     /**
-     * In front of them in memory, but behind them in the list that they share, one block of 65; nothing else is free.
+     * Makes a strategy with so many free blocks of 64 granules, and one of 65 in front of them in memory, but behind
+     * them in the list that they share; nothing else is free.
      */
     private static Strategy withFreeBlocksOf64Granules(final int count) {
         final Strategy strategy = ofGranules(66 + 65L * count);
