@@ -48,7 +48,7 @@ final class MallocLargeCommand implements Callable<Integer> {
             completionCandidates = Names.class,
             description =
                     "What names a strategy's blocks. tlsf, tlsf-frugal, segregated-fit and the buddies have handles, which needn't"
-                            + " be looked up; for the others an address is one. Default: ${DEFAULT-VALUE}.")
+                            + " be looked up; the others go by address. Default: ${DEFAULT-VALUE}.")
     private String by = "address";
 
     @Override

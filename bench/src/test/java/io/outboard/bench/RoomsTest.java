@@ -14,18 +14,23 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rooms that a reader takes in at one sitting: no source file above 700 lines but those that say why, no package above 25 classes.
- * A longer file isn't wrong as such: whoever adds it here has looked whether it is two things.
+ * Rooms that a reader takes in at one sitting: no source file above 600 lines but those that say why, no package above 30 classes.
+ * A longer file, or a larger package, isn't wrong as such. It says "look", and whoever adds it here has looked whether it is two things;
+ * that its classes aren't knotted, which is what matters, {@link KnotsTest} says.
  */
 class RoomsTest {
 
-    private static final long MOST_LINES = 700;
-    private static final long MOST_CLASSES = 25;
+    private static final long MOST_LINES = 600;
+    private static final long MOST_CLASSES = 30;
 
     /** The only files that may be longer, and why. One that isn't any more must go from here. */
     private static final Map<String, String> LONGER = Map.of(
             "io/outboard/pool/internal/arena/Arena.java",
-            "one lock and one object: what an operation reads lies side by side, and nobody looks for it elsewhere");
+            "one lock and one object: what an operation reads lies side by side, and nobody looks for it elsewhere",
+            "io/outboard/pool/internal/growth/Growth.java",
+            "one order in which a request gets memory, under one lock",
+            "io/outboard/pool/Pool.java",
+            "all that users call, most of it Javadoc");
 
     /** From the module's folder, where tests run. */
     private static final Path PROJECT = Path.of("..");
@@ -54,7 +59,7 @@ class RoomsTest {
 
         classes.values().removeIf(count -> count <= MOST_CLASSES);
 
-        assertEquals(Map.of(), classes);
+        assertEquals(Map.of(), classes, "look whether it is two things");
     }
 
     /** Of what is built, wherever a module lies; without tests. */

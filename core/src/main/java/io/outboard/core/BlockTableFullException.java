@@ -9,7 +9,7 @@ public final class BlockTableFullException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * For a strategy whose tables are full.
+     * Makes an exception for a strategy whose tables are full.
      *
      * @param maxBlocks how many blocks they hold
      */

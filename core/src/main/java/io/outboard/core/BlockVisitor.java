@@ -1,6 +1,6 @@
 package io.outboard.core;
 
-/** Sees the blocks of a region, one call a block. It must not call the strategy that it visits. */
+/** A visitor sees the blocks of a region, one call a block. It must not call the strategy that it visits. */
 @FunctionalInterface
 public interface BlockVisitor {
 

@@ -7,10 +7,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Sizes as people read and write them, in powers of 1024: {@code 64MiB}. What {@link #text} and {@link #exact} answer for a size of
- * a KiB or more {@link #parse} reads, but for what is in brackets.
+ * This class reads and writes sizes as people do, in powers of 1024: {@code 64MiB}. {@link #parse} reads what {@link
+ * #text} and {@link #exact} write of a KiB or more, without what is in brackets.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: some microseconds and garbage, so nothing for the path of an allocation.
+ * <p>Thread-safety: safe for any number of threads. Cost: some microseconds and garbage, so nothing for the path of an
+ * allocation.
  */
 public final class ByteSize {
 
@@ -24,8 +25,8 @@ public final class ByteSize {
     private ByteSize() {}
 
     /**
-     * Reads a size: {@code 67108864}, {@code 64MiB}, {@code 64M}, {@code 64m}, {@code 64MB} or {@code 0.0625g}, say. Every unit is a
-     * power of 1024, also without the {@code i}; a fraction of a byte is dropped.
+     * Reads a size: {@code 67108864}, {@code 64MiB}, {@code 64M}, {@code 64m}, {@code 64MB} or {@code 0.0625g}, say.
+     * Every unit is a power of 1024, also without the {@code i}; a fraction of a byte is dropped.
      *
      * @param argument what the size is for, such as the name of an option; it begins the message of a failure
      * @param text the size
@@ -47,7 +48,7 @@ public final class ByteSize {
     }
 
     /**
-     * A size rounded to what a person takes in.
+     * Writes a size rounded to what a person takes in.
      *
      * @param bytes 0 or more
      * @return for example {@code 64MiB}, {@code 3.98MiB} or {@code 100 bytes}
@@ -63,7 +64,7 @@ public final class ByteSize {
     }
 
     /**
-     * A size to the byte.
+     * Writes a size to the byte.
      *
      * @param bytes 0 or more
      * @return as {@link #text}, and in brackets the bytes if that isn't all of it: {@code 3.98MiB (4174336 bytes)}

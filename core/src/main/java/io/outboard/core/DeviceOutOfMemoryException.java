@@ -15,19 +15,22 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** As the strategy or pool was asked. */
+    /** The size that the strategy or pool was asked for, in bytes. */
     private final long requestedBytes;
 
-    /** Of all regions. */
+    /** Free bytes of all regions. */
     private final long freeBytes;
 
-    /** Why there was no memory. */
+    /** The reason why there was no memory. */
     private final String reason;
 
-    /** Of numbers that are those of the moment it was made; sizes as people read them, which most who catch it don't. */
+    /**
+     * The message has the numbers of the moment when the exception was made. It is written when it is read, since most
+     * who catch the exception don't.
+     */
     private final transient Supplier<String> message;
 
-    /** What only a look at all blocks tells. */
+    /** The part of the message that only a look at all blocks tells. */
     private final transient LongSupplier largestFreeBlock;
 
     private final transient Supplier<String> holders;
@@ -66,7 +69,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * The device itself has no more.
+     * Says that the device itself has no more.
      *
      * @param requestedBytes what was asked for, in bytes
      * @param freeBytes what the device reports as free, in bytes
@@ -87,7 +90,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * The device itself has no more, and what it has in all isn't known here.
+     * Says that the device itself has no more, where what it has in all isn't known.
      *
      * @param requestedBytes what was asked for, in bytes
      * @param freeBytes what the device reports as free, in bytes
@@ -106,7 +109,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * A strategy found nothing that fits.
+     * Says that a strategy found nothing that fits.
      *
      * @param requestedBytes what was asked for, in bytes
      * @param statistics the state of the strategy's region
@@ -124,8 +127,9 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * A pool found nothing that fits, and could neither recycle nor grow. What needs a look at all blocks is found out
-     * when it is asked for, by {@link #getMessage} or {@link #largestFreeBlockBytes}, and is as it is then.
+     * Says that a pool found nothing that fits, and could neither recycle nor grow. What needs a look at all blocks is
+     * found out when {@link #getMessage} or {@link #largestFreeBlockBytes} asks for it, and tells the state at that
+     * time.
      *
      * @param pool the pool's name, such as {@code pool gpu0}
      * @param requestedBytes what was asked for, in bytes
@@ -133,8 +137,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      * @param largestFreeBlock finds the size of its largest free block, in bytes
      * @param state tells the pool's state by now as a person reads it, on one line
      * @param holders finds its largest blocks in use, likewise
-     * @param refusal what the device said since the request came, perhaps to another one, which is the cause then; null if it
-     *     refused nothing
+     * @param refusal what the device said since the request came, perhaps to another one, which is the cause then; null
+     *     if it refused nothing
      * @return the exception, not thrown
      */
     public static DeviceOutOfMemoryException ofPool(
@@ -157,7 +161,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * Everything that is known, on one line. Of a pool it is found out at the first call: O(blocks).
+     * Tells everything that is known, on one line. For a pool the first call finds it out: O(blocks).
      *
      * @return the message
      */
@@ -187,7 +191,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * What was asked for.
+     * Tells what was asked for.
      *
      * @return bytes
      */
@@ -196,7 +200,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * What was free, in all.
+     * Tells what was free, in all.
      *
      * @return bytes; less than {@link #requestedBytes} means full
      */
@@ -205,7 +209,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * The largest free block, or all that is free where the driver doesn't say.
+     * Tells the largest free block, or all that is free where the driver doesn't say.
      *
      * @return bytes; less than {@link #requestedBytes} while {@link #freeBytes} isn't means fragmented
      */
@@ -217,7 +221,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * Why, in a word or the driver's words.
+     * Tells the reason, in a word or the driver's words.
      *
      * @return {@code full}, {@code fragmented}, or what the driver said
      */
@@ -226,7 +230,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
     }
 
     /**
-     * With all that is known: the other end can't ask.
+     * Writes all that is known, since the other end can't ask.
      *
      * @param out where to
      * @throws IOException if that can't be written to

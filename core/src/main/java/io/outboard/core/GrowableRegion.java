@@ -1,8 +1,9 @@
 package io.outboard.core;
 
 /**
- * Addresses that are reserved in one piece, and memory behind some of them: a region whose blocks keep their addresses
- * while it grows and shrinks. The way of the driver's virtual memory calls, which take addresses and memory apart.
+ * A growable region has addresses that are reserved in one piece, and memory behind some of them, so that blocks keep
+ * their addresses while the region grows and shrinks. The driver's virtual memory calls work in that way: they take
+ * addresses and memory apart.
  *
  * <p>Its memory consists of <em>pieces</em>, each of which is behind addresses side by side, and goes back or
  * {@linkplain #move moves} to other addresses as a whole, which costs as much for a small one as for a large one.
@@ -24,28 +25,28 @@ package io.outboard.core;
 public interface GrowableRegion extends AutoCloseable {
 
     /**
-     * All addresses that are reserved, most of which nothing may back.
+     * Tells all addresses that are reserved, most of which nothing may back.
      *
      * @return the region, whose size is a multiple of {@link #unitBytes}
      */
     Region region();
 
     /**
-     * What the addresses and sizes of pieces are multiples of, counted from the region's first address.
+     * Tells the unit: addresses of pieces, counted from the region's first, and sizes of pieces are multiples of it.
      *
      * @return bytes, a power of two
      */
     long unitBytes();
 
     /**
-     * How much memory is behind the region.
+     * Tells how much memory is behind the region.
      *
      * @return bytes, a multiple of {@link #unitBytes}, {@code 0 <= committedBytes <= endBytes()}
      */
     long committedBytes();
 
     /**
-     * Where the last piece ends.
+     * Tells where the last piece ends.
      *
      * @return bytes from the first address, a multiple of {@link #unitBytes}, {@code 0 <= endBytes <=
      *     region().sizeBytes()}
@@ -53,7 +54,7 @@ public interface GrowableRegion extends AutoCloseable {
     long endBytes();
 
     /**
-     * The first piece that begins at an address or behind it.
+     * Finds the first piece that begins at an address or behind that.
      *
      * @param address any
      * @return where the piece begins; {@code region().endAddress()} if there is none
@@ -61,7 +62,7 @@ public interface GrowableRegion extends AutoCloseable {
     long pieceFrom(long address);
 
     /**
-     * The size of the piece that begins at an address.
+     * Tells the size of the piece that begins at an address.
      *
      * @param address any
      * @return bytes, a multiple of {@link #unitBytes}; 0 if no piece begins there
@@ -105,7 +106,7 @@ public interface GrowableRegion extends AutoCloseable {
      */
     void move(long[] pieces, int count);
 
-    /** Gives memory and addresses back once the device has finished all work. Idempotent. */
+    /** Gives memory and addresses back once the device has finished all work. A second call does nothing. */
     @Override
     void close();
 }

@@ -2,17 +2,18 @@ package io.outboard.core;
 
 /**
  * An address at which no block in use starts was given to {@link Strategy#free} or its kin: never allocated, freed or
- * retired already, or inside a block; or a handle that names none. The message says which, and the call changed nothing.
+ * retired already, or inside a block; or a handle that names none. The message says which, and the call changed
+ * nothing.
  */
 public final class InvalidAddressException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
-    /** As it was given. */
+    /** The address that was given. */
     private final long address;
 
     /**
-     * For an address.
+     * Makes an exception for an address.
      *
      * @param address absolute device address
      * @param message says what is there
@@ -43,7 +44,7 @@ public final class InvalidAddressException extends IllegalArgumentException {
     }
 
     /**
-     * The address that was given, or the one that a handle has in it.
+     * Tells the address that was given, or that a handle has in it.
      *
      * @return absolute device address
      */

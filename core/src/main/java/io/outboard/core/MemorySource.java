@@ -3,14 +3,17 @@ package io.outboard.core;
 import java.util.Optional;
 
 /**
- * Where regions come from: the device's driver, or a range of numbers that nothing backs.
+ * Regions come from a source: the device's driver, or a range of numbers that nothing backs.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the driver, tens of microseconds and more; a source
  * is asked a few times in a program's life, never on the path of an allocation.
  */
 public interface MemorySource extends AutoCloseable {
 
-    /** Addresses cost nothing, and memory leaves holes where it moves: so it is long before they are used up. */
+    /**
+     * Addresses cost nothing, and memory that moves leaves holes among them. With so many it is long before they are
+     * used up.
+     */
     int ADDRESSES_FOR_A_BYTE = 16;
 
     /**
@@ -49,14 +52,14 @@ public interface MemorySource extends AutoCloseable {
     }
 
     /**
-     * How much could still be taken, as the device reports it now.
+     * Tells how much could still be taken, as the device reports it now.
      *
      * @return bytes, 0 or more; one region of that size need not exist
      */
     long availableBytes();
 
     /**
-     * What bounds {@link #availableBytes}, for the message of an exception.
+     * Tells what bounds {@link #availableBytes}, for the message of an exception.
      *
      * @return a clause that says that there is less than is missing
      */
@@ -65,8 +68,8 @@ public interface MemorySource extends AutoCloseable {
     }
 
     /**
-     * Adds one that can give memory back when others need it; a pool adds itself. A source whose device isn't shared, or that doesn't hear
-     * of others' needs, does nothing.
+     * Adds a user that can give memory back when others need some; a pool adds itself. A source whose device isn't
+     * shared, or that doesn't hear of others' needs, does nothing.
      *
      * @param user whom to ask
      */
@@ -75,7 +78,7 @@ public interface MemorySource extends AutoCloseable {
     }
 
     /**
-     * The opposite of {@link #addUser}. Nothing happens if it isn't there.
+     * Removes a user that {@link #addUser} added. Nothing happens if there is no such user.
      *
      * @param user who isn't to be asked any more; a call may still be going on
      */
@@ -83,7 +86,7 @@ public interface MemorySource extends AutoCloseable {
         // None was added.
     }
 
-    /** Gives every region back that is still out. Idempotent. */
+    /** Gives every region back that is still out. A second call does nothing. */
     @Override
     void close();
 }

@@ -9,7 +9,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Which pieces of memory a {@link GrowableRegion} has, and the checks of its calls: for those who write one.
+ * This list has the pieces of memory of a {@link GrowableRegion}, and checks that region's calls: for those who write
+ * one.
  *
  * <p>External lock required: the region's. Cost: O(log pieces).
  */
@@ -23,7 +24,7 @@ public final class Pieces {
     private long bytes;
 
     /**
-     * None yet.
+     * Makes an empty list.
      *
      * @param region their addresses
      * @param unitBytes what their addresses and sizes are multiples of, counted from the first address; a power of two
@@ -34,7 +35,7 @@ public final class Pieces {
     }
 
     /**
-     * All addresses.
+     * Tells all addresses.
      *
      * @return the region
      */
@@ -43,7 +44,7 @@ public final class Pieces {
     }
 
     /**
-     * What addresses and sizes are multiples of.
+     * Tells what addresses and sizes are multiples of.
      *
      * @return bytes
      */
@@ -52,7 +53,7 @@ public final class Pieces {
     }
 
     /**
-     * How much memory they are together.
+     * Tells how much memory the pieces are together.
      *
      * @return bytes
      */
@@ -61,7 +62,7 @@ public final class Pieces {
     }
 
     /**
-     * Where the last one ends.
+     * Tells where the last piece ends.
      *
      * @return bytes from the region's first address
      */
@@ -71,7 +72,7 @@ public final class Pieces {
     }
 
     /**
-     * As {@link GrowableRegion#pieceFrom}.
+     * Answers {@link GrowableRegion#pieceFrom}.
      *
      * @param address any
      * @return where the piece begins, or the region's end
@@ -82,7 +83,7 @@ public final class Pieces {
     }
 
     /**
-     * As {@link GrowableRegion#pieceBytes}.
+     * Answers {@link GrowableRegion#pieceBytes}.
      *
      * @param address any
      * @return its size; 0 if none begins there
@@ -93,7 +94,7 @@ public final class Pieces {
     }
 
     /**
-     * All pieces.
+     * Lists all pieces.
      *
      * @return where each begins, in order of address
      */
@@ -171,7 +172,7 @@ public final class Pieces {
     }
 
     /**
-     * A piece is there from now on.
+     * Adds a piece.
      *
      * @param address where it begins
      * @param pieceBytes its size
@@ -183,7 +184,7 @@ public final class Pieces {
     }
 
     /**
-     * A piece isn't there any more.
+     * Removes a piece.
      *
      * @param address where it began
      * @return what the device calls it
@@ -195,7 +196,7 @@ public final class Pieces {
         return piece.handle();
     }
 
-    /** In whole units. */
+    /** Counts whole units. */
     private boolean isWhole(final long sizeBytes) {
         return (sizeBytes & (unitBytes - 1)) == 0;
     }

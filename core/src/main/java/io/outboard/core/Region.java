@@ -1,7 +1,7 @@
 package io.outboard.core;
 
 /**
- * One contiguous range of device addresses, obtained in one piece from a {@link MemorySource}.
+ * A region is one contiguous range of device addresses, obtained in one piece from a {@link MemorySource}.
  *
  * <p>A region is only a pair of numbers: it doesn't own the memory, and nothing needs to back it (see
  * {@link VirtualMemorySource}). Immutable, so safe for any number of threads.
@@ -32,7 +32,7 @@ public record Region(long address, long sizeBytes) {
     }
 
     /**
-     * The first address after the region.
+     * Tells the first address after the region.
      *
      * @return {@code address + sizeBytes}
      */
@@ -41,7 +41,7 @@ public record Region(long address, long sizeBytes) {
     }
 
     /**
-     * Whether an address lies in the region.
+     * Tells whether an address lies in the region.
      *
      * @param candidate any number
      * @return true if {@code address <= candidate < endAddress}
@@ -51,7 +51,7 @@ public record Region(long address, long sizeBytes) {
     }
 
     /**
-     * The range as a person reads it.
+     * Writes the range as a person reads it.
      *
      * @return for example {@code [0x10000000000..0x10000100000), 1MiB}
      */

@@ -6,7 +6,7 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
 /**
- * The strategies on the class path or module path, by name: those of every {@link StrategyModule}.
+ * Finds the strategies on the class path or module path, by name: those of every {@link StrategyModule}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: each call asks {@link ServiceLoader} anew; no state is kept.
  */
@@ -15,7 +15,7 @@ public final class Strategies {
     private Strategies() {}
 
     /**
-     * Every strategy.
+     * Lists every strategy.
      *
      * @return providers, sorted by name
      */
@@ -27,7 +27,7 @@ public final class Strategies {
     }
 
     /**
-     * Every kind of strategy that must be told something.
+     * Lists every kind of strategy that must be told something.
      *
      * @return families, sorted by name
      */
@@ -39,12 +39,13 @@ public final class Strategies {
     }
 
     /**
-     * One strategy.
+     * Finds one strategy.
      *
-     * @param name such as {@code tlsf}; or of a {@link StrategyFamily}, with what it must be told, such as {@code planned:step.plan}
+     * @param name such as {@code tlsf}; or of a {@link StrategyFamily}, with what it must be told, such as {@code
+     *     planned:step.plan}
      * @return its provider
-     * @throws IllegalArgumentException if none of that name is found; the message lists those that are; or if what the family is told is
-     *     wrong
+     * @throws IllegalArgumentException if none of that name is found; the message lists those that are; or if what the
+     *     family is told is wrong
      */
     public static StrategyProvider named(final String name) {
         final int colon = name.indexOf(':');

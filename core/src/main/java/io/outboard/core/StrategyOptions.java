@@ -1,7 +1,7 @@
 package io.outboard.core;
 
 /**
- * What a strategy may be told when it is made: the granule, and how much host memory its tables may take.
+ * Options tell a strategy, when it is made, its granule and how much host memory its tables may take.
  *
  * <p>The defaults serve 100,000 live blocks in 256 GiB: every second block may be free, so that takes 200,001 blocks.
  *
@@ -14,8 +14,8 @@ package io.outboard.core;
  *
  * @param granuleBytes unit that sizes are rounded up to, a power of two from 1 to 2^30. 256 bytes by default, what
  *     {@code cudaMalloc} aligns to; Bell et al. (2024, section V-C) recommend 4 KiB for real-time use
- * @param maxBlocks most blocks that the tables hold, free and in use together, from 2 to 2^26. Block tables take memory by
- *     powers of two, so 229,000 are as cheap as 120,000, and 262,144 take twice as much
+ * @param maxBlocks most blocks that the tables hold, free and in use together, from 2 to 2^26. Block tables take memory
+ *     by powers of two, so 229,000 are as cheap as 120,000, and 262,144 take twice as much
  * @param firstBlocks how many blocks the tables hold before they grow, from 1 to {@code maxBlocks}
  */
 public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks) {
@@ -46,7 +46,7 @@ public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks)
     }
 
     /**
-     * Options for tables that take all of their memory at once.
+     * Makes options for tables that take all of their memory at once.
      *
      * @param granuleBytes unit that sizes are rounded up to, a power of two from 1 to 2^30
      * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
@@ -57,7 +57,7 @@ public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks)
     }
 
     /**
-     * These options with another granule.
+     * Changes the granule.
      *
      * @param newGranuleBytes the granule in bytes, a power of two from 1 to 2^30
      * @return new options
@@ -67,7 +67,7 @@ public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks)
     }
 
     /**
-     * These options with tables of another size. Tables that grow start as before, if that isn't too large now.
+     * Changes the size of tables. Those that grow start as before, if that isn't too large now.
      *
      * @param newMaxBlocks most blocks, free and in use together, from 2 to 2^26
      * @return new options
@@ -80,7 +80,7 @@ public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks)
     }
 
     /**
-     * These options with tables that start small and grow.
+     * Has tables start small and grow.
      *
      * @param newFirstBlocks how many blocks they hold before they grow, from 1 to {@link #maxBlocks}
      * @return new options

@@ -1,20 +1,20 @@
 package io.outboard.core;
 
-/** Makes strategies of one kind. {@link Strategies} finds those of every {@link StrategyModule}. */
+/** A provider makes strategies of one kind. {@link Strategies} finds those of every {@link StrategyModule}. */
 public interface StrategyProvider {
 
-    /** A region of more granules no strategy divides: their numbers are unsigned ints. */
+    /** No strategy divides a region of more granules, since their numbers are unsigned ints. */
     long MOST_GRANULES = (1L << 32) - 1;
 
     /**
-     * The name that users know the strategy by.
+     * Tells the name that users know the strategy by.
      *
      * @return lower-case words joined by hyphens, such as {@code tlsf}
      */
     String name();
 
     /**
-     * What it is, for a list of strategies.
+     * Describes the strategy, for a list of strategies.
      *
      * @return one line: structure, cost, source
      */
@@ -31,17 +31,8 @@ public interface StrategyProvider {
     Strategy create(Region region, StrategyOptions options);
 
     /**
-     * Whether its strategies can do {@link Strategy#retireFree}, and what goes with it.
-     *
-     * @return false unless overridden
-     */
-    default boolean canRetireFree() {
-        return false;
-    }
-
-    /**
-     * Whether the first blocks of a region lie at its lowest addresses, however large it is: so a pool may reserve many addresses, and put
-     * memory behind the first of them.
+     * Tells whether the first blocks of a region lie at its lowest addresses, however large the region is. If so, a
+     * pool may reserve many addresses, and put memory behind the first of them.
      *
      * @return true unless overridden
      */
@@ -50,8 +41,9 @@ public interface StrategyProvider {
     }
 
     /**
-     * How large a region must be for a new strategy to be sure to serve one request, wherever it starts. A strategy
-     * that can't place blocks at every granule may need the region to start at a multiple of the alignment besides.
+     * Tells how large a region must be for a new strategy to be sure to serve one request, wherever the region starts.
+     * A strategy that can't place blocks at every granule may need the region to start at a multiple of the alignment
+     * besides.
      *
      * <p>Unless overridden, that is the request rounded up to the granule, and what an alignment above the granule may
      * cost.

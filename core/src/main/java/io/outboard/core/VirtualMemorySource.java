@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A source of <em>virtual</em> regions: ranges of numbers that nothing backs.
+ * This source has <em>virtual</em> regions: ranges of numbers that nothing backs.
  *
  * <p>Strategies work on addresses alone, so over a virtual region they run exactly as over device memory. It serves
  * tests, replays of recorded traces, planning (would this program fit into 24 GiB?) and machines without a GPU. Ranges
@@ -28,13 +28,13 @@ public final class VirtualMemorySource implements MemorySource {
     private long takenBytes;
     private boolean closed;
 
-    /** A source of up to 2^62 bytes at a time. */
+    /** Makes a source of up to 2^62 bytes at a time. */
     public VirtualMemorySource() {
         this(1L << 62);
     }
 
     /**
-     * A source that runs out, as a device does.
+     * Makes a source that runs out, as a device does.
      *
      * @param limitBytes most bytes out at a time, {@code 0 < limitBytes <= 2^62}
      * @throws IllegalArgumentException if the limit is outside of its range
@@ -47,7 +47,7 @@ public final class VirtualMemorySource implements MemorySource {
     }
 
     /**
-     * One virtual region, for those who need no more than that.
+     * Makes one virtual region, for those who need no more than that.
      *
      * @param sizeBytes length in bytes, {@code 0 < sizeBytes <= 2^62}
      * @return the region
@@ -127,7 +127,7 @@ public final class VirtualMemorySource implements MemorySource {
         }
     }
 
-    /** Under the source's lock, since all share its limit. */
+    /** Calls are made under the source's lock, since all regions share its limit. */
     private final class Growable implements GrowableRegion {
 
         private final Pieces pieces;

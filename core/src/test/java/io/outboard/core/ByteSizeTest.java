@@ -89,7 +89,7 @@ class ByteSizeTest {
         assertEquals(exact, ByteSize.exact(bytes));
     }
 
-    /** Whether the bytes are in brackets tells whether the rest is all of it. */
+    /** Bytes are in brackets if the rest isn't all of the size. */
     @Test
     void shouldReadBackWhatItWroteExactly() {
         for (int log2 = 10; log2 < 62; log2++) {

@@ -17,7 +17,8 @@ class DeviceOutOfMemoryExceptionTest {
                 DeviceOutOfMemoryException.ofDevice(300, 200, 1000, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)");
 
         assertEquals(
-                "device out of memory: requested 300 bytes, free 200 bytes of 1000 bytes (cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2))",
+                "device out of memory: requested 300 bytes, free 200 bytes of 1000 bytes "
+                        + "(cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2))",
                 exception.getMessage());
         assertEquals(300, exception.requestedBytes());
         assertEquals(200, exception.freeBytes());
@@ -47,7 +48,7 @@ class DeviceOutOfMemoryExceptionTest {
         assertEquals(100, exception.largestFreeBlockBytes());
     }
 
-    /** As JMX and remote calls do. */
+    /** Writes an exception and reads it, as JMX and remote calls do. */
     @Test
     void shouldTellTheOtherEndAllThatItKnows() throws Exception {
         final DeviceOutOfMemoryException exception = DeviceOutOfMemoryException.ofPool(

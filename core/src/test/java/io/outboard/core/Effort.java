@@ -4,15 +4,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * How much the tests do that try chances. By default a part of it, another in each run, so that many runs come to all; with
- * {@code -Plong}, which is {@code -Doutboard.long=1}, all of it; with {@code -Doutboard.long=100} a hundred times as much.
+ * This class says how much the tests do that try chances. By default they do a part, another in each run, so that many
+ * runs come to all; with {@code -Plong}, which is {@code -Doutboard.long=1}, all of it; with {@code
+ * -Doutboard.long=100} a hundred times as much.
  */
 public final class Effort {
 
-    /** Of seeds, of which each takes its time, one in so many. */
+    /** One in so many seeds is tried, since each takes its time. */
     static final int SEEDS_PART = 20;
 
-    /** Of a property's tries, and of rounds, one in so many; the thorough build has twice as many. */
+    /** One in so many of a property's tries, and of rounds, is made; the thorough build has twice as many. */
     private static final int TRIES_PART = 8;
 
     /** All of it so many times; 0 for a part. */
@@ -33,7 +34,7 @@ public final class Effort {
         return Math.max(1, TIMES);
     }
 
-    /** Whether all is tried, or more. */
+    /** Tells whether all is tried, or more. */
     public static boolean isLong() {
         return TIMES != 0;
     }
@@ -49,12 +50,12 @@ public final class Effort {
         return TIMES == 0 ? (all + part - 1) / part : Math.multiplyExact(all, TIMES);
     }
 
-    /** Of a test that goes on for a while: nanoseconds, of so many milliseconds. */
+    /** Computes how long a test goes on: nanoseconds, of so many milliseconds. */
     public static long nanoseconds(final int allMilliseconds) {
         return TimeUnit.MILLISECONDS.toNanos(tries(allMilliseconds));
     }
 
-    /** Whether one of {@code of} things is for this run: one by default, or all. */
+    /** Tells whether one of {@code of} things is for this run: one by default, or all. */
     public static boolean isInTurn(final int index, final int of) {
         return TIMES != 0 || TURN % of == index;
     }

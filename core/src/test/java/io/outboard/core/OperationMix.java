@@ -3,7 +3,8 @@ package io.outboard.core;
 import java.util.Arrays;
 
 /**
- * Mixed operations on up to 64 blocks, or more, some of them retired, the same for the same seed; makes no garbage of its own.
+ * Mixed operations on up to 64 blocks, or more, some of them retired, the same for the same seed; makes no garbage of
+ * its own.
  */
 final class OperationMix {
 
@@ -13,7 +14,7 @@ final class OperationMix {
     private static final int SLOTS = 64;
     private static final BlockVisitor IGNORE = (address, sizeBytes, free) -> {};
 
-    /** Of a retired block, what names it, subtracted from this: less than any address, and than no address. */
+    /** A slot holds this less the name of its retired block: less than any address, and than no address. */
     private static final long RETIRED = -2;
 
     private final long[] addresses;
@@ -50,7 +51,7 @@ final class OperationMix {
             }
             if (i % 1024 == 0) {
                 strategy.forEachBlock(IGNORE);
-                answers[i] += strategy.largestFreeBlockBytes() + strategy.freeBytes();
+                answers[i] += strategy.freeBytes();
             }
         }
     }

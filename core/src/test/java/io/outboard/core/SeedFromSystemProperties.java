@@ -5,7 +5,9 @@ import net.jqwik.api.lifecycle.PropertyExecutionResult;
 import net.jqwik.api.lifecycle.PropertyExecutor;
 import net.jqwik.api.lifecycle.PropertyLifecycleContext;
 
-/** Lets {@code -Doutboard.seed} replace a property's seed, which is another in each run, and {@link Effort} its tries. */
+/**
+ * Lets {@code -Doutboard.seed} replace a property's seed, which is another in each run, and {@link Effort} its tries.
+ */
 public final class SeedFromSystemProperties implements AroundPropertyHook {
 
     /** Made by jqwik. */

@@ -23,12 +23,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What {@link Strategy} promises, sentence by sentence. Each strategy has a subclass that supplies {@link #create} and
- * no more; its own tests cover only what goes beyond the contract.
+ * These tests say what {@link Strategy} promises, sentence by sentence. Each strategy has a subclass that supplies
+ * {@link #create} and no more; its own tests cover only what goes beyond the contract.
  *
  * <p>Where a strategy puts a block is its own choice, so these tests first fill a region to know what lies where.
  */
-public abstract class StrategyContractTest extends StrategyHandleContract {
+public abstract class StrategyContractTest extends StrategyRetireContract {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -141,7 +141,7 @@ public abstract class StrategyContractTest extends StrategyHandleContract {
 
         assertEquals(List.of(Block.used(BASE, 8 * GRANULE)), Block.of(strategy));
         assertEquals(0, strategy.freeBytes());
-        assertEquals(0, strategy.largestFreeBlockBytes());
+        assertEquals(0, largestFreeBytes(strategy));
     }
 
     @Test
@@ -325,7 +325,7 @@ public abstract class StrategyContractTest extends StrategyHandleContract {
         addresses.forEach(strategy::free);
 
         assertWhole(strategy);
-        assertEquals(BASE, strategy.allocate(strategy.largestFreeBlockBytes()));
+        assertEquals(BASE, strategy.allocate(largestFreeBytes(strategy)));
     }
 
     // Walk, statistics, host memory
@@ -354,7 +354,7 @@ public abstract class StrategyContractTest extends StrategyHandleContract {
             strategy.free(addresses[freed]);
         }
 
-        final Statistics statistics = strategy.statistics();
+        final Statistics statistics = Statistics.of(strategy);
 
         assertEquals(
                 new Statistics(8 * GRANULE + 100, 4 * GRANULE, 2 * GRANULE, 7 * GRANULE, 4, 3, strategy.hostBytes()),
@@ -367,10 +367,13 @@ public abstract class StrategyContractTest extends StrategyHandleContract {
 
         assertEquals(
                 new Statistics(8 * GRANULE, 8 * GRANULE, 8 * GRANULE, 0, 0, 1, strategy.hostBytes()),
-                strategy.statistics());
+                Statistics.of(strategy));
     }
 
-    /** Of what a strategy says that it holds, what others use as well and was there before it. */
+    /**
+     * Tells how much of the host memory that a strategy says it holds is used by others as well, and was there before
+     * it.
+     */
     protected long sharedHostBytes() {
         return 0;
     }

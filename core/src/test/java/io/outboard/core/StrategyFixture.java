@@ -10,9 +10,9 @@ import java.util.List;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * What the contract tests share: the factory, and a region that starts at a granule but at no larger power of two.
- * Where a size is free to choose, it is one that every strategy has, binary and Fibonacci buddies too: 1, 2 or 8
- * granules.
+ * This class has what the contract tests share: the factory, and a region that starts at a granule but at no larger
+ * power of two. Where a size is free to choose, it is one that every strategy has, binary and Fibonacci buddies too: 1,
+ * 2 or 8 granules.
  */
 abstract class StrategyFixture {
 
@@ -38,7 +38,7 @@ abstract class StrategyFixture {
     protected abstract Strategy create(Region region, StrategyOptions options);
 
     /**
-     * Whether {@link StrategyOptions#maxBlocks} limits the blocks of this strategy, exactly.
+     * Tells whether {@link StrategyOptions#maxBlocks} limits the blocks of this strategy, exactly.
      *
      * @return false for a strategy without a table of blocks; tests of full tables are then skipped
      */
@@ -67,7 +67,7 @@ abstract class StrategyFixture {
     }
 
     /**
-     * Whether any two free neighbours merge, so that whatever fits into free memory is granted.
+     * Tells whether any two free neighbours merge, so that whatever fits into free memory is granted.
      *
      * @return false for strategies that keep free neighbours apart, as buddies do and slots of a pool
      */
@@ -75,12 +75,12 @@ abstract class StrategyFixture {
         return true;
     }
 
-    /** For tests of what needs any two free neighbours to merge. */
+    /** Skips a test of what needs any two free neighbours to merge, where they don't. */
     final void assumeCoalesces() {
         assumeTrue(coalesces(), "not all free neighbours merge");
     }
 
-    /** For tests of a block of this size: not every strategy has it. */
+    /** Skips a test of a block of this size where the strategy has no such block. */
     final void assumeBlockOf(final long granules) {
         assumeTrue(blockBytes(granules * GRANULE, granuleBytes()) == granules * GRANULE, "rounds up to another size");
     }
@@ -114,7 +114,14 @@ abstract class StrategyFixture {
         return addresses;
     }
 
-    /** As it started: one free block, or the free blocks of a fresh strategy if those need not merge. */
+    static long largestFreeBytes(final Strategy strategy) {
+        return Statistics.of(strategy).largestFreeBlockBytes();
+    }
+
+    /**
+     * Asserts that a strategy is as it started: one free block, or the free blocks of a fresh strategy if those need
+     * not merge.
+     */
     final void assertWhole(final Strategy strategy) {
         final Region region = strategy.region();
         final List<Block> whole = List.of(Block.free(region.address(), region.sizeBytes() & -strategy.granuleBytes()));
@@ -123,7 +130,7 @@ abstract class StrategyFixture {
         assertEquals(whole, Block.merged(blocks));
         assertEquals(coalesces() ? whole : Block.of(fresh), blocks);
         assertEquals(whole.get(0).sizeBytes(), strategy.freeBytes());
-        assertEquals(fresh.largestFreeBlockBytes(), strategy.largestFreeBlockBytes());
+        assertEquals(largestFreeBytes(fresh), largestFreeBytes(strategy));
         assertEquals(0, strategy.liveBlocks());
     }
 
@@ -168,15 +175,10 @@ abstract class StrategyFixture {
     }
 
     /** All that a strategy shows of itself. */
-    record State(List<Block> blocks, long freeBytes, long largestFreeBlockBytes, int liveBlocks, long hostBytes) {
+    record State(List<Block> blocks, long freeBytes, int liveBlocks, Statistics statistics) {
 
         static State of(final Strategy strategy) {
-            return new State(
-                    Block.of(strategy),
-                    strategy.freeBytes(),
-                    strategy.largestFreeBlockBytes(),
-                    strategy.liveBlocks(),
-                    strategy.hostBytes());
+            return new State(Block.of(strategy), strategy.freeBytes(), strategy.liveBlocks(), Statistics.of(strategy));
         }
     }
 }

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongBinaryOperator;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Live blocks, in use or retired, as a plain map from address to size, beside the strategy that they were allocated
@@ -31,16 +32,22 @@ final class StrategyModel {
     private final long regionAddress;
     private final long wholeBytes;
     private final List<Block> blocksAtFirst;
-    private final boolean canRetireFree;
+
+    /** The strategy, if it has handles: without any, blocks are named by their addresses. */
+    private final @Nullable HandleStrategy byHandle;
+
+    /** The strategy, if it retires parts of blocks. */
+    private final @Nullable PartRetiringStrategy parts;
+
     private final TreeMap<Long, Long> live = new TreeMap<>();
 
-    /** Of the blocks in use, those that a handle names: address, and handle. */
+    /** The blocks in use that a handle names: address, and handle. */
     private final TreeMap<Long, Long> handles = new TreeMap<>();
 
     /** Every handle that there ever was. */
     private final List<Long> everyHandle = new ArrayList<>();
 
-    /** Of the live blocks, those that are retired: address, and what names them. */
+    /** The live blocks that are retired: address, and what names them. */
     private final TreeMap<Long, Long> retired = new TreeMap<>();
 
     /**
@@ -58,16 +65,8 @@ final class StrategyModel {
         regionAddress = strategy.region().address();
         wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
         blocksAtFirst = Block.of(strategy);
-        canRetireFree = canRetireFree(strategy);
-    }
-
-    private static boolean canRetireFree(final Strategy strategy) {
-        try {
-            strategy.forEachFree(strategy.granuleBytes(), (block, address, sizeBytes) -> {});
-            return true;
-        } catch (final UnsupportedOperationException e) {
-            return false;
-        }
+        byHandle = strategy instanceof HandleStrategy handles ? handles : null;
+        parts = strategy instanceof PartRetiringStrategy partwise ? partwise : null;
     }
 
     void apply(final Operation operation) {
@@ -75,8 +74,18 @@ final class StrategyModel {
             case ALLOCATE -> allocate(operation.sizeBytes(wholeBytes, granuleBytes), 1, false);
             case ALLOCATE_ALIGNED ->
                 allocate(operation.sizeBytes(wholeBytes, granuleBytes), operation.alignmentBytes(granuleBytes), true);
-            case ALLOCATE_BY_HANDLE -> allocateByHandle(operation.sizeBytes(wholeBytes, granuleBytes));
-            case NAME -> nameOtherwise(operation.pick());
+            case ALLOCATE_BY_HANDLE -> {
+                if (byHandle == null) {
+                    allocate(operation.sizeBytes(wholeBytes, granuleBytes), 1, false);
+                } else {
+                    allocateByHandle(byHandle, operation.sizeBytes(wholeBytes, granuleBytes));
+                }
+            }
+            case NAME -> {
+                if (byHandle != null && anyInUse()) {
+                    nameOtherwise(byHandle, addressInUse(operation.pick()));
+                }
+            }
             case FREE -> free(operation.pick());
             case TRIM -> trim(operation);
             case EXTEND -> extend(operation);
@@ -85,7 +94,11 @@ final class StrategyModel {
             case RESTORE -> restore(operation.pick());
             case RETIRE_FREE -> retireFree(operation);
             case WRONG_ADDRESS -> callWithWrongAddress(operation);
-            case WRONG_HANDLE -> callWithWrongHandle(operation);
+            case WRONG_HANDLE -> {
+                if (byHandle != null) {
+                    callWithWrongHandle(byHandle, operation);
+                }
+            }
             case WRONG_SIZE -> callWithWrongSize(operation);
         }
     }
@@ -120,15 +133,12 @@ final class StrategyModel {
                 .max()
                 .orElse(0);
         assertEquals(freeBytes, strategy.freeBytes(), "freeBytes");
-        if (coalesces) {
-            assertEquals(largestBytes, strategy.largestFreeBlockBytes(), "largestFreeBlockBytes");
-        } else {
-            assertTrue(strategy.largestFreeBlockBytes() <= largestBytes, "largestFreeBlockBytes");
-        }
+        final long largestShown = Statistics.of(strategy).largestFreeBlockBytes();
+        assertTrue(coalesces ? largestShown == largestBytes : largestShown <= largestBytes, "largestFreeBlockBytes");
         assertEquals(live.size(), strategy.liveBlocks(), "liveBlocks");
         handles.forEach((address, handle) -> {
-            assertEquals(address, strategy.addressOf(handle), "addressOf");
-            assertEquals(live.get(address), strategy.sizeByHandle(handle), "sizeByHandle");
+            assertEquals(address, withHandles().addressOf(handle), "addressOf");
+            assertEquals(live.get(address), withHandles().sizeByHandle(handle), "sizeByHandle");
         });
         retired.forEach((address, handle) -> {
             assertEquals(address, strategy.retiredAddress(handle), "retiredAddress");
@@ -153,7 +163,7 @@ final class StrategyModel {
     }
 
     private void allocate(final long sizeBytes, final long alignmentBytes, final boolean aligned) {
-        final long largestBytes = strategy.largestFreeBlockBytes();
+        final long largestBytes = Statistics.of(strategy).largestFreeBlockBytes();
         final long address = aligned ? strategy.allocate(sizeBytes, alignmentBytes) : strategy.allocate(sizeBytes);
         if (checkPlace(address, sizeBytes, alignmentBytes, aligned, largestBytes)) {
             final long roundedBytes = blockBytes(sizeBytes);
@@ -162,13 +172,18 @@ final class StrategyModel {
         }
     }
 
-    private void allocateByHandle(final long sizeBytes) {
-        final long largestBytes = strategy.largestFreeBlockBytes();
-        final long handle = strategy.allocateByHandle(sizeBytes);
-        final long address = handle == Strategy.NO_SPACE ? Strategy.NO_SPACE : strategy.addressOf(handle);
+    /** There are handles, since a block is named by one. */
+    private HandleStrategy withHandles() {
+        return Objects.requireNonNull(byHandle);
+    }
+
+    private void allocateByHandle(final HandleStrategy handled, final long sizeBytes) {
+        final long largestBytes = Statistics.of(strategy).largestFreeBlockBytes();
+        final long handle = handled.allocateByHandle(sizeBytes);
+        final long address = handle == Strategy.NO_SPACE ? Strategy.NO_SPACE : handled.addressOf(handle);
         if (checkPlace(address, sizeBytes, 1, false, largestBytes)) {
             final long roundedBytes = blockBytes(sizeBytes);
-            assertEquals(roundedBytes, strategy.sizeByHandle(handle), "sizeByHandle");
+            assertEquals(roundedBytes, handled.sizeByHandle(handle), "sizeByHandle");
             live.put(address, roundedBytes);
             named(address, handle);
         }
@@ -181,36 +196,33 @@ final class StrategyModel {
         everyHandle.add(handle);
     }
 
-    private void nameOtherwise(final int pick) {
-        if (anyInUse()) {
-            final long address = addressInUse(pick);
-            final Long handle = handles.remove(address);
-            if (handle == null) {
-                named(address, strategy.nameByHandle(address));
-            } else {
-                assertEquals(address, strategy.nameByAddress(handle), "nameByAddress");
-            }
+    private void nameOtherwise(final HandleStrategy handled, final long address) {
+        final Long handle = handles.remove(address);
+        if (handle == null) {
+            named(address, handled.nameByHandle(address));
+        } else {
+            assertEquals(address, handled.nameByAddress(handle), "nameByAddress");
         }
     }
 
-    /** For calls that take an address alone. */
+    /** Makes a call that takes an address alone. */
     private void withAddress(final long address, final LongConsumer call) {
         final Long handle = handles.get(address);
         if (handle == null) {
             call.accept(address);
             return;
         }
-        strategy.nameByAddress(handle);
+        withHandles().nameByAddress(handle);
         call.accept(address);
-        assertEquals(handle, strategy.nameByHandle(address), "the handle, after a change of size");
+        assertEquals(handle, withHandles().nameByHandle(address), "the handle, after a change of size");
     }
 
     private long sizeOf(final long address) {
         final Long handle = handles.get(address);
-        return handle == null ? strategy.sizeOf(address) : strategy.sizeByHandle(handle);
+        return handle == null ? strategy.sizeOf(address) : withHandles().sizeByHandle(handle);
     }
 
-    /** Whether there was space. */
+    /** Tells whether there was space. */
     private boolean checkPlace(
             final long address,
             final long sizeBytes,
@@ -249,7 +261,7 @@ final class StrategyModel {
             if (named == null) {
                 strategy.free(address);
             } else {
-                strategy.freeByHandle(named);
+                withHandles().freeByHandle(named);
             }
             live.remove(address);
         }
@@ -259,7 +271,8 @@ final class StrategyModel {
         if (anyInUse()) {
             final long address = addressInUse(pick);
             final Long named = handles.remove(address);
-            final long handle = named == null ? strategy.retire(address) : strategy.retireByHandle(named);
+            final long handle =
+                    named == null ? strategy.retire(address) : withHandles().retireByHandle(named);
             assertTrue(handle >= 0 && handle < 1L << 48, () -> "handle=" + handle);
             assertFalse(retired.containsValue(handle), () -> "handle=" + handle + " names another block");
             retired.put(address, handle);
@@ -290,13 +303,12 @@ final class StrategyModel {
         final List<Block> free = expectedBlocks().stream()
                 .filter(block -> block.free() && block.sizeBytes() >= leastBytes)
                 .toList();
-        if (!canRetireFree) {
-            assertThrows(UnsupportedOperationException.class, () -> strategy.forEachFree(leastBytes, (b, a, s) -> {}));
+        if (parts == null) {
             return;
         }
         final List<Block> shown = new ArrayList<>();
         final List<Long> names = new ArrayList<>();
-        strategy.forEachFree(leastBytes, (block, address, sizeBytes) -> {
+        parts.forEachFree(leastBytes, (block, address, sizeBytes) -> {
             shown.add(new Block(address, sizeBytes, true));
             names.add(block);
         });
@@ -313,7 +325,7 @@ final class StrategyModel {
         final long taken = 1 + operation.slack() % (granules - skipped);
         final long address = some.address() + skipped * granuleBytes;
 
-        final long handle = strategy.retireFree(names.get(pick), address, taken * granuleBytes);
+        final long handle = parts.retireFree(names.get(pick), address, taken * granuleBytes);
 
         if (handle == Strategy.NO_SPACE) {
             return;
@@ -324,13 +336,23 @@ final class StrategyModel {
         live.put(address, taken * granuleBytes);
         retired.put(address, handle);
         if (taken > 1) {
-            divide(address, handle, (1 + operation.pick() % (taken - 1)) * granuleBytes, operation.slack() % 2 == 0);
+            divide(
+                    parts,
+                    address,
+                    handle,
+                    (1 + operation.pick() % (taken - 1)) * granuleBytes,
+                    operation.slack() % 2 == 0);
         }
     }
 
-    private void divide(final long address, final long handle, final long keptBytes, final boolean join) {
+    private void divide(
+            final PartRetiringStrategy parts,
+            final long address,
+            final long handle,
+            final long keptBytes,
+            final boolean join) {
         final long wholeBytesThere = strategy.retiredBytes(handle);
-        final long rest = strategy.splitRetired(handle, keptBytes);
+        final long rest = parts.splitRetired(handle, keptBytes);
         if (rest == Strategy.NO_SPACE) {
             return;
         }
@@ -342,7 +364,7 @@ final class StrategyModel {
         retired.put(address + keptBytes, rest);
         if (join) {
             check();
-            strategy.joinRetired(handle, rest);
+            parts.joinRetired(handle, rest);
             assertEquals(wholeBytesThere, strategy.retiredBytes(handle));
             live.remove(address + keptBytes);
             retired.remove(address + keptBytes);
@@ -425,30 +447,31 @@ final class StrategyModel {
         }
     }
 
-    /** Whether an address is the name of a block in use: not if a handle is that, unless both are the same. */
+    /**
+     * Tells whether an address is the name of a block in use; a block that a handle names hasn't its address for a
+     * name.
+     */
     private boolean names(final long address) {
-        return live.containsKey(address)
-                && !retired.containsKey(address)
-                && handles.getOrDefault(address, address) == address;
+        return live.containsKey(address) && !retired.containsKey(address) && !handles.containsKey(address);
     }
 
     /** One that there was, of which a bit may differ, or the place of a block with any record. */
-    private void callWithWrongHandle(final Operation operation) {
+    private void callWithWrongHandle(final HandleStrategy handled, final Operation operation) {
         final List<Block> blocks = expectedBlocks();
         final long granule = (blocks.get(operation.pick() % blocks.size()).address() - regionAddress) / granuleBytes;
         final long madeUp = (long) operation.sizeFraction() << 32 | granule;
         final long old = everyHandle.isEmpty() ? madeUp : everyHandle.get(operation.pick() % everyHandle.size());
         final long[] wrong = {madeUp, old, old, old ^ 1L << operation.slack() % Long.SIZE, ~old};
         final long handle = wrong[operation.slack() / Long.SIZE % wrong.length];
-        if (handles.containsValue(handle) || names(handle)) {
+        if (handles.containsValue(handle)) {
             return;
         }
         final List<LongConsumer> calls = List.of(
-                strategy::freeByHandle,
-                strategy::retireByHandle,
-                strategy::addressOf,
-                strategy::sizeByHandle,
-                strategy::nameByAddress);
+                handled::freeByHandle,
+                handled::retireByHandle,
+                handled::addressOf,
+                handled::sizeByHandle,
+                handled::nameByAddress);
         for (final LongConsumer call : calls) {
             assertThrows(InvalidAddressException.class, () -> call.accept(handle));
         }
@@ -456,7 +479,9 @@ final class StrategyModel {
 
     private void callWithWrongSize(final Operation operation) {
         assertThrows(IllegalArgumentException.class, () -> strategy.allocate(-operation.slack()));
-        assertThrows(IllegalArgumentException.class, () -> strategy.allocateByHandle(-operation.slack()));
+        if (byHandle != null) {
+            assertThrows(IllegalArgumentException.class, () -> byHandle.allocateByHandle(-operation.slack()));
+        }
         assertThrows(IllegalArgumentException.class, () -> strategy.allocate(granuleBytes, 3L * granuleBytes));
         if (anyInUse()) {
             final long address = addressInUse(operation.pick());

@@ -31,7 +31,7 @@ public abstract class StrategyModelProperties {
     private static final int MAX_STEPS = 200;
     private static final int MAX_BLOCKS = 1024;
 
-    /** With granules of 256 bytes or more, more than a page: each takes a record, with pools, too. */
+    /** This block has more than a page, with granules of 256 bytes or more: so each takes a record, with pools, too. */
     private static final Operation ALLOCATE_17_GRANULES = new Operation(Kind.ALLOCATE, 0, 4, 16, 0, 0);
 
     /**
@@ -44,7 +44,7 @@ public abstract class StrategyModelProperties {
     protected abstract Strategy create(Region region, StrategyOptions options);
 
     /**
-     * As {@link StrategyFixture#blockBytes}.
+     * Does as {@link StrategyFixture#blockBytes}.
      *
      * @param sizeBytes what is asked for
      * @param granuleBytes the strategy's granule
@@ -55,7 +55,7 @@ public abstract class StrategyModelProperties {
     }
 
     /**
-     * As {@link StrategyFixture#coalesces}.
+     * Does as {@link StrategyFixture#coalesces}.
      *
      * @return false for strategies that keep free neighbours apart
      */
@@ -197,7 +197,10 @@ public abstract class StrategyModelProperties {
                 .as(Shape::new);
     }
 
-    /** A little less than fill tables with room for 218, 446, 666 or 894: those with many free lists, or with few, grow there. */
+    /**
+     * A little less than fill tables with room for 218, 446, 666 or 894: those with many free lists, or with few, grow
+     * there.
+     */
     @Provide
     Arbitrary<Integer> blocksBefore() {
         return Arbitraries.of(200, 430, 650, 880);

@@ -10,7 +10,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What {@link StrategyProvider} promises, of every one on the class path. Each module has a subclass, for its own. */
+/**
+ * These tests say what {@link StrategyProvider} promises, for every provider on the class path. Each module has a
+ * subclass for its own.
+ */
 public abstract class StrategyProviderContractTest {
 
     private static final long GRANULE = 256;

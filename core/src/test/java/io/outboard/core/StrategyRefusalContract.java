@@ -14,7 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What any strategy must refuse, and that a refused call changes nothing: the half of the contract that says no. */
+/**
+ * These tests say what any strategy must refuse, and that a refused call changes nothing: the half of the contract
+ * that says no.
+ */
 abstract class StrategyRefusalContract extends StrategyFixture {
 
     private static final int MAX_BLOCKS = 8;
@@ -325,7 +328,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     @Test
     void shouldGrantAnExactFitWhenTheTablesAreFull() {
         final Strategy strategy = withFullTables();
-        final long largestBytes = strategy.largestFreeBlockBytes();
+        final long largestBytes = largestFreeBytes(strategy);
         final long freeBytes = strategy.freeBytes();
 
         final long address = strategy.allocate(largestBytes);
@@ -338,7 +341,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     void shouldAnswerNoSpaceWhenTheTablesAreFullAndNothingFits() {
         final Strategy strategy = withFullTables();
 
-        assertNoSpaceUnchanged(strategy, strategy.largestFreeBlockBytes() + 1, 1);
+        assertNoSpaceUnchanged(strategy, largestFreeBytes(strategy) + 1, 1);
     }
 
     @Test

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@link Strategy#trim} and {@link Strategy#extend} grant. */
+/** These tests say what {@link Strategy#trim} and {@link Strategy#extend} grant. */
 abstract class StrategyResizeContract extends StrategyRefusalContract {
 
     // trim

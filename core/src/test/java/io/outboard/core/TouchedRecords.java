@@ -14,8 +14,8 @@ import org.objectweb.asm.Type;
 
 /**
  * Counts the records that code touches. Classes are loaded anew with every access to an element of an {@code int[]} or
- * {@code long[]} replaced by a call that notes which half cache line of which array it went to: the size of a record. So
- * what is counted is what runs, and the code that is shipped knows nothing of it.
+ * {@code long[]} replaced by a call that notes which half cache line of which array it went to: the size of a record.
+ * So what is counted is what runs, and the code that is shipped knows nothing of it.
  *
  * <p>Confined to one thread: the notes are static, since instrumented code must find them.
  */

@@ -3,18 +3,18 @@ package io.outboard.hal;
 import java.util.Arrays;
 
 /**
- * A bit for each node of a {@link BoundaryBitmap}, and summaries of these bits above them: 64 bits under each bit, up
- * to a level of one word. Never stale.
+ * This summary has a bit for each node of a {@link BoundaryBitmap}, and summaries of these bits above them: 64 bits
+ * under each bit, up to a level of one word. It is never stale.
  *
  * <p>Confined to one thread. Changing a range of nodes writes a bit for each on level 1 and fewer above; the next or
  * previous node is found in two words of each level at most. No garbage.
  */
 final class BitSummary {
 
-    /** No such node. */
+    /** This stands for no node. */
     static final int NONE = -1;
 
-    /** Enough for 2^23 + 1 nodes: then 2^17 + 1, 2^11 + 1, 33 and 1 words. */
+    /** The levels are enough for 2^23 + 1 nodes: they have 2^17 + 1, 2^11 + 1, 33 and 1 words then. */
     private static final int MAX_LEVELS = 5;
 
     private static final int WORD_LOG2 = 6;
@@ -22,12 +22,12 @@ final class BitSummary {
 
     private final int levels;
 
-    /** Where the words of each level begin, and behind the last where they end; level 1 is the first. */
+    /** The positions where the words of each level begin, and behind the last where they end; level 1 is the first. */
     private final int[] starts = new int[MAX_LEVELS + 1];
 
     private final long[] words;
 
-    /** A bit for each of so many nodes, all of them 0. */
+    /** Makes a bit for each of so many nodes, all of them 0. */
     BitSummary(final int nodes) {
         int level = 0;
         int wordsOfLevel = nodes;
@@ -97,7 +97,9 @@ final class BitSummary {
         }
     }
 
-    /** The first node from this one, at most one behind the last, upwards whose bit is 1, or {@link #NONE}. */
+    /**
+     * Finds the first node whose bit is 1, upwards from {@code from}, at most one behind the last, or {@link #NONE}.
+     */
     int next(final int from) {
         int index = from;
         for (int level = 0; level < levels; level++) {
@@ -118,7 +120,7 @@ final class BitSummary {
         return NONE;
     }
 
-    /** The last node from this one, at least -1, downwards whose bit is 1, or {@link #NONE}. */
+    /** Finds the last node whose bit is 1, downwards from {@code from}, at least -1, or {@link #NONE}. */
     int previous(final int from) {
         int index = from;
         // The top level is one word, in front of which there is nothing.
@@ -137,8 +139,8 @@ final class BitSummary {
     }
 
     /**
-     * The first bit of a level, from this one upwards, that is 0: nothing below it is 1. {@link #NONE} if there is
-     * none.
+     * Finds the first bit of a level, upwards from {@code from}, that is 0: nothing below that bit is 1. Answers
+     * {@link #NONE} if there is none.
      */
     int nextClear(final int level, final int from) {
         int word = starts[level] + (from >>> WORD_LOG2);

@@ -9,8 +9,8 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One bit for each granule and nothing for a block, searched by next fit: Bell, Kumar and Gill (2024), section III-B,
- * with summaries of the bits after Springer (DynaSOAr, 2019), section 3.
+ * This strategy keeps one bit for each granule and nothing for a block, and searches by next fit: Bell, Kumar and Gill
+ * (2024), section III-B, with summaries of the bits after Springer (DynaSOAr, 2019), section 3.
  *
  * <p>The bits belong to the <em>boundaries</em> between granules, of which n granules have n + 1 ({@code
  * docs/errata.md} says why not to the granules, as in the paper): a bit is
@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BitmaskStrategy extends AbstractStrategy {
 
-    /** In granules. */
+    /** The size of the smallest block, in granules. */
     static final int SMALLEST_BLOCK = 2;
 
     private final BoundaryBitmap boundaries;
@@ -61,13 +61,13 @@ public final class BitmaskStrategy extends AbstractStrategy {
     /** Bit i is set if the block in use that starts at boundary 2 i or 2 i + 1 is retired; null until one is. */
     private @Nullable BoundaryBitmap retiredStarts;
 
-    /** Where the block taken last ended. */
+    /** The boundary where the block taken last ended. */
     private long rover;
 
     private int liveBlocks;
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least two granules, fewer than 2^32, starting at a multiple of the granule
      * @param options the granule
@@ -77,7 +77,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
         this(region, options, BoundaryBitmap::new);
     }
 
-    /** For tests, which can't afford a bitmap for every huge region: it may hold anything. */
+    /** Takes a bitmap from tests, which can't afford one for every huge region: it may hold anything. */
     BitmaskStrategy(final Region region, final StrategyOptions options, final LongFunction<BoundaryBitmap> bitmaps) {
         super(region, options);
         if (granules() < SMALLEST_BLOCK) {
@@ -114,7 +114,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
         return take(start, size);
     }
 
-    /** The start of the run that the rover is in: blocks in front of it may have been freed since. */
+    /** Finds the start of the run that the rover is in: blocks in front of the rover may have been freed since. */
     private long roverRun() {
         if (liveBlocks == 0) {
             // As a new one.
@@ -205,8 +205,8 @@ public final class BitmaskStrategy extends AbstractStrategy {
     }
 
     /**
-     * Of a boundary at which a block starts. Its neighbour, which has the same bit, is inside of this block or before
-     * it.
+     * Computes the bit of a boundary at which a block starts. The boundary's neighbour, which has the same bit, is
+     * inside of this block or before it.
      */
     private boolean isRetired(final long start) {
         return retiredStarts != null && retiredStarts.get(start >>> 1);
@@ -219,7 +219,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
         return end == BoundaryBitmap.NONE ? 0 : end - from;
     }
 
-    /** Where the block in use that starts at a boundary ends, or none if none does. */
+    /** Finds where the block in use ends that starts at a boundary; none if none starts there. */
     private long endOfBlockAt(final long start) {
         if (start >= granules() || !boundaries.get(start) || boundaries.get(start + 1) || isRetired(start)) {
             return BoundaryBitmap.NONE;
@@ -242,23 +242,6 @@ public final class BitmaskStrategy extends AbstractStrategy {
         }
         boundaries.clearRange(end, newEnd);
         return true;
-    }
-
-    /**
-     * {@inheritDoc}
-     *
-     * <p>One granule is never granted, but counts if nothing larger is free.
-     */
-    @Override
-    public long largestFreeBlockBytes() {
-        long largest = 0;
-        long run = 0;
-        while (run < boundaries.length()) {
-            final long end = boundaries.nextZero(run);
-            largest = Math.max(largest, end - run - 1);
-            run = boundaries.nextOne(end);
-        }
-        return bytes(largest);
     }
 
     @Override

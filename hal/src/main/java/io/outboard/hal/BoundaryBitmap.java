@@ -3,8 +3,8 @@ package io.outboard.hal;
 import java.util.Arrays;
 
 /**
- * Up to 2^32 bits with summaries above them, in which long stretches of ones or of zeros cost little to change and
- * little to skip: the hierarchical bitmap of Springer (DynaSOAr, 2019), section 3, for one thread.
+ * This bitmap has up to 2^32 bits with summaries above them, in which long stretches of ones or of zeros cost little
+ * to change and little to skip: the hierarchical bitmap of Springer (DynaSOAr, 2019), section 3, for one thread.
  *
  * <pre>
  *   level 3                     one word          bit i: word i of level 2 isn't 0
@@ -35,13 +35,13 @@ import java.util.Arrays;
  */
 final class BoundaryBitmap {
 
-    /** No such bit. */
+    /** This stands for no bit. */
     static final long NONE = -1;
 
-    /** Every bit of a word, for ranges that are set. */
+    /** Ranges that are set get every bit of a word from this. */
     static final long ONES = -1L;
 
-    /** Every bit of a word, for ranges that are cleared. */
+    /** Ranges that are cleared get every bit of a word from this. */
     private static final long ZEROS = 0L;
 
     static final int WORD_LOG2 = 6;
@@ -138,12 +138,12 @@ final class BoundaryBitmap {
         }
     }
 
-    /** Whether the summary of pairs is wrong about a node: ones only add pairs, and zeros only remove them. */
+    /** Tells whether the summary of pairs is wrong about a node: ones only add pairs, and zeros only remove them. */
     private boolean pairsChange(final boolean set, final int node) {
         return pairs.holds(node) != set && holdsPair(node) == set;
     }
 
-    /** Whether two ones in a row begin in a node, by its bits; the second may be the next node's first. */
+    /** Tells whether two ones in a row begin in a node, by its bits; the second may be the next node's first. */
     private boolean holdsPair(final int node) {
         if (!ones.holds(node) || !zeros.holds(node)) {
             return ones.holds(node);
@@ -203,7 +203,7 @@ final class BoundaryBitmap {
 
     // Single bits
 
-    /** Whether a bit is a one; of {@code 0 <= index <= length}, the last being the zero behind the end. */
+    /** Tells whether a bit is a one, {@code 0 <= index <= length}; the last bit is the zero behind the end. */
     boolean get(final long index) {
         final int node = (int) (index >>> NODE_LOG2);
         if (!zeros.holds(node)) {
@@ -212,12 +212,12 @@ final class BoundaryBitmap {
         return ones.holds(node) && (bits[(int) (index >>> WORD_LOG2)] & (1L << index)) != 0;
     }
 
-    /** The first one from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
+    /** Finds the first one from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
     long nextOne(final long from) {
         return next(ONES, from, ones, zeros);
     }
 
-    /** The first zero from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
+    /** Finds the first zero from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
     long nextZero(final long from) {
         return next(ZEROS, from, zeros, ones);
     }
@@ -245,7 +245,7 @@ final class BoundaryBitmap {
         return other.holds(following) ? firstInNode(value, following) : firstBit(following);
     }
 
-    /** The first bit of a value in a node that holds both. */
+    /** Finds the first bit of a value in a node that holds both values. */
     private long firstInNode(final long value, final int node) {
         return firstInWord(value, node * NODE_WORDS + Integer.numberOfTrailingZeros(wordsThatHold(value, node)));
     }
@@ -264,7 +264,7 @@ final class BoundaryBitmap {
         return words;
     }
 
-    /** The last zero from {@code from}, at most {@code length}, downwards, or {@link #NONE}. */
+    /** Finds the last zero from {@code from}, at most {@code length}, downwards, or {@link #NONE}. */
     long previousZero(final long from) {
         final int node = (int) (from >>> NODE_LOG2);
         if (zeros.holds(node)) {
@@ -295,7 +295,7 @@ final class BoundaryBitmap {
         return firstBitOfWord(word) + BitSummary.lastBitOf(~bits[word]);
     }
 
-    /** See {@link RunSearch#find}. */
+    /** Does {@link RunSearch#find}. */
     long findRun(final long from, final long limit, final long runLength) {
         return runs.find(from, limit, runLength);
     }

@@ -3,9 +3,9 @@ package io.outboard.hal;
 import java.util.Arrays;
 
 /**
- * The chunks that {@link HybridArrayList}s are made of, all taken from the JVM at once until {@link #growFor}. A chunk
- * is a page by default, its keys in one run and its values in another, so that a scan over either is contiguous; chunk
- * headers lie together in an array of their own, so that a walk over chunks stays in few cache lines:
+ * This pool has the chunks that {@link HybridArrayList}s are made of, all taken from the JVM at once until {@link
+ * #growFor}. A chunk is a page by default, its keys in one run and its values in another, so that a scan over either is
+ * contiguous; chunk headers lie together in an array of their own, so that a walk over chunks stays in few cache lines:
  *
  * <pre>
  *   entries   | key 0 .. key 511 | value 0 .. value 511 |  next chunk  ...
@@ -31,7 +31,7 @@ import java.util.Arrays;
  */
 final class ChunkPool {
 
-    /** No chunk, and no entry. */
+    /** This stands for no chunk, and for no entry. */
     static final int NONE = -1;
 
     /** Entries of 8 bytes that fill a page. */
@@ -53,11 +53,11 @@ final class ChunkPool {
     private final int lists;
     private final int baseShift;
 
-    /** First of the chain of unused chunks, through {@link #NEXT}. */
+    /** The first of the chain of unused chunks, through {@link #NEXT}. */
     private int unused;
 
     /**
-     * A pool of unused chunks.
+     * Makes a pool of unused chunks.
      *
      * @param maxEntries most entries that all lists hold together
      * @param lists most lists made of these chunks
@@ -103,13 +103,14 @@ final class ChunkPool {
     }
 
     /**
-     * Most entries of two neighbours that are merged: at 3/4, a quarter more must come before the chunk splits again.
+     * Tells the most entries of two neighbours that are merged: at 3/4, a quarter more must come before the chunk
+     * splits again.
      */
     int maxMerged() {
         return capacity / 4 * 3;
     }
 
-    /** An empty chunk that is in no list. */
+    /** Takes an empty chunk that is in no list. */
     int take() {
         final int chunk = unused;
         assert chunk != NONE : "more entries than the pool was made for";
@@ -127,17 +128,17 @@ final class ChunkPool {
         unused = chunk;
     }
 
-    /** Where a chunk's keys start in {@link #entries}; its values start {@link #capacity} later. */
+    /** Tells where a chunk's keys start in {@link #entries}; its values start {@link #capacity} later. */
     int base(final int chunk) {
         return chunk << baseShift;
     }
 
-    /** The chunk that a position among its keys belongs to. */
+    /** Tells the chunk that a position among its keys belongs to. */
     int chunkOf(final int position) {
         return (position >>> baseShift) & -HEADER_INTS;
     }
 
-    /** Chunks in no list. O(chunks): for tests. */
+    /** Counts the chunks in no list. O(chunks): for tests. */
     int unusedChunks() {
         int count = 0;
         for (int chunk = unused; chunk != NONE; chunk = headers[chunk + NEXT]) {

@@ -4,8 +4,8 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * Best fit with all metadata in host memory: the smallest free block in which a request fits, the one at the lowest
- * address among equals.
+ * This strategy is best fit with all metadata in host memory: it takes the smallest free block in which a request
+ * fits, the one at the lowest address among equals.
  *
  * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1, 2 and 3. As {@link HalFirstFitStrategy}, but
  * allocate looks at all free blocks, until a chunk of the list holds an exact fit. With an alignment, it is the
@@ -20,7 +20,7 @@ import io.outboard.core.StrategyOptions;
 public final class HalBestFitStrategy extends HalStrategy {
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
      * @param options granule and table size

@@ -4,7 +4,8 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * First fit with all metadata in host memory: the free block at the lowest address in which a request fits.
+ * This strategy is first fit with all metadata in host memory: it takes the free block at the lowest address in which
+ * a request fits.
  *
  * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1 and 2. Free blocks are in one hybrid array list,
  * sorted by address, and blocks in use in another:
@@ -28,7 +29,7 @@ import io.outboard.core.StrategyOptions;
 public final class HalFirstFitStrategy extends HalStrategy {
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
      * @param options granule and table size

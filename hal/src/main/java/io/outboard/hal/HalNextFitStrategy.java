@@ -4,8 +4,8 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * Next fit with all metadata in host memory: as {@link HalFirstFitStrategy}, but a search goes on where the last one
- * ended.
+ * This strategy is next fit with all metadata in host memory: as {@link HalFirstFitStrategy}, but a search goes on
+ * where the last one ended.
  *
  * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1 and 2. A search starts at the first free block
  * that ends after the end of the block allocated last, and takes the first that fits; after the highest address it goes
@@ -24,7 +24,7 @@ public final class HalNextFitStrategy extends HalStrategy {
     private int rover;
 
     /**
-     * Makes one over a region, all of it free.
+     * Makes a strategy over a region, all of it free.
      *
      * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule
      * @param options granule and table size

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * The strategies of this module: sequential fits over hybrid array lists, and the bitmask. Safe for any number of
- * threads.
+ * This class names the strategies of this module: sequential fits over hybrid array lists, and the bitmask. Safe for
+ * any number of threads.
  */
 public final class HalStrategies implements StrategyModule {
 
-    /** For {@link java.util.ServiceLoader}. */
+    /** Is called by {@link java.util.ServiceLoader}. */
     public HalStrategies() {}
 
     @Override
@@ -32,18 +32,16 @@ public final class HalStrategies implements StrategyModule {
         return new NamedProvider(
                 name,
                 choice + ", in a hybrid array list: O(n/512) as a rule; Bell et al. 2024, III-A, IV",
-                false,
                 constructor);
     }
 
-    /** No block is of one granule. */
+    /** The provider of a strategy in which no block is of one granule. */
     private static final class Bitmask extends NamedProvider {
 
         Bitmask() {
             super(
                     "bitmask",
                     "one bit a granule, next fit over summaries: free in O(size / 64); Bell et al. 2024, III-B",
-                    false,
                     BitmaskStrategy::new);
         }
 

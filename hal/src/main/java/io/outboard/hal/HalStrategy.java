@@ -7,9 +7,9 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
 
 /**
- * What the sequential fits share: Bell, Kumar and Gill (2024), algorithms 1 and 2, over two hybrid array lists, one of
- * the free blocks and one of those in use. Subclasses choose a free block. An entry's key is where its block starts,
- * its value the block's size. Retired blocks are in a third list, and named by where they start.
+ * This class does what the sequential fits share: Bell, Kumar and Gill (2024), algorithms 1 and 2, over two hybrid
+ * array lists, one of the free blocks and one of those in use. Subclasses choose a free block. An entry's key is where
+ * its block starts, its value the block's size. Retired blocks are in a third list, and named by where they start.
  */
 abstract class HalStrategy extends AbstractStrategy {
 
@@ -23,7 +23,7 @@ abstract class HalStrategy extends AbstractStrategy {
     private final ChunkPool chunks;
     private final int maxBlocks;
 
-    /** Blocks that there are chunks for. */
+    /** The number of blocks that there are chunks for. */
     private int room;
 
     HalStrategy(final Region region, final StrategyOptions options) {
@@ -46,12 +46,12 @@ abstract class HalStrategy extends AbstractStrategy {
      */
     abstract int choose(int size, long alignmentMask);
 
-    /** Whether an aligned range fits into a free block. */
+    /** Tells whether an aligned range fits into a free block. */
     final boolean holds(final int block, final int size, final long alignmentMask) {
         return padding(start(free, block), alignmentMask) + Integer.toUnsignedLong(size) <= size(free, block);
     }
 
-    /** The free block at the lowest address, from this one on, that holds an aligned range, or none. */
+    /** Finds the free block at the lowest address, from a block on, that holds an aligned range, or none. */
     final int firstThatHolds(final int from, final int size, final long alignmentMask) {
         int block = free.firstAtLeast(from, size);
         while (block != NONE && !holds(block, size, alignmentMask)) {
@@ -226,7 +226,7 @@ abstract class HalStrategy extends AbstractStrategy {
         room = newRoom;
     }
 
-    /** One more than blocks: one that is retired or restored is in two lists for a moment. */
+    /** Counts one more than blocks: a block that is retired or restored is in two lists for a moment. */
     private static int entriesFor(final int blocks) {
         return blocks + 1;
     }
@@ -237,11 +237,6 @@ abstract class HalStrategy extends AbstractStrategy {
 
     static long size(final HybridArrayList list, final int block) {
         return Integer.toUnsignedLong(list.value(block));
-    }
-
-    @Override
-    public final long largestFreeBlockBytes() {
-        return bytes(Integer.toUnsignedLong(free.largest()));
     }
 
     @Override

@@ -7,8 +7,9 @@ import static io.outboard.hal.ChunkPool.NEXT;
 import static io.outboard.hal.ChunkPool.PREVIOUS;
 
 /**
- * A sorted list of entries, each a key and a value, both unsigned: arrays of entries, the <em>chunks</em>, in a linked
- * list. Bell, Kumar and Gill (2024), section III-A, appendix and algorithm 6, after Sara, Klaib and Hasan (2020).
+ * This sorted list has entries, each a key and a value, both unsigned: arrays of entries, the <em>chunks</em>, in a
+ * linked list. Bell, Kumar and Gill (2024), section III-A, appendix and algorithm 6, after Sara, Klaib and Hasan
+ * (2020).
  *
  * <p>A <em>cursor</em>, the paper's iterator, names an entry by where its key is in {@link ChunkPool#entries}: a chunk
  * and an index packed into an int. Any insertion or removal makes the cursors of a list void.
@@ -37,14 +38,14 @@ import static io.outboard.hal.ChunkPool.PREVIOUS;
  */
 final class HybridArrayList {
 
-    /** No entry. */
+    /** This stands for no entry. */
     static final int NONE = ChunkPool.NONE;
 
     private final ChunkPool pool;
     private int[] entries;
     private int[] headers;
 
-    /** Distance from a key to its value. */
+    /** The distance from a key to its value. */
     private final int capacity;
 
     /** The first chunk: splits and merges keep the one at lower keys, so this one stays. */
@@ -53,7 +54,7 @@ final class HybridArrayList {
     private int tail;
     private int size;
 
-    /** An empty list. */
+    /** Makes an empty list. */
     HybridArrayList(final ChunkPool pool) {
         this.pool = pool;
         entries = pool.entries;
@@ -63,7 +64,7 @@ final class HybridArrayList {
         tail = head;
     }
 
-    /** Looks at the arrays that the pool has now; to be called when it has grown. Cursors stay good. */
+    /** Looks at the arrays that the pool has now; it is called when the pool has grown. Cursors stay good. */
     void followPool() {
         entries = pool.entries;
         headers = pool.headers;
@@ -83,17 +84,17 @@ final class HybridArrayList {
 
     // Iteration
 
-    /** The entry with the least key, or none. */
+    /** Finds the entry with the least key, or none. */
     int first() {
         return size == 0 ? NONE : pool.base(head);
     }
 
-    /** The entry with the greatest key, or none. */
+    /** Finds the entry with the greatest key, or none. */
     int last() {
         return size == 0 ? NONE : end(tail) - 1;
     }
 
-    /** The entry after this one, or none; of none, the first. Equation 1 of the paper. */
+    /** Finds the entry after another, or none; after none, the first. Equation 1 of the paper. */
     int next(final int cursor) {
         if (cursor == NONE) {
             return first();
@@ -106,7 +107,7 @@ final class HybridArrayList {
         return next == NONE ? NONE : pool.base(next);
     }
 
-    /** The entry before this one, or none; of none, the last. Equation 2 of the paper. */
+    /** Finds the entry before another, or none; before none, the last. Equation 2 of the paper. */
     int previous(final int cursor) {
         if (cursor == NONE) {
             return last();
@@ -121,7 +122,7 @@ final class HybridArrayList {
 
     // By key
 
-    /** The entry with the greatest key that isn't greater than {@code key}, or none. */
+    /** Finds the entry with the greatest key that isn't greater than {@code key}, or none. */
     int search(final int key) {
         if (size == 0) {
             return NONE;
@@ -187,7 +188,7 @@ final class HybridArrayList {
         noteValue(chunk, value);
     }
 
-    /** The first key may have changed, if that is where the cursor is. */
+    /** Notes that the first key may have changed, if that is where the cursor is. */
     private void noteFirst(final int chunk, final int cursor) {
         if (cursor == pool.base(chunk) && chunk != head) {
             headers[chunk + FIRST] = entries[cursor];
@@ -236,7 +237,8 @@ final class HybridArrayList {
     }
 
     /**
-     * Whether the two were merged: they aren't if either is none, or together they have more than merged chunks may.
+     * Merges two chunks, unless either is none, or together they have more than merged chunks may; tells whether it
+     * did.
      */
     private boolean mergeIfSparse(final int lower, final int upper) {
         if (lower == NONE || upper == NONE) {
@@ -271,7 +273,7 @@ final class HybridArrayList {
         }
     }
 
-    /** Where the keys of a chunk end. */
+    /** Tells where the keys of a chunk end. */
     private int end(final int chunk) {
         return pool.base(chunk) + headers[chunk + COUNT];
     }
@@ -279,7 +281,8 @@ final class HybridArrayList {
     // By value
 
     /**
-     * The first entry from the cursor on whose value is {@code value} or more, or none. From none on, there is none.
+     * Finds the first entry from the cursor on whose value is {@code value} or more, or none. From none on, there is
+     * none.
      */
     int firstAtLeast(final int cursor, final int value) {
         if (cursor == NONE) {
@@ -306,7 +309,7 @@ final class HybridArrayList {
     }
 
     /**
-     * The entry with the least value that is {@code value} or more, the first of these, or none.
+     * Finds the entry with the least value that is {@code value} or more, the first of these, or none.
      *
      * <p>The excess over {@code value}, as a number without a sign, is least for the best entry, and wraps around to
      * the greatest numbers for entries below it. Flipping the sign bit gives signed numbers the same order, and adding
@@ -345,27 +348,13 @@ final class HybridArrayList {
         return least;
     }
 
-    /** The first entry of a chunk that has this value; there is one. */
+    /** Finds the first entry of a chunk that has a value; there is one. */
     private int find(final int chunk, final int value) {
         int i = pool.base(chunk) + capacity;
         while (entries[i] != value) {
             i++;
         }
         return i - capacity;
-    }
-
-    /** The largest value, 0 if there is no entry. */
-    int largest() {
-        int largest = 0;
-        for (int chunk = head; chunk != NONE; chunk = headers[chunk + NEXT]) {
-            if (Integer.compareUnsigned(headers[chunk + LARGEST], largest) > 0) {
-                tighten(chunk);
-                if (Integer.compareUnsigned(headers[chunk + LARGEST], largest) > 0) {
-                    largest = headers[chunk + LARGEST];
-                }
-            }
-        }
-        return largest;
     }
 
     /** Makes the bound of a chunk's values exact. */

@@ -10,8 +10,8 @@ import static io.outboard.hal.BoundaryBitmap.firstBit;
 import static io.outboard.hal.BoundaryBitmap.firstBitOfWord;
 
 /**
- * Finds runs of ones in a {@link BoundaryBitmap}: short ones word by word, where two ones in a row are at all, long
- * ones by the summaries alone.
+ * This class finds runs of ones in a {@link BoundaryBitmap}: short runs word by word, where two ones in a row are at
+ * all, long runs by the summaries alone.
  *
  * <p>Confined to one thread. {@link #find} says what it costs. No garbage.
  */
@@ -32,8 +32,8 @@ final class RunSearch {
     }
 
     /**
-     * The first run of ones that is long enough; {@code from} should be where a run begins, else what is in front of it
-     * is ignored. It looks at a run or two if one of these is long enough. Else the search goes by length:
+     * Finds the first run of ones that is long enough; {@code from} should be where a run begins, else what is in
+     * front of it is ignored. It looks at a run or two if one of these is long enough. Else the search goes by length:
      *
      * <ul>
      *   <li>Up to 1022, it reads the words of every node that holds a zero and two ones in a row, once, and several
@@ -63,7 +63,7 @@ final class RunSearch {
         return found < limit ? found : NONE;
     }
 
-    /** As {@link #find}, from a zero, but what it finds may lie behind the limit. */
+    /** Does as {@link #find}, from a zero, but the run may lie behind the limit. */
     private long findShortRun(final long from, final long limit, final int runLength) {
         int node = (int) (from >>> NODE_LOG2);
         int word = (int) (from >>> WORD_LOG2);
@@ -107,7 +107,10 @@ final class RunSearch {
         return NONE;
     }
 
-    /** The bits of a word from which on it holds so many ones; each step doubles what is known of the bits above. */
+    /**
+     * Computes the bits of a word from which on the word holds so many ones; each step doubles what is known of the
+     * bits above.
+     */
     private static long runsWithin(final long word, final int runLength) {
         if (runLength > Long.SIZE) {
             return 0;
@@ -121,7 +124,7 @@ final class RunSearch {
         return starts & (starts >>> (runLength - known));
     }
 
-    /** As {@link #find}, from a zero, for a run that holds a whole node. */
+    /** Does as {@link #find}, from a zero, for a run that holds a whole node. */
     private long findLongRun(final long from, final long limit, final long runLength) {
         int level = 0;
         int shift = NODE_LOG2;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 class BitmaskModelProperties extends StrategyModelProperties {
 
-    /** For each pair of boundaries of the largest region, a bit. */
+    /** So many bits are one for each pair of boundaries of the largest region. */
     private static final long HUGE = (1L << 31) - 1;
 
     /** Half a gigabyte for 2^32 boundaries, so one for all tries; what a try leaves there makes the next one harder. */

@@ -15,7 +15,7 @@ import net.jqwik.api.lifecycle.PropagationMode;
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BoundaryBitmapProperties {
 
-    /** In bits. */
+    /** The most bits of a bitmap with few nodes. */
     private static final int FEW_NODES = 3000;
 
     @Property(tries = 1000)

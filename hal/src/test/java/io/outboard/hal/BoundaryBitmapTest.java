@@ -108,7 +108,7 @@ class BoundaryBitmapTest {
         assertEquals(0, bitmap.findRun(0, 2000, 2000));
     }
 
-    /** Behind a one that stands alone: what {@code findRun} looks at first is too short. */
+    /** The run lies behind a one that stands alone: what {@code findRun} looks at first is too short. */
     @ParameterizedTest
     @ValueSource(ints = {62, 63, 64, 127, 447, 448, 510, 511, 512, 575})
     void shouldFindTwoOnesInARowAcrossWordsAndNodes(final int start) {
@@ -152,7 +152,7 @@ class BoundaryBitmapTest {
         assertEquals(BoundaryBitmap.NONE, bitmap.findRun(last + 1, bitmap.length(), runLength));
     }
 
-    /** As long as a region's boundaries can be: all five levels, and offsets beyond 31 bits. */
+    /** The bitmap is as long as a region's boundaries can be: all five levels, and offsets beyond 31 bits. */
     @Tag("thorough")
     @Test
     void shouldHoldAsManyBitsAs32BitsCount() {

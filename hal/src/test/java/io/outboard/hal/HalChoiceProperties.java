@@ -59,7 +59,10 @@ class HalChoiceProperties {
                 operation -> run.apply(operation, fitting -> fitting.min(Comparator.comparing(Range::size))));
     }
 
-    /** As above, but with so many free blocks that they fill several chunks, of which some hold nothing that fits. */
+    /**
+     * This does as above, but with so many free blocks that they fill several chunks, of which some hold nothing that
+     * fits.
+     */
     @Property(tries = 3, edgeCases = EdgeCasesMode.NONE)
     void shouldChooseAmongManyChunks(@ForAll final long seed) {
         final Choice first = Stream::findFirst;
@@ -73,7 +76,7 @@ class HalChoiceProperties {
                 run -> fitting -> fitting.min(Comparator.comparing((Range block) -> block.end() <= run.rover)));
     }
 
-    /** With which the blocks were more than 4,096. */
+    /** With this seed the blocks were more than 4,096. */
     @Example
     void shouldChooseAmongMoreBlocksThanMostSeedsMake() {
         shouldChooseAmongManyChunks(112);

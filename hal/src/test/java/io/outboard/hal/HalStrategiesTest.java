@@ -40,7 +40,6 @@ class HalStrategiesTest {
         assertInstanceOf(type, strategy);
         assertEquals(region, strategy.region());
         assertEquals(4096, strategy.granuleBytes());
-        assertFalse(provider.canRetireFree());
     }
 
     @Test

@@ -168,7 +168,6 @@ class HybridArrayListProperties {
             if (value != 0) {
                 assertEntry(leastAtLeast(model, value), list, list.leastAtLeast(value));
             }
-            assertEquals(model.values().stream().max(Integer::compareUnsigned).orElse(0), list.largest());
         }
 
         private static Map.@Nullable Entry<Long, Integer> firstAtLeast(

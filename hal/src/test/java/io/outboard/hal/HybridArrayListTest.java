@@ -31,7 +31,6 @@ class HybridArrayListTest {
         assertEquals(NONE, list.search(-1));
         assertEquals(NONE, list.firstAtLeast(NONE, 1));
         assertEquals(NONE, list.leastAtLeast(1));
-        assertEquals(0, list.largest());
     }
 
     @Test
@@ -41,7 +40,6 @@ class HybridArrayListTest {
 
         assertEquals(NONE, list.search(-1));
         assertEquals(NONE, list.leastAtLeast(7));
-        assertEquals(0, list.largest());
     }
 
     /** Else a chunk is looked at again and again for what it had once. */
@@ -112,7 +110,6 @@ class HybridArrayListTest {
         insert(3, Integer.MIN_VALUE);
         insert(4, Integer.MAX_VALUE);
 
-        assertEquals(-1, list.largest());
         assertEquals(2, list.key(list.firstAtLeast(list.first(), 6)));
         assertEquals(1, list.key(list.leastAtLeast(1)));
         assertEquals(4, list.key(list.leastAtLeast(6)));
@@ -141,7 +138,6 @@ class HybridArrayListTest {
 
         assertEquals(5, list.key(list.firstAtLeast(list.first(), 3)));
         assertEquals(5, list.key(list.leastAtLeast(3)));
-        assertEquals(4, list.largest());
     }
 
     @Test

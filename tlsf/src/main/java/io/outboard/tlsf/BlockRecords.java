@@ -3,15 +3,16 @@ package io.outboard.tlsf;
 import java.util.function.IntFunction;
 
 /**
- * The records of a region's blocks, in host memory: each is in order of address with its neighbours, and in a free list or in
- * use.
+ * This class has the records of a region's blocks, in host memory: each is in order of address with its neighbours,
+ * and in a free list or in use.
  *
- * <p>Bell, Kumar and Gill (2024), section III-C, keep what a classic allocator keeps in boundary tags. Where we deviate: their
- * records name each other by address, so that every step along a list is a look-up; ours do so by position.
+ * <p>Bell, Kumar and Gill (2024), section III-C, keep what a classic allocator keeps in boundary tags. Where we
+ * deviate: their records name each other by address, so that every step along a list is a look-up; ours do so by
+ * position.
  *
  * <p>Offsets count granules from the start of the region, in ints that are unsigned, so a region has up to 2^32 - 1
- * granules: just under 1 TiB with granules of 256 bytes. Everything lies in one {@code int[]}. A <em>block</em> below is
- * the position of its record there; a record takes half a cache line, since an operation touches most of it:
+ * granules: just under 1 TiB with granules of 256 bytes. Everything lies in one {@code int[]}. A <em>block</em> below
+ * is the position of its record there; a record takes half a cache line, since an operation touches most of it:
  *
  * <pre>
  *   +0 start      granules from the start of the region      +4 previous   in its free list
@@ -24,36 +25,36 @@ import java.util.function.IntFunction;
  *
  * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
  * neighbours need no test for the region's ends. A list head lies where its {@code previous} and {@code next} would be
- * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the first or the
- * last either: what costs time here is branches that the processor can't foresee. A head's {@code previous} is written only.
- * The last eighth of the array are slots for the subclass's hash table.
+ * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the
+ * first or the last either: what costs time here is branches that the processor can't foresee. A head's {@code
+ * previous} is written only. The last eighth of the array are slots for the subclass's hash table.
  *
- * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position, but C2 sees
- * that none is outside and compiles no check of it: half of an operation's code was such checks, which made it too large
- * to be inlined where it is called (more than 2,500 bytes; 2026-11-24).
+ * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position,
+ * but C2 sees that none is outside and compiles no check of it: half of an operation's code was such checks, which made
+ * it too large to be inlined where it is called (more than 2,500 bytes; 2026-11-24).
  *
- * <p>All memory is taken by the constructor, or, if it is told to start with less, by {@link #makeRoomFor}, which doubles
- * the array. Then all is copied to a larger one and nothing is written anew: records and heads keep their positions, and unused
- * records are chained by the distance from the next in order, so that an array that the JVM has zeroed is a chain already,
- * which goes on where the old one ended.
+ * <p>All memory is taken by the constructor, or, if it is told to start with less, by {@link #makeRoomFor}, which
+ * doubles the array. Then all is copied to a larger one and nothing is written anew: records and heads keep their
+ * positions, and unused records are chained by the distance from the next in order, so that an array that the JVM has
+ * zeroed is a chain already, which goes on where the old one ended.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), but O(blocks) for {@link #makeRoomFor} when the array grows; 37
- * bytes of host memory for each block that the array has room for, slots included, and half as many again while it grows. There
- * may be room for twice as many as was asked for, and always is for 446 less what heads and words take, in 16 KiB. This class
- * trusts its callers: they check what users give them.
+ * bytes of host memory for each block that the array has room for, slots included, and half as many again while it
+ * grows. There may be room for twice as many as was asked for, and always is for 446 less what heads and words take, in
+ * 16 KiB. This class trusts its callers: they check what users give them.
  */
 abstract class BlockRecords {
 
-    /** No block; also the position of the fence. */
+    /** This stands for no block; it is also the position of the fence. */
     static final int NONE = 0;
 
-    /** In a record, and nowhere else: what {@link BlockTable} chains blocks by. */
+    /** {@link BlockTable} chains blocks by this int of a record, and uses no other. */
     static final int CHAIN = 7;
 
     /** There are so many slots or more, a power of two; these hold 0 at first, and the others {@link #NEW}. */
     static final int LEAST_SLOTS = 512;
 
-    /** In a slot that nothing was ever put into. */
+    /** A slot holds this if nothing was ever put into it. */
     static final int NEW = -1;
 
     private static final int START = 0;
@@ -72,12 +73,15 @@ abstract class BlockRecords {
      */
     private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
 
-    /** One slot for each of so many ints. */
+    /** There is one slot for each of so many ints. */
     private static final int SLOTS_PART = 8;
 
     private static final int LEAST_LENGTH = SLOTS_PART * LEAST_SLOTS;
 
-    /** For {@link #markNew}: what the interpreter marks in a microsecond; what stays in the first-level cache. */
+    /**
+     * {@link #markNew} marks so many one by one, which takes the interpreter a microsecond, and copies as many as stay
+     * in the first-level cache.
+     */
     private static final int MARKED_BY_LOOP = 64;
 
     private static final int MARKED_BY_COPY = 4096;
@@ -87,25 +91,25 @@ abstract class BlockRecords {
     private final int maxBlocks;
     private final int firstRecord;
 
-    /** Makes arrays of zeros: the JVM, but in tests of what happens when it has no memory left. */
+    /** This makes arrays of zeros: it is the JVM, but in tests of what happens when that has no memory left. */
     private final IntFunction<int[]> memory;
 
     private int[] records;
 
-    /** Where the slots start. */
+    /** The position where the slots start. */
     private int firstSlot;
 
-    /** Where the records end: behind the last that the array has room for, or that there may be. */
+    /** The position where the records end: behind the last that the array has room for, or that there may be. */
     private int end;
 
     /**
-     * First of a chain of unused records, which ends at {@link #end}: {@link #START} of each says how far from the record
-     * after it the next of the chain is.
+     * The first of a chain of unused records, which ends at {@link #end}: {@link #START} of each says how far from the
+     * record after it the next of the chain is.
      */
     private int unused;
 
     /**
-     * No blocks.
+     * Makes records of no blocks.
      *
      * @param firstBlocks room for so many or more before the array grows, from 1 to {@code maxBlocks}
      * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
@@ -131,12 +135,15 @@ abstract class BlockRecords {
         }
     }
 
-    /** The position behind the heads of so many lists: a subclass that asked for words has them from here on, all 0 at first. */
+    /**
+     * Tells the position behind the heads of so many lists: a subclass that asked for words has them from there on,
+     * all 0 at first.
+     */
     static int firstWord(final int lists) {
         return FENCE_INTS + lists * HEAD_INTS;
     }
 
-    /** Length of an array that holds so many blocks: a power of two. */
+    /** Computes the length of an array that holds so many blocks: a power of two. */
     private int lengthFor(final int blocks) {
         final int least = firstRecord + blocks * RECORD_INTS;
         final int powerOfTwo = Math.max(LEAST_LENGTH, Integer.highestOneBit(least) << 1);
@@ -155,7 +162,7 @@ abstract class BlockRecords {
         return (position - firstRecord) / RECORD_INTS;
     }
 
-    /** What is at a position. */
+    /** Gets the value at a position. */
     final int get(final int position) {
         final int[] array = records;
         return array[position & (array.length - 1)];
@@ -170,8 +177,8 @@ abstract class BlockRecords {
     // Records
 
     /**
-     * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted}) if it
-     * needn't: no count is kept, which most callers would pay for in vain. False if nothing changed.
+     * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted})
+     * if it needn't: no count is kept, which most callers would pay for in vain. False if nothing changed.
      *
      * @throws OutOfMemoryError if the JVM has no memory for a larger table; nothing changes
      */
@@ -183,7 +190,10 @@ abstract class BlockRecords {
         return block != end || wanted == 0 || growFor(wanted);
     }
 
-    /** Whether the next block needs {@link #makeRoomFor}: cheaper than that where there is room, as there nearly always is. */
+    /**
+     * Tells whether the next block needs {@link #makeRoomFor}: this is cheaper where there is room, as there nearly
+     * always is.
+     */
     final boolean isFull() {
         return unused == end;
     }
@@ -210,7 +220,10 @@ abstract class BlockRecords {
         return true;
     }
 
-    /** By copying what is marked: that is as fast as memory before the JVM has compiled anything, and a loop isn't. */
+    /**
+     * Marks slots by copying what is marked: that is as fast as memory before the JVM has compiled anything, and a
+     * loop isn't.
+     */
     private static void markNew(final int[] array, final int slotsBefore) {
         final int from = firstSlotIn(array) + slotsBefore;
         int marked = Math.min(array.length - from, MARKED_BY_LOOP);
@@ -225,8 +238,8 @@ abstract class BlockRecords {
     }
 
     /**
-     * Makes a block: in use, as unused records are, not in the hash table, without neighbours. Undefined unless {@link #makeRoomFor}
-     * said so.
+     * Makes a block: in use, as unused records are, not in the hash table, without neighbours. Undefined unless {@link
+     * #makeRoomFor} said so.
      */
     final int create(final int start, final int size) {
         final int block = unused;
@@ -242,23 +255,29 @@ abstract class BlockRecords {
         unused = block;
     }
 
-    /** A block's number among the records, from 0 up: the same as long as it lives, also when the table grows. */
+    /**
+     * Tells a block's number among the records, from 0 up: the same as long as the block lives, also when the table
+     * grows.
+     */
     final int number(final int block) {
         return (block - firstRecord) / RECORD_INTS;
     }
 
-    /** The record of a number from 0 to 2^32 - 1, whatever it is used for; {@link #NONE} if there are fewer. */
+    /**
+     * Tells the record of a number from 0 to 2^32 - 1, whatever the record is used for; {@link #NONE} if there are
+     * fewer.
+     */
     final int numbered(final long number) {
         final long block = firstRecord + RECORD_INTS * number;
         return block < end ? (int) block : NONE;
     }
 
-    /** Where a block starts: granules from the start of the region, unsigned. */
+    /** Tells where a block starts: granules from the start of the region, unsigned. */
     final int start(final int block) {
         return get(block + START);
     }
 
-    /** How long a block is: granules, unsigned. */
+    /** Tells how long a block is: granules, unsigned. */
     final int size(final int block) {
         return get(block + SIZE);
     }
@@ -271,12 +290,18 @@ abstract class BlockRecords {
 
     // Neighbours
 
-    /** The neighbour that ends where a block starts, {@link #NONE} for the first; of {@code NONE}, the last block. */
+    /**
+     * Tells the neighbour that ends where a block starts, {@link #NONE} for the first; of {@code NONE}, the last
+     * block.
+     */
     final int before(final int block) {
         return get(block + BEFORE);
     }
 
-    /** The neighbour that starts where a block ends, {@link #NONE} for the last; of {@code NONE}, the first block. */
+    /**
+     * Tells the neighbour that starts where a block ends, {@link #NONE} for the last; of {@code NONE}, the first
+     * block.
+     */
     final int after(final int block) {
         return get(block + AFTER);
     }
@@ -296,27 +321,27 @@ abstract class BlockRecords {
 
     // Free lists
 
-    /** The head of a list: a position that stands for a block before the first and after the last. */
+    /** Tells the head of a list: a position that stands for a block before the first and after the last. */
     final int head(final int list) {
         return FIRST_HEAD + list * HEAD_INTS;
     }
 
-    /** Whether a block is in a free list. {@link #NONE} counts as in use. */
+    /** Tells whether a block is in a free list. {@link #NONE} counts as in use. */
     final boolean isFree(final int block) {
         return get(block + NEXT) != NONE;
     }
 
-    /** The next in a free list: a block, or the list's head after the last. */
+    /** Tells the next in a free list: a block, or the list's head after the last. */
     final int next(final int block) {
         return get(block + NEXT);
     }
 
-    /** The list that a free block is in. */
+    /** Tells the list that a free block is in. */
     final int list(final int block) {
         return get(block + LIST);
     }
 
-    /** What a free block is behind in its list: a block, or the list's head. */
+    /** Tells what a free block is behind in its list: a block, or the list's head. */
     final int previous(final int block) {
         return get(block + PREVIOUS);
     }
@@ -337,8 +362,8 @@ abstract class BlockRecords {
     }
 
     /**
-     * Takes a block out of its list; it is in use from then on. Answers 1 if the list is empty now, else 0: a number, so that
-     * the caller need not branch.
+     * Takes a block out of its list; it is in use from then on. Answers 1 if the list is empty now, else 0: a number,
+     * so that the caller need not branch.
      */
     final int unlink(final int block) {
         final int previous = get(block + PREVIOUS);
@@ -352,22 +377,22 @@ abstract class BlockRecords {
 
     // The whole
 
-    /** Slots that there are, a power of two. */
+    /** Counts the slots, a power of two. */
     final int slots() {
         return records.length / SLOTS_PART;
     }
 
-    /** The position of a slot. */
+    /** Tells the position of a slot. */
     final int slot(final int index) {
         return firstSlot + index;
     }
 
-    /** Most blocks that there may be, when the array has grown as far as it may. */
+    /** Tells the most blocks that there may be, when the array has grown as far as it may. */
     final int maxBlocks() {
         return maxBlocks;
     }
 
-    /** Host memory, in bytes. */
+    /** Tells the host memory, in bytes. */
     final long hostBytes() {
         return 16 + (long) Integer.BYTES * records.length;
     }

@@ -3,8 +3,8 @@ package io.outboard.tlsf;
 import java.util.Arrays;
 
 /**
- * The sizes that blocks of a buddy system have, in granules. A block of one class splits into a left one of the class
- * below and a right one that is {@code step} classes below, or of class 0:
+ * These are the sizes that blocks of a buddy system have, in granules. A block of one class splits into a left one of
+ * the class below and a right one that is {@code step} classes below, or of class 0:
  *
  * <pre>
  *   class                    0   1   2   3   4    5    6
@@ -40,7 +40,7 @@ final class BuddyClasses {
         }
     }
 
-    /** Classes in all: fewer than 64. */
+    /** Counts the classes: fewer than 64. */
     int count() {
         return sizes.length;
     }
@@ -49,22 +49,24 @@ final class BuddyClasses {
         return sizes[sizeClass];
     }
 
-    /** The class of the left part of a block that is split. Not for class 0, which isn't. */
+    /** Tells the class of the left part of a block that is split. Class 0 is never split. */
     int left(final int sizeClass) {
         return sizeClass - 1;
     }
 
-    /** The class of the right part of a block that is split, never larger than the left one. */
+    /** Tells the class of the right part of a block that is split, never larger than the left one. */
     int right(final int sizeClass) {
         return Math.max(0, sizeClass - step);
     }
 
-    /** The smallest class of a size or more: {@code 0 < size < 2^32}, or the last class's own size. */
+    /** Finds the smallest class of a size or more: {@code 0 < size < 2^32}, or the last class's own size. */
     int holding(final long size) {
         return atLeast(size, firstOfBits[Long.SIZE - Long.numberOfLeadingZeros(size - 1)]);
     }
 
-    /** A region as a row of blocks: the largest class that fits, then the largest that fits into what is left. */
+    /**
+     * Lays a region out as a row of blocks: the largest class that fits, then the largest that fits into what is left.
+     */
     int[] roots(final long granules) {
         final int[] roots = new int[sizes.length];
         int count = 0;
@@ -79,7 +81,9 @@ final class BuddyClasses {
         return Arrays.copyOf(roots, count);
     }
 
-    /** The least region that is a single block of so many bytes or more, or {@link Long#MAX_VALUE} if none is. */
+    /**
+     * Computes the least region that is a single block of so many bytes or more, or {@link Long#MAX_VALUE} if none is.
+     */
     long regionBytesFor(final long sizeBytes, final long granuleBytes) {
         final long granules = sizeBytes / granuleBytes;
         final long size = granules >= END_OF_SIZES ? END_OF_SIZES : size(holding(granules));

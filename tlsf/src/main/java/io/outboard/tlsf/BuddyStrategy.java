@@ -4,7 +4,8 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * What buddy systems share: Bell, Kumar and Gill (2024), section II-C. They differ in their classes of sizes.
+ * This class does what buddy systems share: Bell, Kumar and Gill (2024), section II-C. The systems differ in their
+ * classes of sizes.
  *
  * <p>A region is a row of <em>roots</em>: the largest class that fits into it, then the largest that fits into what is
  * left, and so on. Each root is a tree of nodes, here with Fibonacci sizes; a block is a node:
@@ -15,12 +16,13 @@ import io.outboard.core.StrategyOptions;
  *   |     3     |   2   |                                  and merges with its own buddy only
  * </pre>
  *
- * <p>A block's record doesn't tell which node it is: a <em>path</em> to it is found by going down from its root, towards
- * its offset, to its class.
+ * <p>A block's record doesn't tell which node it is: a <em>path</em> to it is found by going down from its root,
+ * towards its offset, to its class.
  *
  * <ol>
  *   <li><b>allocate</b> takes the block freed last of the smallest class that suffices and isn't empty. While it is of
- *       another class than the request's, it is split, and the smaller part that suffices goes on, the left of two equals.
+ *       another class than the request's, it is split, and the smaller part that suffices goes on, the left of two
+ *       equals.
  *   <li><b>free</b> merges the block with its buddy, and what that makes with its buddy, up to the root, as long as the
  *       buddy is free and whole.
  *   <li><b>trim</b> splits, and keeps the left part: every smaller class is reached in this way.
@@ -34,7 +36,7 @@ abstract class BuddyStrategy extends TableStrategy {
     /** Bounds the search for an aligned block: free blocks and, in them, aligned offsets that are looked at. */
     private static final int SEARCH_STEPS = 64;
 
-    /** Object header, length. */
+    /** An array's header, with its length. */
     private static final long ARRAY_HEADER_BYTES = 16;
 
     private final BlockTable table;
@@ -43,7 +45,9 @@ abstract class BuddyStrategy extends TableStrategy {
     /** The roots' classes, in order of address. */
     private final int[] roots;
 
-    /** The last path found, from the top: the class of a block that is split, times 2, plus 1 if the path goes right. */
+    /**
+     * The last path found, from the top: the class of a block that is split, times 2, plus 1 if the path goes right.
+     */
     private final int[] path;
 
     /** Bit c is set if list c, of the free blocks of class c, isn't empty. */
@@ -183,11 +187,6 @@ abstract class BuddyStrategy extends TableStrategy {
     }
 
     @Override
-    public final long largestFreeBlockBytes() {
-        return nonEmpty == 0 ? 0 : bytes(classes.size(63 - Long.numberOfLeadingZeros(nonEmpty)));
-    }
-
-    @Override
     public final long hostBytes() {
         return table.hostBytes() + 2 * ARRAY_HEADER_BYTES + (long) Integer.BYTES * (roots.length + path.length);
     }
@@ -223,7 +222,10 @@ abstract class BuddyStrategy extends TableStrategy {
         return part;
     }
 
-    /** Where in a block the part begins that is left when the smaller part that suffices is split again and again. */
+    /**
+     * Computes where in a block the part begins that is left when the smaller part that suffices is split again and
+     * again.
+     */
     private long smallestPart(final int sizeClass, final int wanted) {
         long offset = 0;
         int parent = sizeClass;
@@ -244,7 +246,10 @@ abstract class BuddyStrategy extends TableStrategy {
         return findPath(roots[root], wanted, offset);
     }
 
-    /** The length of the path from a node to the one of a class at an offset in it, or -1 if there is none. */
+    /**
+     * Finds the path from a node to the one of a class at an offset in it, and answers its length, or -1 if there is
+     * none.
+     */
     private int findPath(final int from, final int wanted, final long wantedOffset) {
         int length = 0;
         int sizeClass = from;

@@ -4,44 +4,49 @@ import io.outboard.core.StrategyOptions;
 import java.util.function.IntConsumer;
 
 /**
- * The blocks of a region, the free ones in lists by size, and a bitmap of the lists that hold any. Subclasses say how a size
- * maps to a list: that is all that segregated fit and its two-level kin differ in. They are a table rather than have one,
- * since each object between an operation and the records costs a load, a check, and code: what C2 compiles to more than 2,500
- * bytes it doesn't inline any more.
+ * This table has the blocks of a region, the free ones in lists by size, and a bitmap of the lists that hold any.
+ * Subclasses say how a size maps to a list: that is all that segregated fit and its two-level kin differ in. They are a
+ * table rather than have one, since each object between an operation and the records costs a load, a check, and code:
+ * what C2 compiles to more than 2,500 bytes it doesn't inline any more.
  *
  * <p>Lists are numbered from 1 in the order of the sizes that they hold. Sizes count granules: {@code 0 < size < 2^32}.
  *
- * <p>Confined to one thread. Every operation is O(1) but {@link #search}, {@link #forEachFrom} and {@link #largest}, which say so.
+ * <p>Confined to one thread. Every operation is O(1) but {@link #search} and {@link #forEachFrom}, which say so.
  */
 abstract class FreeLists extends BlockTable {
 
-    /** No list: no block has size 0. */
+    /** This stands for no list: no block has size 0. */
     static final int NO_LIST = 0;
 
     /** Bounds {@link #search}: a tenth of a microsecond or two, however long a list is. */
     private static final int SEARCH_STEPS = 64;
 
-    /** No blocks: room for how many before the table grows, and at most; lists in all, list 0 included, which stays empty. */
+    /**
+     * Makes a table without blocks, of so many lists in all, list 0 included, which stays empty.
+     */
     FreeLists(final StrategyOptions options, final int lists, final int words) {
         super(options.firstBlocks(), options.maxBlocks(), lists, words);
     }
 
-    /** The list that holds blocks of a size. */
+    /** Tells the list that holds blocks of a size. */
     abstract int listHolding(long size);
 
-    /** The first list whose blocks all have a size or more: at most the number of lists, which is no list. */
+    /** Tells the first list whose blocks all have a size or more: at most the number of lists, which is no list. */
     abstract int listFitting(long size);
 
-    /** The first list from this one, at most the number of lists, upwards that isn't empty, or {@link #NO_LIST}. */
+    /**
+     * Finds the first list that isn't empty, upwards from {@code list}, at most the number of lists, or {@link
+     * #NO_LIST}.
+     */
     abstract int findNonEmpty(int list);
-
-    /** The last list that isn't empty, or {@link #NO_LIST}. */
-    abstract int findLastNonEmpty();
 
     /** Notes that a list isn't empty. */
     abstract void mark(int list);
 
-    /** Notes that a list is empty if {@code empty} is 1, nothing if it is 0: it can't be foreseen, so no branch. */
+    /**
+     * Notes that a list is empty if {@code empty} is 1, nothing if that is 0: which of them can't be foreseen, so
+     * there is no branch.
+     */
     abstract void unmark(int list, int empty);
 
     /** Puts a block that was in no list into that of its size, where {@link #placeFor} says. */
@@ -66,20 +71,23 @@ abstract class FreeLists extends BlockTable {
         unmark(list, unlink(block));
     }
 
-    /** What a block is put behind in a list that it wasn't in: the list's head, so that it is first, or a block. */
+    /**
+     * Tells what a block is put behind in a list that it wasn't in: the list's head, so that the block is first, or a
+     * block.
+     */
     int placeFor(final int block, final int list) {
         return head(list);
     }
 
-    /** The first block of the first list in which every block has {@code size} granules or more, or none. */
+    /** Finds the first block of the first list in which every block has {@code size} granules or more, or none. */
     final int findFitting(final long size) {
         final int list = findNonEmpty(listFitting(size));
         return list == NO_LIST ? NONE : next(head(list));
     }
 
     /**
-     * A block that holds an aligned range, looked for from the request's own list upwards in a bounded number of steps.
-     * For when {@link #findNonEmpty} has nothing: blocks in the request's own list may fit, or may not.
+     * Finds a block that holds an aligned range, from the request's own list upwards in a bounded number of steps.
+     * That is for when {@link #findNonEmpty} has nothing: blocks in the request's own list may fit, or may not.
      *
      * @param size granules that the range needs
      * @param origin number of the region's first granule, counted from address 0
@@ -112,19 +120,5 @@ abstract class FreeLists extends BlockTable {
                 }
             }
         }
-    }
-
-    /** The largest size of a free block, 0 if there is none. Looks at each block of the last list. */
-    final long largest() {
-        final int list = findLastNonEmpty();
-        if (list == NO_LIST) {
-            return 0;
-        }
-        final int head = head(list);
-        long largest = 0;
-        for (int block = next(head); block != head; block = next(block)) {
-            largest = Math.max(largest, Integer.toUnsignedLong(size(block)));
-        }
-        return largest;
     }
 }

@@ -12,8 +12,9 @@ import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
- * Where the blocks of a step lie that a program repeats: the sizes that it asks for, in order, and a place for each, which no other
- * block has while it lives. {@link PlannedStrategy} follows it. {@code ./outboard plan} makes one of a trace.
+ * A plan says where the blocks of a step lie that a program repeats: the sizes that it asks for, in order, and a place
+ * for each, which no other block has while it lives. {@link PlannedStrategy} follows it. {@code ./outboard plan} makes
+ * one of a trace.
  *
  * <p>A file is text, lines that end in a line feed; the four numbers of a block are those of {@link Block}:
  *
@@ -27,8 +28,9 @@ import java.util.TreeMap;
  *   262144,524288,1,3
  * </pre>
  *
- * <p>Whatever makes a plan checks it: no two blocks that live together overlap, and none ends behind the region. Thread-safety: safe for
- * any number of threads. Cost: 16 host bytes a block, and while it is made some hundred for each block that lives.
+ * <p>Whatever makes a plan checks it: no two blocks that live together overlap, and none ends behind the region.
+ * Thread-safety: safe for any number of threads. Cost: 16 host bytes a block, and while it is made some hundred for
+ * each block that lives.
  */
 public final class Plan {
 
@@ -42,7 +44,10 @@ public final class Plan {
      */
     public record Block(long sizeBytes, long offsetBytes, int start, int end) {}
 
-    /** Of a block in {@link #records}: size and offset; the offset of what is in use before it, {@link #NO_BLOCK} for none; its number. */
+    /**
+     * A block has so many ints in {@link #records}: size and offset; the offset of what is in use before it, {@link
+     * #NO_BLOCK} for none; and the number of that.
+     */
     static final int RECORD_INTS = 4;
 
     static final int SIZE = 0;
@@ -50,7 +55,7 @@ public final class Plan {
     static final int BEFORE = 2;
     static final int NUMBER_BEFORE = 3;
 
-    /** Instead of the block before the first. */
+    /** This stands in place of the block before the first. */
     static final int NO_BLOCK = -1;
 
     private static final String MAGIC = "outboard plan 1";
@@ -80,8 +85,8 @@ public final class Plan {
      * @param regionBytes where the last block ends, or more; at most 2^31 - 1 granules
      * @param blocks of one step, in the order of their allocations
      * @return the plan
-     * @throws IllegalArgumentException if a number is out of range, or two blocks that live together overlap; the message names the
-     *     block, counted from 0
+     * @throws IllegalArgumentException if a number is out of range, or two blocks that live together overlap; the
+     *     message names the block, counted from 0
      */
     public static Plan of(final long granuleBytes, final long regionBytes, final List<Block> blocks) {
         return make(granuleBytes, regionBytes, blocks, "block ", 0);
@@ -145,7 +150,7 @@ public final class Plan {
         }
     }
 
-    /** The blocks that live are by their offsets, and answer their numbers. */
+    /** Puts a block into its record, and among those that live: a map from their offsets to their numbers. */
     private static void put(
             final int number,
             final Block block,
@@ -182,7 +187,8 @@ public final class Plan {
      *
      * @param file what {@link #write} wrote, or {@code ./outboard plan --out}
      * @return the plan
-     * @throws IllegalArgumentException if the file is no plan, or a wrong one: the message names file, line, value and rule
+     * @throws IllegalArgumentException if the file is no plan, or a wrong one: the message names file, line, value and
+     *     rule
      * @throws IOException if it can't be read
      */
     public static Plan read(final Path file) throws IOException {
@@ -285,7 +291,7 @@ public final class Plan {
     }
 
     /**
-     * What offsets are multiples of and sizes are rounded up to.
+     * Tells what offsets are multiples of and sizes are rounded up to.
      *
      * @return bytes, a power of two
      */
@@ -303,7 +309,7 @@ public final class Plan {
     }
 
     /**
-     * The allocations of a step.
+     * Counts the allocations of a step.
      *
      * @return how many, {@code 0 <=}
      */
@@ -311,13 +317,13 @@ public final class Plan {
         return count;
     }
 
-    /** See the constants; not to be written to. */
+    /** Tells the records, by the constants above; nobody may write to them. */
     int[] records() {
         return records;
     }
 
     /**
-     * The plan as a person reads it.
+     * Writes the plan as a person reads it.
      *
      * @return for example {@code 2 blocks in 1048576 bytes, granule 256}
      */

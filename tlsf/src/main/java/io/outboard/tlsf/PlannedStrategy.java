@@ -6,27 +6,30 @@ import io.outboard.core.StrategyOptions;
 import java.util.Objects;
 
 /**
- * {@link TlsfStrategy} that follows a {@link Plan} while a program does what the plan has.
+ * This strategy is {@link TlsfStrategy} that follows a {@link Plan} while a program does what the plan has.
  *
  * <p>The algorithm is TLSF with a hint; the rule is ours. Requests are counted from {@link #step} on:
  *
  * <ol>
- *   <li>A request of the size that the plan has next gets the plan's place, cut out of the free block that it lies in. If something
- *       else has the place, or a part of it, TLSF chooses another one, and the next request is compared with the plan as before.
- *   <li>With the first request of another size the program deviates: TLSF serves that and all that follow, until {@link #step}. What
- *       has been placed by plan is in use as any other block is, and may be freed in any order.
+ *   <li>A request of the size that the plan has next gets the plan's place, cut out of the free block that it lies in.
+ *       If something else has the place, or a part of it, TLSF chooses another one, and the next request is compared
+ *       with the plan as before.
+ *   <li>With the first request of another size the program deviates: TLSF serves that and all that follow, until {@link
+ *       #step}. What has been placed by plan is in use as any other block is, and may be freed in any order.
  * </ol>
  *
- * <p>So a request is refused only if TLSF refuses it with the same blocks in use; a region of the plan's size serves a program that keeps
- * to the plan, whatever TLSF alone would need. A program that deviates may be refused where TLSF, which would have placed
- * the blocks before otherwise, served it, and the other way round: no strategy can follow a plan and rule that out.
+ * <p>So a request is refused only if TLSF refuses it with the same blocks in use; a region of the plan's size serves a
+ * program that keeps to the plan, whatever TLSF alone would need. A program that deviates may be refused where TLSF,
+ * which would have placed the blocks before otherwise, served it, and the other way round: no strategy can follow a
+ * plan and rule that out.
  *
- * <p>Which free block has the place: the plan knows what is in use before it then, and from there it is few blocks in order of
- * address. If that was freed earlier than planned, it is what was in use before that one, and so on. After {@value #MOST_STEPS} blocks in
- * all, the place counts as taken. Where nothing is in use any more, requests aren't counted anew: that takes {@link #step}.
+ * <p>Which free block has the place: the plan knows what is in use before it then, and from there it is few blocks in
+ * order of address. If that was freed earlier than planned, it is what was in use before that one, and so on. After
+ * {@value #MOST_STEPS} blocks in all, the place counts as taken. Where nothing is in use any more, requests aren't
+ * counted anew: that takes {@link #step}.
  *
- * <p>Thread-safety, cost and errors as of {@link TlsfStrategy}; 16 host bytes more for each block of the plan, which all strategies
- * that follow it share.
+ * <p>Thread-safety, cost and errors as of {@link TlsfStrategy}; 16 host bytes more for each block of the plan, which
+ * all strategies that follow it share.
  */
 public final class PlannedStrategy extends SegregatedStrategy implements StepwiseStrategy {
 
@@ -36,20 +39,23 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
     private final Plan plan;
     private final int[] records;
 
-    /** Behind the last record of a block is one that nothing is equal to: there it stays until the next step. */
+    /**
+     * The record behind the last of a block: no request is equal to that, so the strategy stays there until the next
+     * step.
+     */
     private final int deviated;
 
     /** The record of the block that the plan has next. */
     private int next;
 
-    /** What it was before the last allocation. */
+    /** The record {@link #next} was before the last allocation. */
     private int nextBefore;
 
     /**
-     * Makes one over a region, all of it free, at the start of a step.
+     * Makes a strategy over a region, all of it free, at the start of a step.
      *
-     * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule; of one that is smaller than the
-     *     plan's, TLSF serves those requests whose places lie behind it
+     * @param region what to divide: at least one granule, fewer than 2^32, starting at a multiple of the granule; of
+     *     one that is smaller than the plan's, TLSF serves those requests whose places lie behind it
      * @param options granule and table size
      * @param plan what to follow
      * @throws IllegalArgumentException if the region is outside of these bounds, or the granule isn't the plan's
@@ -62,7 +68,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
     }
 
     /**
-     * What it follows.
+     * Tells the plan that the strategy follows.
      *
      * @return the plan
      */
@@ -71,7 +77,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
     }
 
     /**
-     * Whether all requests since the step's start have been those of the plan.
+     * Tells whether all requests since the step's start have been those of the plan.
      *
      * @return false once one had another size, or there were more than the plan has
      */
@@ -79,7 +85,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
         return next < deviated;
     }
 
-    /** The plan's bytes count, too, though all strategies that follow the plan share them. */
+    /** Counts the plan's bytes, too, though all strategies that follow the plan share them. */
     @Override
     public long hostBytes() {
         return super.hostBytes() + 16 + (long) Integer.BYTES * records.length;
@@ -125,14 +131,14 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
         return noted(record, planned, super.placeAligned(size, alignmentMask));
     }
 
-    /** By way of the address: a block that is held isn't found as what is in use before another. */
+    /** Takes a block by way of the address: a block that is held isn't found as what is in use before another. */
     @Override
     public long allocateByHandle(final long sizeBytes) {
         final long address = allocate(sizeBytes);
         return address == NO_SPACE ? NO_SPACE : nameByHandle(address);
     }
 
-    /** A request that was refused hasn't happened. */
+    /** Notes a request, unless it was refused: then it hasn't happened. */
     private long noted(final int record, final boolean planned, final long start) {
         if (start != NO_SPACE) {
             nextBefore = record;
@@ -141,7 +147,10 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
         return start;
     }
 
-    /** The free block that has all of a record's place, and that tables have room to cut; none if there is no such block, or it is far. */
+    /**
+     * Finds the free block that has all of a record's place, and that tables have room to cut; none if there is no
+     * such block, or it is far.
+     */
     private int holding(final int record, final int start, final long size) {
         final BlockTable table = table();
         int steps = MOST_STEPS;

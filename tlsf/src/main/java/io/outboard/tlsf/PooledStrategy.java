@@ -4,29 +4,30 @@ import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.FreeBlockVisitor;
 import io.outboard.core.InvalidAddressException;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
-import io.outboard.core.Strategy;
+import io.outboard.core.SlabStrategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
 import io.outboard.core.spi.Descriptions;
 
 /**
- * Object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for everything else: Bell,
- * Kumar and Gill (2024), section V-C.
+ * This strategy has object pools for sizes up to a page of 4 KiB, and another strategy, the <em>backing</em>, for
+ * everything else: Bell, Kumar and Gill (2024), section V-C.
  *
- * <p>Each multiple of the granule up to a page is a class of its own, so nothing is lost to rounding beyond the granule. A
- * slab is a block of the backing, divided into 64 slots of one class; one word says which are free. Slabs start at
- * multiples of 64 pages, so the high bits of an address name its slab: no records, no hash table.
+ * <p>Each multiple of the granule up to a page is a class of its own, so nothing is lost to rounding beyond the
+ * granule. A slab is a block of the backing, divided into 64 slots of one class; one word says which are free. Slabs
+ * start at multiples of 64 pages, so the high bits of an address name its slab: no records, no hash table.
  *
  * <ol>
- *   <li><b>allocate</b>, up to a page, takes the first free slot of the first slab of its class that has one, or of a new
- *       slab. Larger sizes go to the backing; so do small ones if the backing has no room to make a slab, and then the next
- *       63 that would need one.
+ *   <li><b>allocate</b>, up to a page, takes the first free slot of the first slab of its class that has one, or of a
+ *       new slab. Larger sizes go to the backing; so do small ones if the backing has no room to make a slab, and then
+ *       the next 63 that would need one.
  *   <li><b>free</b> asks the window of the address whether a slab is there. If so, it sets the slot's bit; if not, the
  *       backing frees the block. <b>retire</b> sets a bit in a second word; a slab with such a slot isn't empty.
- *   <li>A slab that becomes empty goes back to the backing, but for one in each class, so that taking and freeing a single
- *       block doesn't take and give back a slab each time. These are kept until the backing can't serve a request, or
- *       nothing is in use at all, and count as free memory everywhere.
+ *   <li>A slab that becomes empty goes back to the backing, but for one in each class, so that taking and freeing a
+ *       single block doesn't take and give back a slab each time. These are kept until the backing can't serve a
+ *       request, or nothing is in use at all, and count as free memory everywhere.
  * </ol>
  *
  * <p>The paper proposes pools for sizes up to a page beside segregated lists, and no more; section III-B suggests
@@ -36,45 +37,47 @@ import io.outboard.core.spi.Descriptions;
  *
  * <ul>
  *   <li>A slot keeps its size: {@link #trim} changes nothing, {@link #extend} grants what the slot has already.
- *   <li>Free slots serve their class alone, until their slab is empty. So {@link #largestFreeBlockBytes} doesn't count them,
- *       {@link #forEachBlock} shows them as free blocks that don't merge with free memory outside of their slab, and
- *       {@link #NO_SPACE} can be the answer to a small request while slots of other classes are free.
+ *   <li>Free slots serve their class alone, until their slab is empty. So {@link #forEachBlock} shows them as free
+ *       blocks that don't merge with free memory outside of their slab, and {@link #NO_SPACE} can be the answer to a
+ *       small request while slots of other classes are free.
  *   <li>An alignment above the granule is served by a slot if the slot's size is a multiple of it, else by the backing.
- *   <li>What starts at a multiple of 64 pages is divided first, so that small blocks spread over the region: 64 slots of 256
- *       bytes leave 240 KiB behind them to larger blocks.
+ *   <li>What starts at a multiple of 64 pages is divided first, so that small blocks spread over the region: 64 slots
+ *       of 256 bytes leave 240 KiB behind them to larger blocks.
  * </ul>
  *
- * <p>Thread-safety: confined to one thread. Cost: O(1) for small sizes, plus two calls of the backing for a slab now and
- * then; for large sizes one comparison and, to free, one array element on top of the backing's cost. Host memory: 28 bytes
- * for each 256 KiB of the region, 7 MiB at most, and what the backing takes; 64 small blocks are one or two of its
- * {@link StrategyOptions#maxBlocks}. When nothing fits, {@link #NO_SPACE}, but not before all empty slabs went back to the
- * backing.
+ * <p>Thread-safety: confined to one thread. Cost: O(1) for small sizes, plus two calls of the backing for a slab now
+ * and then; for large sizes one comparison and, to free, one array element on top of the backing's cost. Host memory:
+ * 28 bytes for each 256 KiB of the region, 7 MiB at most, and what the backing takes; 64 small blocks are one or two of
+ * its {@link StrategyOptions#maxBlocks}. When nothing fits, {@link #NO_SPACE}, but not before all empty slabs went back
+ * to the backing.
  */
-public final class PooledStrategy implements Strategy {
+public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy {
 
-    /** A slab's worth: a vain search for an aligned range, the most costly thing here, then comes with one block in 64. */
+    /**
+     * The objects of a slab: a vain search for an aligned range, the most costly thing here, then comes with one block
+     * in 64.
+     */
     private static final int SKIPPED_SLABS = Slabs.SLOTS - 1;
 
-    private final Strategy backing;
+    private final PartRetiringStrategy backing;
     private final Slabs slabs;
     private final long granuleMask;
     private final int granuleLog2;
     private final long slotLimitBytes;
     private final SlabWalk walk;
 
-    /** How often more not to ask the backing for a slab. */
+    /** The number of requests that don't ask the backing for a slab. */
     private int slabsToSkip;
 
-    /** What the backing gave for slabs. */
+    /** The bytes that the backing gave for slabs. */
     private long slabBytes;
 
     /**
      * Puts pools in front of a strategy.
      *
-     * @param backing serves what pools don't, and slabs; nothing else may use it from now on. Free neighbours should merge
-     *     in it: if they don't, {@link #largestFreeBlockBytes} can be more than is granted
+     * @param backing serves what pools don't, and slabs; nothing else may use it from now on
      */
-    public PooledStrategy(final Strategy backing) {
+    public PooledStrategy(final PartRetiringStrategy backing) {
         this.backing = backing;
         granuleMask = backing.granuleBytes() - 1;
         granuleLog2 = Long.numberOfTrailingZeros(backing.granuleBytes());
@@ -139,7 +142,7 @@ public final class PooledStrategy implements Strategy {
         return slabs.add(address, slotClass);
     }
 
-    /** As if there were no room for slabs: small blocks are the backing's, for as many as a slab would serve. */
+    /** Serves small blocks as if there were no room for slabs: from the backing, as many as a slab would serve. */
     @Override
     public void makeDo() {
         giveBackEmptySlabs();
@@ -193,13 +196,16 @@ public final class PooledStrategy implements Strategy {
     @Override
     public long retireTail(final long address, final long newSizeBytes) {
         if (slabs.holding(address) != Slabs.NONE) {
-            return Strategy.super.retireTail(address, newSizeBytes);
+            trim(address, newSizeBytes);
+            return NO_TAIL;
         }
         final long tail = backing.retireTail(address, newSizeBytes);
         return tail == NO_TAIL ? NO_TAIL : tail << 1;
     }
 
-    /** Empty slabs go back first, so that they are free blocks. Slabs with free slots aren't: what is in them stays. */
+    /**
+     * Gives empty slabs back first, so that they are free blocks. Slabs with free slots aren't: what is in them stays.
+     */
     @Override
     public void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
         giveBackEmptySlabs();
@@ -265,7 +271,9 @@ public final class PooledStrategy implements Strategy {
                 : backing.retiredAddress(retired >>> 1);
     }
 
-    /** Gives back what is kept, if anything is: memory in which the backing may find room for what it couldn't serve. */
+    /**
+     * Gives back the empty slabs, if there are any: the backing may find room there for what it couldn't serve.
+     */
     private boolean giveBackEmptySlabs() {
         final boolean any = slabs.emptyCount() != 0;
         for (int slotClass = 1; slabs.emptyCount() != 0; slotClass++) {
@@ -310,7 +318,8 @@ public final class PooledStrategy implements Strategy {
     /**
      * {@inheritDoc}
      *
-     * <p>A block of up to a page is usually a slot, which keeps its size: then only a size that rounds up to that is granted.
+     * <p>A block of up to a page is usually a slot, which keeps its size: then only a size that rounds up to that is
+     * granted.
      */
     @Override
     public boolean extend(final long address, final long newSizeBytes) {
@@ -345,12 +354,6 @@ public final class PooledStrategy implements Strategy {
         return slot;
     }
 
-    /** A free slot serves its class alone. */
-    @Override
-    public boolean refusesAllLarger() {
-        return false;
-    }
-
     @Override
     public Region region() {
         return backing.region();
@@ -366,12 +369,6 @@ public final class PooledStrategy implements Strategy {
         return backing.freeBytes() + slabBytes - slabs.usedBytes();
     }
 
-    /** {@inheritDoc} Free slots don't count, since they serve one size alone; empty slabs do, with what is free beside them. */
-    @Override
-    public long largestFreeBlockBytes() {
-        return slabs.emptyCount() == 0 ? backing.largestFreeBlockBytes() : walk.largestFreeBytes(backing);
-    }
-
     @Override
     public int liveBlocks() {
         return backing.liveBlocks() - slabs.count() + slabs.usedSlots();
@@ -384,13 +381,12 @@ public final class PooledStrategy implements Strategy {
 
     @Override
     public void forEachBlock(final BlockVisitor visitor) {
-        walk.show(backing, visitor);
+        walk.show(backing, true, visitor);
     }
 
-    /** Empty slabs, too, are blocks that aren't free. */
     @Override
     public void forEachUndivided(final BlockVisitor visitor) {
-        backing.forEachBlock(visitor);
+        walk.show(backing, false, visitor);
     }
 
     @Override

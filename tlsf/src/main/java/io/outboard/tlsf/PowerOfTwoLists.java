@@ -3,7 +3,7 @@ package io.outboard.tlsf;
 import io.outboard.core.StrategyOptions;
 
 /**
- * A free list for each power of two, and one bitmap: Bell, Kumar and Gill (2024), section V-A.
+ * There is a free list for each power of two, and one bitmap: Bell, Kumar and Gill (2024), section V-A.
  *
  * <pre>
  *   size in granules      1    2, 3    4..7    2^m .. 2^(m+1) - 1
@@ -45,10 +45,5 @@ final class PowerOfTwoLists extends FreeLists {
     int findNonEmpty(final int list) {
         final long lists = nonEmpty & (-1L << list);
         return lists == 0 ? NO_LIST : Long.numberOfTrailingZeros(lists);
-    }
-
-    @Override
-    int findLastNonEmpty() {
-        return nonEmpty == 0 ? NO_LIST : 63 - Long.numberOfLeadingZeros(nonEmpty);
     }
 }

@@ -1,21 +1,22 @@
 package io.outboard.tlsf;
 
 import io.outboard.core.FreeBlockVisitor;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.Arguments;
 
 /**
- * What segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5, over free lists that
- * the subclass supplies.
+ * This class does what segregated fit and its two-level kin share: Bell, Kumar and Gill (2024), algorithms 4 and 5,
+ * over free lists that the subclass supplies.
  */
-abstract class SegregatedStrategy extends TableStrategy {
+abstract class SegregatedStrategy extends TableStrategy implements PartRetiringStrategy {
 
     private final FreeLists table;
     private final long firstGranule;
     private final int granuleLog2;
 
-    /** Nobody reads it, but what is computed for nothing isn't loaded. */
+    /** Nobody reads this number, but the compiler would drop the loads for one that isn't kept. */
     @SuppressWarnings("unused")
     private int lookedAt;
 
@@ -34,7 +35,7 @@ abstract class SegregatedStrategy extends TableStrategy {
         return table;
     }
 
-    /** {@link PlannedStrategy} alone has more to do. */
+    /** {@link PlannedStrategy} alone overrides this. */
     @Override
     protected long place(final long size) {
         final int block = find(size);
@@ -90,9 +91,9 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     /**
-     * Looks at what each release will touch, records and the neighbours' records, before the first: these loads don't depend on each
-     * other, so the processor waits for memory once, not for each block. Half the time and less with 100,000 blocks in use,
-     * a nanosecond more with 1,000 (2026-11-24).
+     * Looks at what each release will touch, records and the neighbours' records, before the first release: these
+     * loads don't depend on each other, so the processor waits for memory once, not for each block. That takes half the
+     * time and less with 100,000 blocks in use, a nanosecond more with 1,000 (2026-11-24).
      */
     @Override
     public final void releaseAll(final long[] retired, final int from, final int to) {
@@ -124,13 +125,19 @@ abstract class SegregatedStrategy extends TableStrategy {
         table.setRange(block, start, (int) newSize);
     }
 
-    @Override
-    protected final long cutOff(final int start, final long size, final long newSize) {
-        checkRoomFor(1);
-        return retireEnd(table.find(start), (int) newSize);
-    }
+    // Retiring parts
 
-    // Retiring free memory
+    @Override
+    public final long retireTail(final long address, final long newSizeBytes) {
+        final long sizeBytes = sizeOf(address);
+        Arguments.checkTrim(newSizeBytes, sizeBytes);
+        final long newSize = blockSize(((newSizeBytes - 1) >>> granuleLog2) + 1);
+        if (bytes(newSize) >= sizeBytes) {
+            return NO_TAIL;
+        }
+        checkRoomFor(1);
+        return retireEnd(table.find(startOf(address)), (int) newSize);
+    }
 
     @Override
     public final void forEachFree(final long leastBytes, final FreeBlockVisitor visitor) {
@@ -184,7 +191,10 @@ abstract class SegregatedStrategy extends TableStrategy {
         return sizeBytes / granuleBytes();
     }
 
-    /** Not by an exception: what has been retired by now is to be told of. */
+    /**
+     * Makes room as {@link #checkRoomFor} does, but answers false rather than throw, so that the caller can tell what
+     * it has retired by then.
+     */
     private boolean hasRoomFor(final int blocks) {
         try {
             return table.makeRoomFor(blocks);
@@ -215,11 +225,6 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     @Override
-    public final long largestFreeBlockBytes() {
-        return bytes(table.largest());
-    }
-
-    @Override
     public long hostBytes() {
         return table.hostBytes();
     }
@@ -231,7 +236,7 @@ abstract class SegregatedStrategy extends TableStrategy {
         return enter(block, start);
     }
 
-    /** As {@link #takeFront}, but the block is in no list nor in the hash table. */
+    /** Cuts the first granules off a free block; the block that they are is in no list nor in the hash table. */
     private void cutFront(final int block, final int start, final int size) {
         final int rest = table.size(block) - size;
         if (table.isFull() && rest != 0) {
@@ -252,12 +257,12 @@ abstract class SegregatedStrategy extends TableStrategy {
         return enter(taken, start);
     }
 
-    /** Whether there is room in the table for what is left of a free block on both sides. */
+    /** Tells whether there is room in the table for what is left of a free block on both sides. */
     final boolean canCut(final long padding, final long rest) {
         return hasRoomFor((padding == 0 ? 0 : 1) + (rest == 0 ? 0 : 1));
     }
 
-    /** As {@link #cut}, for a block that is to be in use; not from the block's start on. */
+    /** Cuts granules out of a free block, not from its start on, for a block that is to be in use. */
     private long takeInside(final int block, final int padding, final int size) {
         checkRoomFor(table.size(block) == padding + size ? 1 : 2);
         final int taken = cut(block, padding, size);
@@ -265,8 +270,8 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     /**
-     * Cuts granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. There is room for
-     * what this makes.
+     * Cuts granules out of a free block, from {@code padding} on; what is in front, and left over, stays free. The
+     * table has room for these blocks.
      *
      * @return a block in no list nor in the hash table
      */
@@ -295,7 +300,7 @@ abstract class SegregatedStrategy extends TableStrategy {
         return Integer.toUnsignedLong(start);
     }
 
-    /** A block in which {@code size} granules fit, the first of them aligned, or none. */
+    /** Finds a block in which {@code size} granules fit, the first of them aligned, or none. */
     private int findAligned(final long size, final long alignmentMask) {
         int block = table.findFitting(size);
         if (block == BlockTable.NONE || padding(start(block), alignmentMask) + size > size(block)) {
@@ -310,9 +315,9 @@ abstract class SegregatedStrategy extends TableStrategy {
     }
 
     /**
-     * Makes a block free that is in no list nor in the hash table. It becomes a part of the free block before, which keeps its place
-     * where its list holds the new size, too: blocks that grow little by little would otherwise always be the first to be
-     * divided.
+     * Makes a block free that is in no list nor in the hash table. A free block before it takes it in, and keeps its
+     * place where its list holds the new size, too: blocks that grow little by little would otherwise always be the
+     * first to be divided.
      */
     @Override
     final void makeFree(final int block) {

@@ -4,8 +4,8 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.Strategy;
 
 /**
- * Turns a walk over the blocks of what is behind slabs into one over slots and blocks. Free blocks and empty slabs that follow
- * each other are one free block. Made once, since a walk makes no garbage.
+ * This visitor turns a walk over the blocks of what is behind slabs into one over slots and blocks. Free blocks and
+ * empty slabs that follow each other are one free block. The visitor is made once, since a walk makes no garbage.
  *
  * <p>Confined to one thread. O(blocks).
  */
@@ -15,31 +15,27 @@ final class SlabWalk implements BlockVisitor {
 
     private final Slabs slabs;
     private BlockVisitor visitor = NOBODY;
+    private boolean divides;
 
-    /** Free blocks and empty slabs that follow each other: one free block to be. */
+    /** The start of free blocks and empty slabs that follow each other, and are to be one free block. */
     private long freeAddress;
 
     private long freeBytes;
-    private long largestFreeBytes;
 
     SlabWalk(final Slabs slabs) {
         this.slabs = slabs;
     }
 
-    /** Shows every block of {@code backing}, slabs divided into their slots. */
-    void show(final Strategy backing, final BlockVisitor newVisitor) {
+    /**
+     * Shows every block of {@code backing}; slabs in which slots are taken either divided into these, or as one block.
+     */
+    void show(final Strategy backing, final boolean newDivides, final BlockVisitor newVisitor) {
         visitor = newVisitor;
+        divides = newDivides;
         freeBytes = 0;
-        largestFreeBytes = 0;
         backing.forEachBlock(this);
         showFree();
         visitor = NOBODY;
-    }
-
-    /** The largest free block that there would be without empty slabs, 0 if there is none. */
-    long largestFreeBytes(final Strategy backing) {
-        show(backing, NOBODY);
-        return largestFreeBytes;
     }
 
     @Override
@@ -51,17 +47,16 @@ final class SlabWalk implements BlockVisitor {
             return;
         }
         showFree();
-        if (slab == Slabs.NONE) {
-            visitor.visit(address, sizeBytes, false);
-        } else {
+        if (divides && slab != Slabs.NONE) {
             slabs.show(slab, sizeBytes, visitor);
+        } else {
+            visitor.visit(address, sizeBytes, false);
         }
     }
 
     private void showFree() {
         if (freeBytes != 0) {
             visitor.visit(freeAddress, freeBytes, true);
-            largestFreeBytes = Math.max(largestFreeBytes, freeBytes);
             freeBytes = 0;
         }
     }

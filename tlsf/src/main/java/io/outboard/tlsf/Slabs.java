@@ -4,38 +4,38 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 
 /**
- * The slabs of a {@link PooledStrategy}: 64 slots of one size each, found by address without a search.
+ * These are the slabs of a {@link PooledStrategy}: 64 slots of one size each, found by address without a search.
  *
- * <p>A <em>window</em> is a stretch of addresses, 64 pages long, that starts at a multiple of its length. A <em>slab</em>
- * starts where a window does and is at most as long, so the number of the window names the slab, and arrays indexed by it
- * hold all that is known of one. A <em>class</em> is the size of a slot in granules:
+ * <p>A <em>window</em> is a stretch of addresses, 64 pages long, that starts at a multiple of its length. A
+ * <em>slab</em> starts where a window does and is at most as long, so the number of the window names the slab, and
+ * arrays indexed by it hold all that is known of one. A <em>class</em> is the size of a slot in granules:
  *
  * <pre>
  *   addresses   |slot 0|slot 1| .. |slot 63|  other blocks   |  other blocks  |slot 0|slot 1| ..
  *               ^ window w                                   ^ window w + 1   ^ window w + 2
  *
- *   by window, two words each  slots         bit n of the first is set if slot n is free, of the second if it is retired
+ *   by window, two words each  slots         bit n of the first is set if slot n is free, of the second if retired
  *   by window                  slotGranules  class, or 0 if no slab is there
  *   by window, then by class   previous      in the list of slabs of a class that have a free slot,
  *                              next          circular through the class
  * </pre>
  *
- * <p>Of the slabs of a class, at most one is empty, and that one is the last of its list: slots come from it only when no
- * other slab has any.
+ * <p>Of the slabs of a class, at most one is empty, and that one is the last of its list: slots come from it only when
+ * no other slab has any.
  *
- * <p>Very large regions have longer windows, so that there are never more than 2^18: a quarter of a million slabs is more
- * than block tables usually hold. Confined to one thread; trusts its callers. Every operation is O(1); 28 bytes of host
- * memory for each window.
+ * <p>Very large regions have longer windows, so that there are never more than 2^18: a quarter of a million slabs is
+ * more than block tables usually hold. Confined to one thread; trusts its callers. Every operation is O(1); 28 bytes of
+ * host memory for each window.
  */
 final class Slabs {
 
-    /** Size of the largest slot, in bytes. */
+    /** The size of the largest slot, in bytes. */
     static final int PAGE_BYTES = 4096;
 
-    /** Slots in a slab: as many as one word has bits. */
+    /** The slots in a slab: as many as one word has bits. */
     static final int SLOTS = Long.SIZE;
 
-    /** No slab, or no slot. */
+    /** This stands for no slab, or no slot. */
     static final int NONE = -1;
 
     private static final int SLOTS_LOG2 = 6;
@@ -43,13 +43,13 @@ final class Slabs {
     private static final int MAX_WINDOWS = 1 << 18;
     private static final long ALL_FREE = -1;
 
-    /** What names a retired slot: its slab, its number and a 1. */
+    /** The last bit in the name of a retired slot, which consists of the slab, the slot's number and this. */
     private static final long IS_SLOT = 1;
 
     private static final int SLOT_SHIFT = 1;
     private static final int SLAB_SHIFT = SLOT_SHIFT + SLOTS_LOG2;
 
-    /** Words of a slab in {@link #slots}, and which is which. */
+    /** The words of a slab in {@link #slots}, and which is which. */
     private static final int WORDS = 2;
 
     private static final int FREE = 0;
@@ -64,7 +64,7 @@ final class Slabs {
     private final int granuleLog2;
     private final int classes;
 
-    /** By class. */
+    /** The reciprocal of a slot's size, by class. */
     private final int[] reciprocals;
 
     /** Both words of a slab lie in one cache line: whether a slot is in use takes both. */
@@ -109,17 +109,17 @@ final class Slabs {
 
     // Geometry
 
-    /** The largest size that a slot has, in bytes; 0 if the granule is larger than a page. */
+    /** Tells the largest size that a slot has, in bytes; 0 if the granule is larger than a page. */
     long slotLimitBytes() {
         return (long) classes << granuleLog2;
     }
 
-    /** What slabs must be aligned to. */
+    /** Tells what slabs must be aligned to. */
     long windowBytes() {
         return windowBytes;
     }
 
-    /** The slab that an address lies in, or {@link #NONE}; any address. */
+    /** Finds the slab that an address lies in, or {@link #NONE}; any address will do. */
     int holding(final long address) {
         final long offset = address - firstWindowAddress;
         final long window = offset >>> windowLog2;
@@ -143,7 +143,7 @@ final class Slabs {
         return slotGranules[slab] << granuleLog2;
     }
 
-    /** The slot in use that starts at an address in a slab, or {@link #NONE}. */
+    /** Finds the slot in use that starts at an address in a slab, or {@link #NONE}. */
     int usedSlotAt(final int slab, final long address) {
         final int offset = (int) (address - address(slab));
         final int slot = slotOf(offset, reciprocals[slotGranules[slab]]);
@@ -151,19 +151,22 @@ final class Slabs {
         return slot * slotBytes(slab) == offset && ((notInUse >>> slot) & 1) == 0 ? slot : NONE;
     }
 
-    /** The number of the slot that holds an offset in bytes: exact for all in a slab. A division takes several times as long. */
+    /**
+     * Computes the number of the slot that holds an offset in bytes: exact for all in a slab. A division takes several
+     * times as long.
+     */
     static int slotOf(final int offset, final int reciprocal) {
         return (int) (((long) offset * reciprocal) >>> RECIPROCAL_LOG2);
     }
 
-    /** For {@link #slotOf}: 2^30 divided by a slot's size, rounded up. */
+    /** Computes the reciprocal for {@link #slotOf}: 2^30 divided by a slot's size, rounded up. */
     static int reciprocal(final int slotBytes) {
         return ((1 << RECIPROCAL_LOG2) - 1) / slotBytes + 1;
     }
 
     // Slots
 
-    /** A slab that has a free slot of a class, or {@link #NONE}. */
+    /** Finds a slab that has a free slot of a class, or {@link #NONE}. */
     int withFreeSlot(final int slotClass) {
         final int first = next[slotGranules.length + slotClass];
         return first < slotGranules.length ? first : NONE;
@@ -211,7 +214,7 @@ final class Slabs {
         slots[slab * WORDS + RETIRED] &= ~(1L << slot);
     }
 
-    /** As {@link #release}, of a retired slot. */
+    /** Ends the use of a retired slot, as {@link #release} does. */
     boolean releaseRetired(final int slab, final int slot) {
         readmit(slab, slot);
         return release(slab, slot);
@@ -280,7 +283,7 @@ final class Slabs {
         return freeSlots(slab) == ALL_FREE;
     }
 
-    /** The empty slab of a class, or {@link #NONE}. */
+    /** Finds the empty slab of a class, or {@link #NONE}. */
     int emptyOf(final int slotClass) {
         final int head = slotGranules.length + slotClass;
         final int last = previous[head];
@@ -309,12 +312,12 @@ final class Slabs {
         return emptyCount;
     }
 
-    /** Slots that aren't free: retired ones count. */
+    /** Counts the slots that aren't free: retired ones, too. */
     int usedSlots() {
         return usedSlots;
     }
 
-    /** Bytes of these. */
+    /** Counts the bytes of the slots that aren't free. */
     long usedBytes() {
         return usedBytes;
     }

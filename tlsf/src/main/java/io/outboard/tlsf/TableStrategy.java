@@ -3,16 +3,17 @@ package io.outboard.tlsf;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.ByteSize;
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
 
 /**
- * A strategy whose blocks are in a block table, in order of address; those in use are found by their offset, or by a handle. A
- * retired block is one that is in use in neither way, and is named by its record.
+ * The blocks of this strategy are in a block table, in order of address; those in use are found by their offset, or by
+ * a handle. A retired block is taken and found in neither way; its record names it.
  */
-abstract class TableStrategy extends AbstractStrategy {
+abstract class TableStrategy extends AbstractStrategy implements HandleStrategy {
 
     private int retiredBlocks;
 
@@ -20,7 +21,10 @@ abstract class TableStrategy extends AbstractStrategy {
         super(region, options);
     }
 
-    /** The blocks. Not a field of this class: the subclass's has a type of its own, and what is hot reads one. */
+    /**
+     * Tells the table of the blocks. It isn't a field of this class, since the field of the subclass has a type of its
+     * own, and hot code reads that one.
+     */
     abstract BlockTable table();
 
     @Override
@@ -106,7 +110,10 @@ abstract class TableStrategy extends AbstractStrategy {
                         + ", so it was freed already, is named by its address, or was never allocated");
     }
 
-    /** {@inheritDoc} A held block isn't in the hash table, but its memory is taken, which else means that it is retired. */
+    /**
+     * {@inheritDoc} A held block isn't in the hash table, but its memory is taken, as that of a retired one: so it is
+     * looked for here.
+     */
     @Override
     protected final InvalidAddressException invalid(final long address) {
         final long offset = address - address(0);
@@ -150,7 +157,7 @@ abstract class TableStrategy extends AbstractStrategy {
         return size(checkedRetired(retired));
     }
 
-    /** A block that is in no list nor in the hash table is a retired one. */
+    /** Notes that a block is retired, since it is in no list nor in the hash table. */
     final long retired(final int block) {
         retiredBlocks++;
         return block;
@@ -165,7 +172,7 @@ abstract class TableStrategy extends AbstractStrategy {
         return retired(tail);
     }
 
-    /** It is a retired block no more. */
+    /** Notes that a block is retired no more. */
     final int unretired(final long retired) {
         final int block = checkedRetired(retired);
         retiredBlocks--;
@@ -183,7 +190,7 @@ abstract class TableStrategy extends AbstractStrategy {
         return block;
     }
 
-    /** Makes a block free that is in no list nor in the hash table(). */
+    /** Makes a block free that is in no list nor in the hash table. */
     abstract void makeFree(int block);
 
     @Override

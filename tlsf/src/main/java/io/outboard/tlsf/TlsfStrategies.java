@@ -12,10 +12,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiFunction;
 
-/** Strategies: TLSF, segregated fit, buddies, and slabs over TLSF. Safe for any number of threads. */
+/**
+ * This class names the strategies of this module: TLSF, segregated fit, buddies, and slabs over TLSF. Safe for any
+ * number of threads.
+ */
 public final class TlsfStrategies implements StrategyModule {
 
-    /** For {@link java.util.ServiceLoader}. */
+    /** Is called by {@link java.util.ServiceLoader}. */
     public TlsfStrategies() {}
 
     @Override
@@ -23,24 +26,22 @@ public final class TlsfStrategies implements StrategyModule {
         return List.of(
                 new NamedProvider(
                         "tlsf",
-                        "two-level segregated fit through a hash table: allocate and free in O(1); Bell et al. 2024, V-B",
-                        true,
+                        "two-level segregated fit through a hash table: allocate and free in O(1); "
+                                + "Bell et al. 2024, V-B",
                         TlsfStrategy::new),
                 new NamedProvider(
                         "tlsf-frugal",
-                        "tlsf that prefers low addresses, for less memory on random loads: allocate and free in O(1); Bell et al. 2024, V-B",
-                        true,
+                        "tlsf that prefers low addresses, for less memory on random loads: allocate and free in O(1); "
+                                + "Bell et al. 2024, V-B",
                         FrugalTlsfStrategy::new),
                 new NamedProvider(
                         "segregated-fit",
                         "lists by power of two through a hash table: allocate and free in O(1); Bell et al. 2024, V-A",
-                        true,
                         SegregatedFitStrategy::new),
                 new NamedProvider(
                         "pooled",
                         "object pools for sizes up to a page, tlsf for the rest: allocate and free in O(1); "
                                 + "Bell et al. 2024, V-C",
-                        true,
                         (region, options) -> new PooledStrategy(new TlsfStrategy(region, options))),
                 new Buddies(
                         "buddy-binary",
@@ -65,7 +66,7 @@ public final class TlsfStrategies implements StrategyModule {
                 TlsfStrategies::planned));
     }
 
-    /** The plan is read once, whatever number of regions there are. */
+    /** Reads the plan once, whatever number of regions there are. */
     private static StrategyProvider planned(final String file) {
         final Plan plan;
         try {
@@ -77,7 +78,6 @@ public final class TlsfStrategies implements StrategyModule {
         return new NamedProvider(
                 "planned",
                 "tlsf that follows " + plan,
-                true,
                 (region, options) -> new PlannedStrategy(region, options, plan));
     }
 
@@ -91,11 +91,14 @@ public final class TlsfStrategies implements StrategyModule {
                 final String description,
                 final BiFunction<Region, StrategyOptions, Strategy> constructor,
                 final BuddyClasses classes) {
-            super(name, description, false, constructor);
+            super(name, description, constructor);
             this.classes = classes;
         }
 
-        /** A block comes from the smallest root that suffices, and roots are smaller towards the end; Fibonacci parts are, too. */
+        /**
+         * A block comes from the smallest root that suffices, and roots are smaller towards the end; Fibonacci parts
+         * are, too.
+         */
         @Override
         public boolean placesLow() {
             return false;

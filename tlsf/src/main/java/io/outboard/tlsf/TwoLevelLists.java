@@ -3,8 +3,8 @@ package io.outboard.tlsf;
 import io.outboard.core.StrategyOptions;
 
 /**
- * Free lists in two levels, with a bitmap for each: Masmano, Ripoll, Crespo and Real (2004), section 3, with sizes counted
- * in granules.
+ * These free lists are in two levels, with a bitmap for each: Masmano, Ripoll, Crespo and Real (2004), section 3, with
+ * sizes counted in granules.
  *
  * <p>The first level (fl there) splits sizes by power of two, the second (sl) splits each power of two into 32 lists of
  * equal width. Sizes below 32 granules have a list each. A list is numbered {@code first level * 32 + second level}:
@@ -19,7 +19,10 @@ import io.outboard.core.StrategyOptions;
  */
 class TwoLevelLists extends FreeLists {
 
-    /** log2 of the lists that a power of two is split into: a block taken is at most 1/32 larger than it need be. */
+    /**
+     * The logarithm of the lists that a power of two is split into: a block taken is at most 1/32 larger than it need
+     * be.
+     */
     private static final int SECOND_LEVEL_LOG2 = 5;
 
     private static final int SECOND_LEVELS = 1 << SECOND_LEVEL_LOG2;
@@ -29,12 +32,14 @@ class TwoLevelLists extends FreeLists {
 
     private static final int LISTS = FIRST_LEVELS << SECOND_LEVEL_LOG2;
 
-    /** Where the words of the second level start. Those after the last level stay 0. */
+    /** The words of the second level start here. Those after the last level stay 0. */
     private static final int SECOND_LEVEL = firstWord(LISTS);
 
     private static final int WORDS = 33;
 
-    /** Bit f is set if word f of the second level isn't 0; bit s of that is set if list {@code 32 * f + s} isn't empty. */
+    /**
+     * Bit f is set if word f of the second level isn't 0; bit s of that is set if list {@code 32 * f + s} isn't empty.
+     */
     private int firstLevel;
 
     TwoLevelLists(final StrategyOptions options) {
@@ -54,7 +59,10 @@ class TwoLevelLists extends FreeLists {
         return (widthLog2 << SECOND_LEVEL_LOG2) + (int) ((size + (1L << widthLog2) - 1) >>> widthLog2);
     }
 
-    /** log2 of the width of the list that holds a size; the bit set in front makes it 0 for all sizes below 32. */
+    /**
+     * Computes log2 of the width of the list that holds a size; the bit set in front makes that 0 for all sizes below
+     * 32.
+     */
     private static int widthLog2(final long size) {
         return 63 - SECOND_LEVEL_LOG2 - Long.numberOfLeadingZeros(size | SECOND_LEVELS);
     }
@@ -88,16 +96,9 @@ class TwoLevelLists extends FreeLists {
         return (level << SECOND_LEVEL_LOG2) + Integer.numberOfTrailingZeros(lists);
     }
 
-    @Override
-    int findLastNonEmpty() {
-        if (firstLevel == 0) {
-            return NO_LIST;
-        }
-        final int level = 31 - Integer.numberOfLeadingZeros(firstLevel);
-        return (level << SECOND_LEVEL_LOG2) + 31 - Integer.numberOfLeadingZeros(get(SECOND_LEVEL + level));
-    }
-
-    /** All bits set if the value is 0, else none; whether a list is empty can't be foreseen, so no branch. */
+    /**
+     * Sets all bits if the value is 0, else none. It needs no branch, since whether a list is empty can't be foreseen.
+     */
     private static int zeroMask(final int value) {
         return (int) ((Integer.toUnsignedLong(value) - 1) >> 63);
     }

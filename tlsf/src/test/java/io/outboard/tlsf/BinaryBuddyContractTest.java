@@ -1,14 +1,14 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.HandleStrategy;
+import io.outboard.core.HandleStrategyContractTest;
 import io.outboard.core.Region;
-import io.outboard.core.Strategy;
-import io.outboard.core.StrategyContractTest;
 import io.outboard.core.StrategyOptions;
 
-class BinaryBuddyContractTest extends StrategyContractTest {
+class BinaryBuddyContractTest extends HandleStrategyContractTest {
 
     @Override
-    protected Strategy create(final Region region, final StrategyOptions options) {
+    protected HandleStrategy create(final Region region, final StrategyOptions options) {
         return new BinaryBuddyStrategy(region, options);
     }
 
@@ -20,10 +20,5 @@ class BinaryBuddyContractTest extends StrategyContractTest {
     @Override
     protected boolean coalesces() {
         return false;
-    }
-
-    @Override
-    protected boolean hasHandles() {
-        return true;
     }
 }

@@ -53,7 +53,7 @@ class BlockTableProperties {
         compare(new Random(seed), Random::nextInt);
     }
 
-    /** As blocks lie in a region that is cut up from its start. */
+    /** The blocks lie as in a region that is cut up from its start. */
     @Property(tries = 10)
     void shouldFindEveryOneOfConsecutiveStarts(@ForAll final int origin) {
         for (int i = 0; i < MAX_BLOCKS; i++) {

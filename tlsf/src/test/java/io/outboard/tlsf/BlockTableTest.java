@@ -232,7 +232,7 @@ class BlockTableTest {
         assertEquals(1, table.entered());
     }
 
-    /** With far more blocks than slots at first, chains are longer than one. */
+    /** Chains are longer than one with far more blocks than slots at first. */
     @Test
     void shouldRemoveFromAnywhereInAChain() {
         final BlockTable large = new BlockTable(4096, 0);
@@ -308,7 +308,7 @@ class BlockTableTest {
         assertTrue(growing.makeRoomFor(799));
     }
 
-    /** What is discarded comes before what was never used, however often the table has grown in between. */
+    /** Discarded records come before those that were never used, however often the table has grown in between. */
     @Test
     void shouldUseDiscardedRecordsAgainAfterItHasGrown() {
         final BlockTable growing = new BlockTable(4, 2000, 0, 0);
@@ -390,7 +390,9 @@ class BlockTableTest {
 
     // The whole
 
-    /** The class Javadoc's promise: 37 bytes for each block that there is room for, at most twice as many as asked for. */
+    /**
+     * The class Javadoc's promise: 37 bytes for each block that there is room for, at most twice as many as asked for.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1 << 12, (1 << 12) + 1, 5000, 229_000, 1 << 18})
     void shouldTakeTheHostMemoryThatItPromises(final int maxBlocks) {
@@ -399,7 +401,7 @@ class BlockTableTest {
         assertTrue(hostBytes >= 36L * maxBlocks && hostBytes <= 2 * 37L * maxBlocks + 64, () -> hostBytes + " bytes");
     }
 
-    /** Of 4096 ints, 512 are slots and 12 the fence. */
+    /** The array has 4096 ints, of which 512 are slots and 12 the fence. */
     @Test
     void shouldTakeTheLeastPowerOfTwoThatHoldsSlotsToo() {
         assertEquals(16 + 16384, new BlockTable(446, 0).hostBytes());

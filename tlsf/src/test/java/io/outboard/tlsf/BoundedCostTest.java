@@ -19,7 +19,7 @@ class BoundedCostTest {
     /** An allocation or a free touches no more than so many records where there is room. */
     private static final int MOST_RECORDS = 40;
 
-    /** In a region that is nearly full, up to 64 free blocks are searched besides. */
+    /** Up to 64 free blocks are searched besides, in a region that is nearly full. */
     private static final int MOST_RECORDS_WHEN_FULL = MOST_RECORDS + 2 * 64;
 
     /** Mean size of a block in the workload. */
@@ -58,7 +58,9 @@ class BoundedCostTest {
 
     private record Touches(int most, double mean, int refused) {}
 
-    /** Frees and allocates at random with about half of its slots full. Loaded anew, so only classes of the JDK cross. */
+    /**
+     * Frees and allocates at random with about half of its slots full. Loaded anew, so only classes of the JDK cross.
+     */
     public static final class Workload implements BiFunction<String, long[], double[]> {
 
         private final SplittableRandom random = new SplittableRandom(1);

@@ -70,7 +70,7 @@ class BuddyClassesTest {
                 .forEach(size -> assertHolding(classes, size));
     }
 
-    /** What {@code blockSize} answers to a request that no region can serve is asked for again. */
+    /** A request that no region can serve has a block size, too, which is asked for again. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void shouldHoldEveryClassInItself(final int step) {

@@ -1,6 +1,6 @@
 package io.outboard.tlsf;
 
-/** What block serves a request, worked out in another way than the code does. */
+/** This class tells what block serves a request, worked out in another way than the code does. */
 final class BuddySizes {
 
     private BuddySizes() {}

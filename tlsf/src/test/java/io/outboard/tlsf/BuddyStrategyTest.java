@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
@@ -14,8 +15,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What goes beyond the contract of every strategy: which block is split, how, and what merges. The granule is a byte and
- * regions start at address 0 unless a test says otherwise, so blocks read as {@code 3+2 used, 5+3 free}: start, size.
+ * These tests go beyond the contract of every strategy: which block is split, how, and what merges. The granule is a
+ * byte and regions start at address 0 unless a test says otherwise, so blocks read as {@code 3+2 used, 5+3 free}:
+ * start, size.
  */
 class BuddyStrategyTest {
 
@@ -163,7 +165,7 @@ class BuddyStrategyTest {
         assertBlocks(strategy, "0+2 free");
     }
 
-    /** Of the bytes of a block of 8, the tree joins (((0, 1), 2), (3, 4)) and ((5, 6), 7). */
+    /** The tree joins the bytes of a block of 8 as (((0, 1), 2), (3, 4)) and ((5, 6), 7). */
     @Test
     void shouldMergeUpTheTreeOfEight() {
         final Strategy strategy = filled(fibonacci(8));
@@ -213,15 +215,15 @@ class BuddyStrategyTest {
         final long bytes = (1L << 32) - 1;
         for (final Strategy strategy : List.of(binary(bytes), fibonacci(bytes))) {
             final List<String> fresh = blocks(strategy);
-            final long largestBytes = strategy.largestFreeBlockBytes();
+            final long largestBytes = Statistics.of(strategy).largestFreeBlockBytes();
 
             assertEquals(Strategy.NO_SPACE, strategy.allocate(bytes));
             assertEquals(0, strategy.allocate(largestBytes));
             final List<Long> addresses = new ArrayList<>(List.of(0L));
             long leftBytes = bytes - largestBytes;
-            while (strategy.largestFreeBlockBytes() > 0) {
-                leftBytes -= strategy.largestFreeBlockBytes();
-                addresses.add(strategy.allocate(strategy.largestFreeBlockBytes()));
+            while (Statistics.of(strategy).largestFreeBlockBytes() > 0) {
+                leftBytes -= Statistics.of(strategy).largestFreeBlockBytes();
+                addresses.add(strategy.allocate(Statistics.of(strategy).largestFreeBlockBytes()));
                 assertEquals(leftBytes, strategy.freeBytes());
             }
             assertEquals(fresh.size(), addresses.size());

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A buddy system by its definition, an object for each node and no tables: it says where {@link BuddyStrategy} has to put
- * a block. Starts and sizes count granules. {@code -1} is no place.
+ * A buddy system by its definition, an object for each node and no tables: it says where {@link BuddyStrategy} has to
+ * put a block. Starts and sizes count granules. {@code -1} is no place.
  */
 final class BuddyTree {
 
@@ -43,7 +43,9 @@ final class BuddyTree {
                 .orElseThrow();
     }
 
-    /** Takes the smallest free block that suffices, of equals the one freed last, down to the smallest such part of it. */
+    /**
+     * Takes the smallest free block that suffices, of equals the one freed last, down to the smallest such part of it.
+     */
     long allocate(final long wanted) {
         final Node block = blocks().filter(node -> !node.used && node.size >= wanted)
                 .min(Comparator.<Node>comparingLong(node -> node.size).thenComparing(node -> -node.freed))

@@ -1,14 +1,14 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.HandleStrategy;
+import io.outboard.core.HandleStrategyContractTest;
 import io.outboard.core.Region;
-import io.outboard.core.Strategy;
-import io.outboard.core.StrategyContractTest;
 import io.outboard.core.StrategyOptions;
 
-class FibonacciBuddyContractTest extends StrategyContractTest {
+class FibonacciBuddyContractTest extends HandleStrategyContractTest {
 
     @Override
-    protected Strategy create(final Region region, final StrategyOptions options) {
+    protected HandleStrategy create(final Region region, final StrategyOptions options) {
         return new FibonacciBuddyStrategy(region, options);
     }
 
@@ -20,10 +20,5 @@ class FibonacciBuddyContractTest extends StrategyContractTest {
     @Override
     protected boolean coalesces() {
         return false;
-    }
-
-    @Override
-    protected boolean hasHandles() {
-        return true;
     }
 }

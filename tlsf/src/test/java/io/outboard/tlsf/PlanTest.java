@@ -67,11 +67,16 @@ class PlanTest {
                 "'0,0,0,1;256,0,1,2' | line 6: sizeBytes=0 must be > 0 and <= regionBytes, 1024",
                 "'2000,0,0,1;256,0,1,2' | line 6: sizeBytes=2000 must be > 0 and <= regionBytes, 1024",
                 "'256,0,0,1;256,100,1,2' | line 7: offsetBytes=100 must be >= 0 and a multiple of 256",
-                "'256,0,0,1;512,768,1,2' | line 7: offsetBytes=768 must be <= 512, so that sizeBytes=512 end in the region of 1024",
+                "'256,0,0,1;512,768,1,2' | "
+                        + "line 7: offsetBytes=768 must be <= 512, so that sizeBytes=512 end in the region of 1024",
                 "'256,0,1,2;256,256,1,3' | line 7: start=1 must be > 1, that of the block before",
                 "'256,0,1,1;256,256,2,3' | line 6: end=1 must be > start, 1",
-                "'300,0,0,2;256,256,1,2' | line 7: offsetBytes=256, sizeBytes=256 must not overlap what lives with it, and does block 0 at 0",
-                "'256,256,0,2;300,0,1,2' | line 7: offsetBytes=0, sizeBytes=300 must not overlap what lives with it, and does block 0 at 256",
+                "'300,0,0,2;256,256,1,2' | "
+                        + "line 7: offsetBytes=256, sizeBytes=256 must not overlap what lives with it, "
+                        + "and does block 0 at 0",
+                "'256,256,0,2;300,0,1,2' | "
+                        + "line 7: offsetBytes=0, sizeBytes=300 must not overlap what lives with it, "
+                        + "and does block 0 at 256",
                 "'256,0,0,1' | line 4: blocks=2 must be the lines that follow line 5, 1",
                 "'256,0,0,1;256,0,1' | line 7: fields=3 must be 4: sizeBytes,offsetBytes,start,end",
                 "'256,0,0,1;256,x,1,2' | line 7: offsetBytes=x must be a whole number from 0 to 9223372036854775807",
@@ -90,12 +95,17 @@ class PlanTest {
             delimiter = '|',
             value = {
                 "'' | line 1: it must be \"outboard plan 1\", and is \"\"",
-                "'Thread,Time,Action,Pointer,Size,Stream,and,more' | line 1: it must be \"outboard plan 1\", and is \"Thread,Time,Action,Pointer,Size,Stream,a\"",
+                "'Thread,Time,Action,Pointer,Size,Stream,and,more' | "
+                        + "line 1: it must be \"outboard plan 1\", and is \"Thread,Time,Action,Pointer,Size,Stream,a\"",
                 "'outboard plan 1' | line 2: it must be \"granuleBytes,\" and a number",
-                "'outboard plan 1;granuleBytes,256;regionBytes,1024;blocks,-1' | line 4: blocks=-1 must be a whole number from 0 to 9223372036854775807",
-                "'outboard plan 1;granuleBytes,256;regionBytes,1024;blocks,0;size' | line 5: it must be \"sizeBytes,offsetBytes,start,end\"",
-                "'outboard plan 1;granuleBytes,100;regionBytes,1024;blocks,0;sizeBytes,offsetBytes,start,end' | granuleBytes=100 must be a power of two from 1 to 2^30",
-                "'outboard plan 1;granuleBytes,1;regionBytes,2147483648;blocks,0;sizeBytes,offsetBytes,start,end' | regionBytes=2147483648 must be > 0 and at most 2^31 - 1 granules of 1 bytes",
+                "'outboard plan 1;granuleBytes,256;regionBytes,1024;blocks,-1' | "
+                        + "line 4: blocks=-1 must be a whole number from 0 to 9223372036854775807",
+                "'outboard plan 1;granuleBytes,256;regionBytes,1024;blocks,0;size' | "
+                        + "line 5: it must be \"sizeBytes,offsetBytes,start,end\"",
+                "'outboard plan 1;granuleBytes,100;regionBytes,1024;blocks,0;sizeBytes,offsetBytes,start,end' | "
+                        + "granuleBytes=100 must be a power of two from 1 to 2^30",
+                "'outboard plan 1;granuleBytes,1;regionBytes,2147483648;blocks,0;sizeBytes,offsetBytes,start,end' | "
+                        + "regionBytes=2147483648 must be > 0 and at most 2^31 - 1 granules of 1 bytes",
             })
     void shouldRefuseWhatIsNoPlan(final String text, final String message) throws Exception {
         final Path file = Files.writeString(folder.resolve("plan"), text.replace(";", "\n"));
@@ -124,7 +134,7 @@ class PlanTest {
                 assertThrows(IllegalArgumentException.class, () -> Plan.write(256, 1024, blocks, file));
 
         assertEquals(
-                "block 1: offsetBytes=256, sizeBytes=1 must not overlap what lives with it, and does block 0 at 0",
+                "block 1: offsetBytes=256, sizeBytes=1 must not overlap what lives with it, " + "and does block 0 at 0",
                 thrown.getMessage());
         assertFalse(Files.exists(file));
     }

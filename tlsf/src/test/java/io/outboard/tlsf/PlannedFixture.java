@@ -1,7 +1,6 @@
 package io.outboard.tlsf;
 
 import io.outboard.core.Region;
-import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,15 +12,15 @@ final class PlannedFixture {
 
     private static final int BLOCKS = 400;
 
-    /** What a plan's host memory is. */
+    /** The host memory of a plan. */
     static final long PLAN_BYTES = 16 * (BLOCKS + 1);
 
-    /** By granule. */
+    /** The plan of each granule. */
     private static final Map<Long, Plan> PLANS = new ConcurrentHashMap<>();
 
     private PlannedFixture() {}
 
-    static Strategy planned(final Region region, final StrategyOptions options) {
+    static PlannedStrategy planned(final Region region, final StrategyOptions options) {
         return new PlannedStrategy(
                 region, options, PLANS.computeIfAbsent(options.granuleBytes(), PlannedFixture::planFor));
     }
@@ -38,7 +37,7 @@ final class PlannedFixture {
     }
 
     /** That of a program which asks for one granule again and again, from the second on. */
-    static Strategy plannedForGranules(final Region region, final StrategyOptions options) {
+    static PlannedStrategy plannedForGranules(final Region region, final StrategyOptions options) {
         final long granuleBytes = options.granuleBytes();
         final List<Plan.Block> blocks = new ArrayList<>();
         for (int i = 0; i < BLOCKS; i++) {

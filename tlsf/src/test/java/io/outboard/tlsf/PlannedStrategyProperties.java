@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
@@ -112,7 +113,7 @@ class PlannedStrategyProperties {
                 }
             }
             live.freeAll(strategy);
-            assertEquals(strategy.region().sizeBytes(), strategy.largestFreeBlockBytes());
+            assertEquals(strategy.region().sizeBytes(), Statistics.of(strategy).largestFreeBlockBytes());
         }
     }
 
@@ -130,7 +131,8 @@ class PlannedStrategyProperties {
             final long sizeBytes = program.sizeBytes(block) + (block == deviatesAt ? GRANULE : 0);
             final long address = strategy.allocate(sizeBytes);
             if (address == Strategy.NO_SPACE) {
-                assertTrue(strategy.largestFreeBlockBytes() < sizeBytes, "refused though there was room");
+                assertTrue(
+                        Statistics.of(strategy).largestFreeBlockBytes() < sizeBytes, "refused though there was room");
                 break;
             }
             assertEquals(block < deviatesAt && block + 1 < program.blocks().size(), strategy.followsPlan());
@@ -143,7 +145,7 @@ class PlannedStrategyProperties {
             }
         }
         live.freeAll(strategy);
-        assertEquals(REGION.sizeBytes(), strategy.largestFreeBlockBytes());
+        assertEquals(REGION.sizeBytes(), Statistics.of(strategy).largestFreeBlockBytes());
         strategy.step();
 
         for (final int operation : program.operations()) {
@@ -158,7 +160,10 @@ class PlannedStrategyProperties {
         }
     }
 
-    /** A region that is too small for the plan, or full of what doesn't belong to it: refused is only what no block has room for. */
+    /**
+     * A region that is too small for the plan, or full of what doesn't belong to it: refused is only what no block has
+     * room for.
+     */
     @Property(tries = 500)
     void shouldRefuseOnlyWhatNoFreeBlockHasRoomFor(
             @ForAll final long seed, @ForAll @IntRange(min = 1, max = 900) final int regionGranules) {
@@ -170,7 +175,7 @@ class PlannedStrategyProperties {
 
         for (int i = 0; i < program.blocks().size(); i++) {
             final long sizeBytes = random.nextInt(50) == 0 ? GRANULE * (1L + random.nextInt(60)) : program.sizeBytes(i);
-            final long before = strategy.largestFreeBlockBytes();
+            final long before = Statistics.of(strategy).largestFreeBlockBytes();
             final long address = strategy.allocate(sizeBytes);
             if (address == Strategy.NO_SPACE) {
                 assertTrue(before < sizeBytes, () -> "refused " + sizeBytes + " though " + before + " were free");

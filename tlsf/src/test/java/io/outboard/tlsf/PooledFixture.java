@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
@@ -15,7 +16,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.function.Executable;
 
-/** What the tests of pools share: eight windows, divided by TLSF behind a pool. */
+/** This class has what the tests of pools share: eight windows, divided by TLSF behind a pool. */
 abstract class PooledFixture {
 
     static final StrategyOptions OPTIONS = new StrategyOptions(256, 1 << 15);
@@ -23,8 +24,8 @@ abstract class PooledFixture {
     static final long WINDOW = 64 * 4096;
     static final int WINDOWS = 8;
 
-    final Strategy backing = new TlsfStrategy(new Region(BASE, WINDOWS * WINDOW), OPTIONS);
-    final Strategy strategy = new PooledStrategy(backing);
+    final TlsfStrategy backing = new TlsfStrategy(new Region(BASE, WINDOWS * WINDOW), OPTIONS);
+    final PooledStrategy strategy = new PooledStrategy(backing);
 
     final long[] allocate(final int count, final long sizeBytes) {
         return LongStream.generate(() -> strategy.allocate(sizeBytes))
@@ -55,7 +56,7 @@ abstract class PooledFixture {
     final void assertWhole() {
         assertEquals(List.of("free 0 2097152"), blocks(strategy));
         assertEquals(WINDOWS * WINDOW, strategy.freeBytes());
-        assertEquals(WINDOWS * WINDOW, strategy.largestFreeBlockBytes());
+        assertEquals(WINDOWS * WINDOW, Statistics.of(strategy).largestFreeBlockBytes());
         assertEquals(0, strategy.liveBlocks());
     }
 
@@ -90,7 +91,7 @@ abstract class PooledFixture {
         assertEquals(freeBytes, strategy.freeBytes());
     }
 
-    /** What a walk shows, with offsets in place of addresses. */
+    /** Lists what a walk shows, with offsets in place of addresses. */
     static List<String> blocks(final Strategy strategy) {
         final List<String> blocks = new ArrayList<>();
         strategy.forEachBlock((address, sizeBytes, free) ->

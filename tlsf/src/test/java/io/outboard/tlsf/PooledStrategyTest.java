@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
@@ -23,9 +24,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What goes beyond the contract of every strategy: slots. When slabs are
- * taken and given back is in {@link PooledSlabsTest}. Regions of the contract
- * test are too small for slabs, so what it says of single blocks is here again for slots.
+ * These tests go beyond the contract of every strategy: slots. When slabs are taken and given back is in {@link
+ * PooledSlabsTest}. Regions of the contract test are too small for slabs, so what it says of single blocks is here
+ * again for slots.
  */
 class PooledStrategyTest extends PooledFixture {
 
@@ -83,7 +84,8 @@ class PooledStrategyTest extends PooledFixture {
     @ParameterizedTest
     @ValueSource(longs = {8192, 1 << 16})
     void shouldLeaveAllToTheBackingIfTheGranuleIsMoreThanAPage(final long granuleBytes) {
-        final Strategy behind = new TlsfStrategy(new Region(BASE, 8 * WINDOW), OPTIONS.withGranuleBytes(granuleBytes));
+        final TlsfStrategy behind =
+                new TlsfStrategy(new Region(BASE, 8 * WINDOW), OPTIONS.withGranuleBytes(granuleBytes));
         final Strategy pooled = new PooledStrategy(behind);
 
         pooled.free(pooled.allocate(1));
@@ -95,7 +97,7 @@ class PooledStrategyTest extends PooledFixture {
 
     @Test
     void shouldServePagesFromOneClassIfTheyAreTheGranule() {
-        final Strategy behind = new TlsfStrategy(new Region(BASE, 8 * WINDOW), OPTIONS.withGranuleBytes(4096));
+        final TlsfStrategy behind = new TlsfStrategy(new Region(BASE, 8 * WINDOW), OPTIONS.withGranuleBytes(4096));
         final Strategy pooled = new PooledStrategy(behind);
 
         for (int slot = 0; slot < 128; slot++) {
@@ -296,7 +298,7 @@ class PooledStrategyTest extends PooledFixture {
         assertEquals(
                 List.of("used 15616 256", "free 15872 512", "free 16384 2080768"),
                 blocks.subList(blocks.size() - 3, blocks.size()));
-        assertEquals(59, strategy.statistics().liveBlocks());
+        assertEquals(59, Statistics.of(strategy).liveBlocks());
     }
 
     @Test
@@ -304,14 +306,14 @@ class PooledStrategyTest extends PooledFixture {
         strategy.allocate(4096);
         strategy.allocate((WINDOWS - 1) * WINDOW - 512);
 
-        assertEquals(512, strategy.largestFreeBlockBytes());
+        assertEquals(512, Statistics.of(strategy).largestFreeBlockBytes());
         assertEquals(63 * 4096 + 512, strategy.freeBytes());
     }
 
     /** A backing that rounds up leaves a rest behind the slots; it is free, since giving the slab back frees it. */
     @Test
     void shouldCountTheRestOfASlabAsFree() {
-        final Strategy behind = new PowersOfTwo(new Region(BASE, 4 * WINDOW));
+        final PowersOfTwo behind = new PowersOfTwo(new Region(BASE, 4 * WINDOW));
         final Strategy pooled = new PooledStrategy(behind);
 
         final long address = pooled.allocate(768);
@@ -321,7 +323,7 @@ class PooledStrategyTest extends PooledFixture {
         assertEquals(4 * WINDOW - 768, pooled.freeBytes());
         pooled.free(address);
         assertEquals(4 * WINDOW, pooled.freeBytes());
-        assertEquals(4 * WINDOW, pooled.largestFreeBlockBytes());
+        assertEquals(4 * WINDOW, Statistics.of(pooled).largestFreeBlockBytes());
     }
 
     // The provider

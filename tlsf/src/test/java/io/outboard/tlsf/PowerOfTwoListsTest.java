@@ -37,16 +37,6 @@ class PowerOfTwoListsTest extends FreeListsContract {
     }
 
     @Test
-    void shouldTellTheLargestOfTheHighestList() {
-        insert(1000);
-        insert(65 << 10);
-        insert(127 << 10);
-        insert(66 << 10);
-
-        assertEquals(127 << 10, lists.largest());
-    }
-
-    @Test
     void shouldFindABlockOfItsOwnListBySearchOnly() {
         insert(16);
         final int fitting = insert(31);

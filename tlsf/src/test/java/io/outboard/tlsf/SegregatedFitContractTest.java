@@ -1,19 +1,14 @@
 package io.outboard.tlsf;
 
+import io.outboard.core.HandleStrategy;
+import io.outboard.core.HandleStrategyContractTest;
 import io.outboard.core.Region;
-import io.outboard.core.Strategy;
-import io.outboard.core.StrategyContractTest;
 import io.outboard.core.StrategyOptions;
 
-class SegregatedFitContractTest extends StrategyContractTest {
+class SegregatedFitContractTest extends HandleStrategyContractTest {
 
     @Override
-    protected Strategy create(final Region region, final StrategyOptions options) {
+    protected HandleStrategy create(final Region region, final StrategyOptions options) {
         return new SegregatedFitStrategy(region, options);
-    }
-
-    @Override
-    protected boolean hasHandles() {
-        return true;
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
@@ -40,7 +41,8 @@ class TlsfStrategiesTest {
                 assertThrows(IllegalArgumentException.class, () -> Strategies.named("tslf"));
 
         assertEquals(
-                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf, tlsf-frugal",
+                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf, "
+                        + "tlsf-frugal",
                 thrown.getMessage());
     }
 
@@ -54,7 +56,7 @@ class TlsfStrategiesTest {
         "buddy-fibonacci, io.outboard.tlsf.FibonacciBuddyStrategy, 3, false"
     })
     void shouldMakeAStrategyByName(
-            final String name, final Class<?> type, final long blockGranules, final boolean canRetireFree) {
+            final String name, final Class<?> type, final long blockGranules, final boolean retiresParts) {
         final StrategyProvider provider = Strategies.named(name);
 
         final Strategy strategy = provider.create(REGION, StrategyOptions.DEFAULTS.withGranuleBytes(GRANULE));
@@ -63,7 +65,7 @@ class TlsfStrategiesTest {
         assertEquals(REGION, strategy.region());
         assertEquals(GRANULE, strategy.granuleBytes());
         assertEquals(blockGranules * GRANULE, strategy.sizeOf(strategy.allocate(3 * GRANULE)));
-        assertEquals(canRetireFree, provider.canRetireFree());
+        assertEquals(retiresParts, strategy instanceof PartRetiringStrategy);
     }
 
     @Test

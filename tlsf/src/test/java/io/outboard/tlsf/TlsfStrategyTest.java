@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What goes beyond the contract of every strategy: limits of the region, choice of a block, bounded search. */
+/** These tests go beyond the contract of every strategy: limits of the region, choice of a block, bounded search. */
 class TlsfStrategyTest {
 
     private static final StrategyOptions OPTIONS = new StrategyOptions(256, 1024);
@@ -38,7 +39,7 @@ class TlsfStrategyTest {
     void shouldServeARegionOfAsManyGranulesAs32BitsCount() {
         final Strategy strategy = new TlsfStrategy(new Region(BASE, (256L << 32) - 1), OPTIONS);
 
-        assertEquals((256L << 32) - 256, strategy.largestFreeBlockBytes());
+        assertEquals((256L << 32) - 256, Statistics.of(strategy).largestFreeBlockBytes());
         assertEquals(BASE, strategy.allocate((256L << 32) - 256));
         assertEquals((256L << 32) - 256, strategy.sizeOf(BASE));
     }
@@ -146,7 +147,7 @@ class TlsfStrategyTest {
 
     @Test
     void shouldUseTheRecordAgainThatAnExtendMakesSuperfluous() {
-        final Strategy strategy = new TlsfStrategy(new Region(BASE, 4 * 256), new StrategyOptions(256, 2));
+        final TlsfStrategy strategy = new TlsfStrategy(new Region(BASE, 4 * 256), new StrategyOptions(256, 2));
 
         for (int i = 0; i < 3; i++) {
             final long address = strategy.allocate(256);
@@ -157,7 +158,7 @@ class TlsfStrategyTest {
 
     @Test
     void shouldRefuseToRetireATailWithoutARecordForIt() {
-        final Strategy strategy = new TlsfStrategy(new Region(BASE, 4 * 256), new StrategyOptions(256, 2));
+        final TlsfStrategy strategy = new TlsfStrategy(new Region(BASE, 4 * 256), new StrategyOptions(256, 2));
         final long address = strategy.allocate(2 * 256);
         strategy.allocate(2 * 256);
 
@@ -168,7 +169,7 @@ class TlsfStrategyTest {
 
     @Test
     void shouldRetireAndDivideFreeMemoryAsLongAsThereAreRecords() {
-        final Strategy strategy = new TlsfStrategy(new Region(BASE, 8 * 256), new StrategyOptions(256, 3));
+        final TlsfStrategy strategy = new TlsfStrategy(new Region(BASE, 8 * 256), new StrategyOptions(256, 3));
         final long free = onlyFreeBlock(strategy);
         assertThrows(IllegalArgumentException.class, () -> strategy.retireFree(free, BASE, 0));
 
@@ -185,7 +186,7 @@ class TlsfStrategyTest {
         }
     }
 
-    private static long onlyFreeBlock(final Strategy strategy) {
+    private static long onlyFreeBlock(final TlsfStrategy strategy) {
         final List<Long> free = new ArrayList<>();
         strategy.forEachFree(256, (block, address, sizeBytes) -> free.add(block));
         assertEquals(1, free.size());
@@ -212,10 +213,13 @@ class TlsfStrategyTest {
         final Strategy strategy = withFreeBlocksOf64Granules(64);
 
         assertEquals(Strategy.NO_SPACE, strategy.allocate(65 * 256));
-        assertEquals(65 * 256, strategy.largestFreeBlockBytes());
+        assertEquals(65 * 256, Statistics.of(strategy).largestFreeBlockBytes());
     }
 
-    /** In front of them in memory, but behind them in the list that they share, one block of 65; nothing else is free. */
+    /**
+     * Makes a strategy with so many free blocks of 64 granules, and one of 65 in front of them in memory, but behind
+     * them in the list that they share; nothing else is free.
+     */
     private static Strategy withFreeBlocksOf64Granules(final int count) {
         final Strategy strategy = ofGranules(66 + 65L * count);
         final long fitting = strategy.allocate(65 * 256);

@@ -82,16 +82,6 @@ class TwoLevelListsTest extends FreeListsContract {
         assertEquals(upper, lists.findFitting(41));
     }
 
-    @Test
-    void shouldTellTheLargestOfTheHighestList() {
-        insert(1000);
-        insert(65 << 10);
-        insert((65 << 10) + 17);
-        insert((65 << 10) + 3);
-
-        assertEquals((65 << 10) + 17, lists.largest());
-    }
-
     // Bounded search
 
     @ParameterizedTest

@@ -1,7 +1,10 @@
 package io.outboard.bench.check;
 
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.Strategy;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What names each block in use, its address or a handle: the calls that need the name, and whether the strategy agrees with it.
@@ -10,7 +13,10 @@ import java.util.Arrays;
 final class BlockNames {
 
     private final Strategy strategy;
-    private final StrategyRules rules;
+
+    /** The strategy, if it has handles; null if not. */
+    private final @Nullable HandleStrategy handled;
+
     private final IntervalModel model;
     private final SlotList inUse;
 
@@ -24,9 +30,9 @@ final class BlockNames {
     private long operations;
 
     /** {@code inUse}: the slots of blocks in use, whoever changes them. */
-    BlockNames(final Strategy strategy, final StrategyRules rules, final IntervalModel model, final SlotList inUse) {
+    BlockNames(final Strategy strategy, final IntervalModel model, final SlotList inUse) {
         this.strategy = strategy;
-        this.rules = rules;
+        handled = strategy instanceof HandleStrategy handles ? handles : null;
         this.model = model;
         this.inUse = inUse;
         Arrays.fill(handles, OldHandles.NONE);
@@ -41,6 +47,16 @@ final class BlockNames {
     /** Takes, frees and so on, that named a block by handle. */
     long operations() {
         return operations;
+    }
+
+    /** Whether there are any; without them, no block is held. */
+    boolean hasHandles() {
+        return handled != null;
+    }
+
+    /** The strategy, which has handles. */
+    HandleStrategy handled() {
+        return Objects.requireNonNull(handled);
     }
 
     /** Whether a block in use is named by a handle. */
@@ -63,10 +79,6 @@ final class BlockNames {
         if (handle < 0) {
             throw new ViolationException("handle=" + handle + " must not be negative");
         }
-        if (!rules.hasHandles() && handle != address(slot)) {
-            throw new ViolationException(
-                    hex(handle) + " must be " + CheckedStrategy.hex(address(slot)) + ", for want of handles");
-        }
         final long before = everHandles[slot];
         if (before != OldHandles.NONE && before != handle) {
             throw new ViolationException(hex(handle) + " isn't " + hex(before) + ", which the same block had before");
@@ -78,7 +90,7 @@ final class BlockNames {
 
     /** Names a block by handle that its address names. */
     void toHandle(final int slot) {
-        hold(slot, strategy.nameByHandle(address(slot)));
+        hold(slot, handled().nameByHandle(address(slot)));
         check(slot);
     }
 
@@ -88,7 +100,7 @@ final class BlockNames {
             return false;
         }
         operations++;
-        final long address = strategy.nameByAddress(handles[slot]);
+        final long address = handled().nameByAddress(handles[slot]);
         if (address != address(slot)) {
             throw new ViolationException("nameByAddress answers " + CheckedStrategy.hex(address) + " for "
                     + hex(handles[slot]) + " of the block at " + CheckedStrategy.hex(address(slot)));
@@ -102,7 +114,7 @@ final class BlockNames {
     void free(final int slot) {
         if (isHeld(slot)) {
             operations++;
-            strategy.freeByHandle(handles[slot]);
+            handled().freeByHandle(handles[slot]);
             end(slot);
         } else {
             strategy.free(address(slot));
@@ -115,7 +127,7 @@ final class BlockNames {
         final long retired;
         if (isHeld(slot)) {
             operations++;
-            retired = strategy.retireByHandle(handles[slot]);
+            retired = handled().retireByHandle(handles[slot]);
             end(slot);
         } else {
             retired = strategy.retire(address(slot));
@@ -134,12 +146,12 @@ final class BlockNames {
         final long sizeBytes = model.size(slot) * strategy.granuleBytes();
         final long answer;
         if (isHeld(slot)) {
-            final long address = strategy.addressOf(handles[slot]);
+            final long address = handled().addressOf(handles[slot]);
             if (address != address(slot)) {
                 throw new ViolationException("addressOf answers " + CheckedStrategy.hex(address) + " for "
                         + hex(handles[slot]) + " of " + describe(slot));
             }
-            answer = strategy.sizeByHandle(handles[slot]);
+            answer = handled().sizeByHandle(handles[slot]);
         } else {
             answer = strategy.sizeOf(address(slot));
         }
@@ -156,14 +168,11 @@ final class BlockNames {
             return false;
         }
         final int slot = model.startingAt(offset / strategy.granuleBytes());
-        return slot != IntervalModel.NONE && inUse.contains(slot) && !(rules.hasHandles() && isHeld(slot));
+        return slot != IntervalModel.NONE && inUse.contains(slot) && !isHeld(slot);
     }
 
     /** Whether a number is the handle of a block in use. O(blocks in use). */
     boolean isHandle(final long handle) {
-        if (!rules.hasHandles()) {
-            return isAddress(handle);
-        }
         for (int i = 0; i < inUse.size(); i++) {
             if (handles[inUse.get(i)] == handle && handle != OldHandles.NONE) {
                 return true;

@@ -1,6 +1,9 @@
 package io.outboard.bench.check;
 
 import io.outboard.core.BlockTableFullException;
+import io.outboard.core.PartRetiringStrategy;
+import io.outboard.core.SlabStrategy;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 
 /**
@@ -41,7 +44,7 @@ final class CheckedStrategy {
         granuleLog2 = Long.numberOfTrailingZeros(strategy.granuleBytes());
         firstGranule = address >>> granuleLog2;
         model = new IntervalModel(strategy.region().sizeBytes() >>> granuleLog2);
-        names = new BlockNames(strategy, rules, model, inUse);
+        names = new BlockNames(strategy, model, inUse);
     }
 
     Strategy strategy() {
@@ -92,15 +95,16 @@ final class CheckedStrategy {
      * Takes a block.
      *
      * @param alignmentBytes a power of two, or 0 to ask for none
-     * @param byHandle whether a handle is to name it
+     * @param wantsHandle whether a handle is to name it, if the strategy has any
      * @return false if there was no room, in the region or in the tables
      */
-    boolean allocate(final long sizeBytes, final long alignmentBytes, final boolean byHandle) {
+    boolean allocate(final long sizeBytes, final long alignmentBytes, final boolean wantsHandle) {
         final long size = rules.blockSize(granulesFor(sizeBytes));
+        final boolean byHandle = wantsHandle && names.hasHandles();
         final boolean heldAtOnce = byHandle && alignmentBytes == 0;
         final long name;
         try {
-            name = heldAtOnce ? strategy.allocateByHandle(sizeBytes) : place(sizeBytes, alignmentBytes);
+            name = heldAtOnce ? names.handled().allocateByHandle(sizeBytes) : place(sizeBytes, alignmentBytes);
         } catch (final BlockTableFullException full) {
             checkFull();
             return false;
@@ -112,7 +116,7 @@ final class CheckedStrategy {
             checkCounters();
             return false;
         }
-        final long answer = heldAtOnce ? strategy.addressOf(name) : name;
+        final long answer = heldAtOnce ? names.handled().addressOf(name) : name;
         if ((answer & (strategy.granuleBytes() - 1)) != 0
                 || (alignmentBytes != 0 && (answer & (alignmentBytes - 1)) != 0)) {
             throw new ViolationException(
@@ -147,14 +151,18 @@ final class CheckedStrategy {
                 model.gaps() <= StrategyRules.SEARCHED
                         ? model.fits(size, alignmentMask, firstGranule)
                         : model.fits(ample, 0, firstGranule);
-            case BOUNDED_BY_LARGEST -> strategy.largestFreeBlockBytes() >>> granuleLog2 >= ample;
-            case LARGEST -> alignmentMask == 0 && strategy.largestFreeBlockBytes() >>> granuleLog2 >= size;
+            case BOUNDED_BY_LARGEST -> ample <= model.largestGap() && largestFreeGranules() >= ample;
+            case LARGEST -> alignmentMask == 0 && size <= model.largestGap() && largestFreeGranules() >= size;
         };
         if (wrong) {
             throw new ViolationException("no space for " + size + " granules, alignment mask " + alignmentMask
                     + " granules, though the largest gap has " + model.largestGap() + " and " + model.gaps()
                     + " are free");
         }
+    }
+
+    private long largestFreeGranules() {
+        return Statistics.of(strategy).largestFreeBlockBytes() >>> granuleLog2;
     }
 
     /** Frees a block in use. */
@@ -228,23 +236,23 @@ final class CheckedStrategy {
     }
 
     /** Cuts the tail off a block in use, and retires it. */
-    void retireTail(final int slot, final long newSizeBytes) {
+    void retireTail(final PartRetiringStrategy parts, final int slot, final long newSizeBytes) {
         final boolean held = names.toAddress(slot);
-        retireTailByAddress(slot, newSizeBytes);
+        retireTailByAddress(parts, slot, newSizeBytes);
         hold(slot, held);
     }
 
-    private void retireTailByAddress(final int slot, final long newSizeBytes) {
+    private void retireTailByAddress(final PartRetiringStrategy parts, final int slot, final long newSizeBytes) {
         final long start = model.start(slot);
         final long oldSize = model.size(slot);
         final long tail;
         try {
-            tail = strategy.retireTail(addressOf(start), newSizeBytes);
+            tail = parts.retireTail(addressOf(start), newSizeBytes);
         } catch (final BlockTableFullException full) {
             checkFull();
             return;
         }
-        if (tail != Strategy.NO_TAIL) {
+        if (tail != PartRetiringStrategy.NO_TAIL) {
             final long newSize = rules.blockSize(granulesFor(newSizeBytes));
             resize(slot, newSize, "retireTail");
             addRetired(take(start + newSize, oldSize - newSize, "retireTail"), tail, false);
@@ -271,9 +279,9 @@ final class CheckedStrategy {
         hold(slot, held);
     }
 
-    /** Names a block in use by its address if a handle names it, and by a handle otherwise. */
+    /** Names a block in use by its address if a handle names it, and by a handle otherwise, if the strategy has any. */
     void rename(final int slot) {
-        hold(slot, !names.toAddress(slot));
+        hold(slot, !names.toAddress(slot) && names.hasHandles());
         checkCounters();
     }
 
@@ -355,7 +363,7 @@ final class CheckedStrategy {
         long blocks = model.blocks() + (long) model.gaps() + 2;
         if (!rules.merges()) {
             final long[] count = {StrategyRules.MOST_NEW_BLOCKS};
-            strategy.forEachUndivided((start, sizeBytes, free) -> count[0]++);
+            SlabStrategy.forEachUndivided(strategy, (start, sizeBytes, free) -> count[0]++);
             blocks = count[0];
         }
         if (!rules.hasTable() || blocks <= maxBlocks) {

@@ -1,13 +1,14 @@
 package io.outboard.bench.check;
 
 import io.outboard.bench.trace.SplitMix64;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
 
 /** Parts of free blocks that are retired, divided and joined, as a pool does whose memory moves. Confined to one thread. */
 final class FreeParts {
 
     private final CheckedStrategy checked;
-    private final Strategy strategy;
+    private final PartRetiringStrategy strategy;
     private final IntervalModel model;
     private final SplitMix64 random;
 
@@ -16,10 +17,11 @@ final class FreeParts {
     private long chosenAddress;
     private long chosenBytes;
 
-    FreeParts(final CheckedStrategy checked, final SplitMix64 random) {
+    /** {@code strategy}: that of {@code checked}. */
+    FreeParts(final CheckedStrategy checked, final PartRetiringStrategy strategy, final SplitMix64 random) {
         this.checked = checked;
         this.random = random;
-        strategy = checked.strategy();
+        this.strategy = strategy;
         model = checked.model();
     }
 

@@ -27,7 +27,7 @@ record ShardResult(
         @Nullable String violation) {
 
     /** Which operations a seed and a number stand for; before handles were checked, shards had no version and other operations. */
-    static final long VERSION = 2;
+    static final long VERSION = 3;
 
     private static final Pattern LINE = Pattern.compile(
             "\\{\"version\":" + VERSION + ",\"strategy\":\"([\\w-]+)\",\"seed\":(-?\\d+),\"shard\":(\\d+),"

@@ -1,6 +1,7 @@
 package io.outboard.bench.check;
 
 import io.outboard.bench.trace.SplitMix64;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
 import java.util.function.LongConsumer;
@@ -51,7 +52,11 @@ final class ShardRun {
     private final WholeCheck whole;
     private final WrongCalls wrong;
     private final WrongHandles wrongHandles;
-    private final FreeParts freeParts;
+
+    /** The strategy, if it retires parts of blocks; null if not. */
+    private final @Nullable PartRetiringStrategy parts;
+
+    private final @Nullable FreeParts freeParts;
 
     private Load load;
     private long operation;
@@ -79,7 +84,8 @@ final class ShardRun {
         whole = new WholeCheck(checked);
         wrong = new WrongCalls(checked, random);
         wrongHandles = new WrongHandles(checked, random);
-        freeParts = new FreeParts(checked, random);
+        parts = checked.strategy() instanceof PartRetiringStrategy retiring ? retiring : null;
+        freeParts = parts == null ? null : new FreeParts(checked, parts, random);
         load = new Load(shape, rules, random);
     }
 
@@ -186,18 +192,9 @@ final class ShardRun {
     }
 
     private void retireFreePart() {
-        if (provider.canRetireFree()) {
-            if (model.hasSlots(2)) {
-                freeParts.retire();
-            }
-            return;
+        if (freeParts != null && model.hasSlots(2)) {
+            freeParts.retire();
         }
-        try {
-            checked.strategy().forEachFree(shape.options().granuleBytes(), (block, address, sizeBytes) -> {});
-        } catch (final UnsupportedOperationException e) {
-            return;
-        }
-        throw new ViolationException("forEachFree must be refused by a strategy that can't retire what is free");
     }
 
     private void common() {
@@ -216,9 +213,9 @@ final class ShardRun {
         } else if (draw < 226) {
             extend(any(inUse));
         } else if (draw < 234) {
-            if (model.hasSlots(1)) {
+            if (parts != null && model.hasSlots(1)) {
                 final int slot = any(inUse);
-                checked.retireTail(slot, shorter(slot));
+                checked.retireTail(parts, slot, shorter(slot));
             }
         } else if (draw < 238) {
             checked.rename(any(inUse));

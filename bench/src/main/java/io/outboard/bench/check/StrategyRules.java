@@ -6,7 +6,6 @@ package io.outboard.bench.check;
  * @param rounding from what is asked for to the size of the block
  * @param merges whether any two free neighbours are one block
  * @param search when it may answer that nothing fits
- * @param hasHandles whether it has handles of its own; with others the address is the handle
  * @param hasTable whether {@code maxBlocks} limits its blocks
  * @param keptBytes blocks of this size and less may keep it when they are trimmed
  * @param mostGranules of a region to check it in: more would take too much host memory, or time
@@ -16,7 +15,6 @@ record StrategyRules(
         Rounding rounding,
         boolean merges,
         Search search,
-        boolean hasHandles,
         boolean hasTable,
         long keptBytes,
         long mostGranules,
@@ -58,20 +56,18 @@ record StrategyRules(
     static StrategyRules of(final String name) {
         return switch (name) {
             case "hal-first-fit", "hal-next-fit", "hal-best-fit" ->
-                new StrategyRules(Rounding.EVERY, true, Search.EXACT, false, true, 0, UNLIMITED, UNLIMITED);
+                new StrategyRules(Rounding.EVERY, true, Search.EXACT, true, 0, UNLIMITED, UNLIMITED);
             case "bitmask" ->
                 // A bit for each granule, another one from the first retired block on: 48 MiB with the most.
-                new StrategyRules(Rounding.FROM_TWO, true, Search.EXACT, false, false, 0, 1L << 28, 1L << 12);
+                new StrategyRules(Rounding.FROM_TWO, true, Search.EXACT, false, 0, 1L << 28, 1L << 12);
             case "buddy-binary" ->
-                new StrategyRules(Rounding.BINARY, false, Search.LARGEST, true, true, 0, UNLIMITED, UNLIMITED);
+                new StrategyRules(Rounding.BINARY, false, Search.LARGEST, true, 0, UNLIMITED, UNLIMITED);
             case "buddy-fibonacci" ->
-                new StrategyRules(Rounding.FIBONACCI, false, Search.LARGEST, true, true, 0, UNLIMITED, UNLIMITED);
+                new StrategyRules(Rounding.FIBONACCI, false, Search.LARGEST, true, 0, UNLIMITED, UNLIMITED);
             case "pooled" ->
                 new StrategyRules(
-                        Rounding.EVERY, false, Search.BOUNDED_BY_LARGEST, false, true, 1L << 12, UNLIMITED, UNLIMITED);
-            case "tlsf", "tlsf-frugal", "segregated-fit" ->
-                new StrategyRules(Rounding.EVERY, true, Search.BOUNDED, true, true, 0, UNLIMITED, UNLIMITED);
-            default -> new StrategyRules(Rounding.EVERY, true, Search.BOUNDED, false, true, 0, UNLIMITED, UNLIMITED);
+                        Rounding.EVERY, false, Search.BOUNDED_BY_LARGEST, true, 1L << 12, UNLIMITED, UNLIMITED);
+            default -> new StrategyRules(Rounding.EVERY, true, Search.BOUNDED, true, 0, UNLIMITED, UNLIMITED);
         };
     }
 

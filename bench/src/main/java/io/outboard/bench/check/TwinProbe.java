@@ -2,6 +2,8 @@ package io.outboard.bench.check;
 
 import io.outboard.bench.trace.SplitMix64;
 import io.outboard.core.BlockTableFullException;
+import io.outboard.core.HandleStrategy;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 
 /**
@@ -43,7 +45,10 @@ final class TwinProbe {
             free((int) random.below(count));
         }
         compare("freeBytes", old.freeBytes(), fresh.freeBytes());
-        compare("largestFreeBlockBytes", old.largestFreeBlockBytes(), fresh.largestFreeBlockBytes());
+        compare(
+                "largestFreeBlockBytes",
+                Statistics.of(old).largestFreeBlockBytes(),
+                Statistics.of(fresh).largestFreeBlockBytes());
     }
 
     /** By handle or not: handles may differ, where blocks are may not. */
@@ -69,10 +74,14 @@ final class TwinProbe {
         }
     }
 
+    /** By address, if the strategy has no handles. */
     private static long allocateByHandle(final Strategy strategy, final long sizeBytes) {
+        if (!(strategy instanceof HandleStrategy handles)) {
+            return allocate(strategy, sizeBytes, 1);
+        }
         try {
-            final long handle = strategy.allocateByHandle(sizeBytes);
-            return handle == Strategy.NO_SPACE ? Strategy.NO_SPACE : strategy.nameByAddress(handle);
+            final long handle = handles.allocateByHandle(sizeBytes);
+            return handle == Strategy.NO_SPACE ? Strategy.NO_SPACE : handles.nameByAddress(handle);
         } catch (final BlockTableFullException full) {
             return FULL;
         }
@@ -100,10 +109,18 @@ final class TwinProbe {
             }
             case 3 -> {
                 drop(index);
-                old.freeByHandle(old.nameByHandle(address));
-                fresh.freeByHandle(fresh.nameByHandle(address));
+                freeByHandle(old, address);
+                freeByHandle(fresh, address);
             }
             default -> free(index);
+        }
+    }
+
+    private static void freeByHandle(final Strategy strategy, final long address) {
+        if (strategy instanceof HandleStrategy handles) {
+            handles.freeByHandle(handles.nameByHandle(address));
+        } else {
+            strategy.free(address);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.outboard.bench.check;
 
+import io.outboard.core.SlabStrategy;
 import io.outboard.core.Strategy;
 import java.util.Arrays;
 
@@ -35,12 +36,11 @@ final class WholeCheck {
     void run() {
         checked.checkCounters();
         slotCount = model.slotsInOrder(slots);
-        long largestUndivided = 0;
         if (!rules.merges() && rules.buddyStep() == 0) {
             // A slab is one block here, so nothing keeps free neighbours apart.
             walk(true);
             checkFreeNeighbours();
-            largestUndivided = largestFree();
+            checkFree();
         }
         walk(false);
         compareWithModel();
@@ -50,7 +50,6 @@ final class WholeCheck {
         if (rules.buddyStep() != 0) {
             buddies.check(starts, sizes, free, blocks);
         }
-        checkLargest(largestUndivided);
         for (int i = 0; i < checked.inUse().size(); i++) {
             checked.checkSize(checked.inUse().get(i));
         }
@@ -63,7 +62,7 @@ final class WholeCheck {
     private void walk(final boolean undivided) {
         blocks = 0;
         if (undivided) {
-            strategy.forEachUndivided(this::keep);
+            SlabStrategy.forEachUndivided(strategy, this::keep);
         } else {
             strategy.forEachBlock(this::keep);
         }
@@ -117,20 +116,16 @@ final class WholeCheck {
         }
     }
 
-    private long largestFree() {
-        long largest = 0;
+    private void checkFree() {
         for (int block = 0; block < blocks; block++) {
-            largest = free[block] ? Math.max(largest, sizes[block]) : largest;
-        }
-        return largest;
-    }
-
-    private void checkLargest(final long largestUndivided) {
-        final long shown = strategy.largestFreeBlockBytes();
-        final long least = checked.bytes(rules.merges() || rules.buddyStep() != 0 ? largestFree() : largestUndivided);
-        final long most = checked.bytes(rules.buddyStep() != 0 ? largestFree() : model.largestGap());
-        if (shown < least || shown > most) {
-            throw new ViolationException("largestFreeBlockBytes=" + shown + " must be from " + least + " to " + most);
+            final int before = model.lastFrom(starts[block]);
+            final long gapStart = model.start(before) + model.size(before);
+            if (free[block]
+                    && (starts[block] < gapStart
+                            || starts[block] + sizes[block] > gapStart + model.roomBehind(before))) {
+                throw new ViolationException(
+                        "with slabs undivided, the walk shows " + describe(block) + " as free, which isn't all free");
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.outboard.bench.check;
 
 import io.outboard.bench.trace.SplitMix64;
 import io.outboard.core.InvalidAddressException;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
 
 /** Calls that a strategy must refuse, by an exception, and that must change nothing. Confined to one thread. */
@@ -47,8 +48,8 @@ final class WrongCalls {
                 case 1 -> strategy.trim(address, 1);
                 case 2 -> strategy.extend(address, Long.MAX_VALUE);
                 case 3 -> strategy.sizeOf(address);
-                case 4 -> strategy.retireTail(address, 1);
-                case 5 -> strategy.nameByHandle(address);
+                case 4 -> retireTail(address, 1);
+                case 5 -> nameByHandle(address);
                 default -> strategy.free(address);
             }
         } catch (final InvalidAddressException refused) {
@@ -60,6 +61,32 @@ final class WrongCalls {
             return;
         }
         throw new ViolationException("call " + call + " accepts the wrong " + CheckedStrategy.hex(address));
+    }
+
+    // Of what a strategy can't do, what is like it
+
+    private void retireTail(final long address, final long newSizeBytes) {
+        if (strategy instanceof PartRetiringStrategy parts) {
+            parts.retireTail(address, newSizeBytes);
+        } else {
+            strategy.trim(address, newSizeBytes);
+        }
+    }
+
+    private void nameByHandle(final long address) {
+        if (names.hasHandles()) {
+            names.handled().nameByHandle(address);
+        } else {
+            strategy.sizeOf(address);
+        }
+    }
+
+    private void allocateByHandle(final long sizeBytes) {
+        if (names.hasHandles()) {
+            names.handled().allocateByHandle(sizeBytes);
+        } else {
+            strategy.allocate(sizeBytes);
+        }
     }
 
     private long anyAddress(final int source) {
@@ -117,9 +144,9 @@ final class WrongCalls {
             switch (call) {
                 case 0 -> strategy.allocate(negative);
                 case 1 -> strategy.allocate(1, random.below(2) == 0 ? negative : 3L << random.below(60));
-                case 2 -> strategy.allocateByHandle(negative);
+                case 2 -> allocateByHandle(negative);
                 case 3 -> strategy.trim(address, random.below(2) == 0 ? negative : sizeBytes + 1);
-                case 4 -> strategy.retireTail(address, random.below(2) == 0 ? negative : sizeBytes + 1);
+                case 4 -> retireTail(address, random.below(2) == 0 ? negative : sizeBytes + 1);
                 case 5 -> strategy.extend(address, negative);
                 default -> strategy.extend(address, sizeBytes - strategy.granuleBytes());
             }

@@ -2,7 +2,6 @@ package io.outboard.bench.check;
 
 import io.outboard.bench.trace.SplitMix64;
 import io.outboard.core.InvalidAddressException;
-import io.outboard.core.Strategy;
 
 /**
  * Calls with handles that name no block in use: old ones, made-up ones, addresses. Whether one names a block, the model says. Each
@@ -15,7 +14,6 @@ final class WrongHandles {
     private static final int SOURCES = 12;
 
     private final CheckedStrategy checked;
-    private final Strategy strategy;
     private final BlockNames names;
     private final SplitMix64 random;
     private long refused;
@@ -23,7 +21,6 @@ final class WrongHandles {
     WrongHandles(final CheckedStrategy checked, final SplitMix64 random) {
         this.checked = checked;
         this.random = random;
-        strategy = checked.strategy();
         names = checked.names();
     }
 
@@ -37,17 +34,17 @@ final class WrongHandles {
         final int source = (int) random.below(SOURCES);
         final int call = (int) random.below(CALLS);
         final long handle = anyHandle(source);
-        if (names.isHandle(handle)) {
+        if (!names.hasHandles() || names.isHandle(handle)) {
             return;
         }
         final long address = isOld(source) ? names.old().addressOf(handle) : OldHandles.NONE;
         try {
             switch (call) {
-                case 0 -> strategy.retireByHandle(handle);
-                case 1 -> strategy.addressOf(handle);
-                case 2 -> strategy.sizeByHandle(handle);
-                case 3 -> strategy.nameByAddress(handle);
-                default -> strategy.freeByHandle(handle);
+                case 0 -> names.handled().retireByHandle(handle);
+                case 1 -> names.handled().addressOf(handle);
+                case 2 -> names.handled().sizeByHandle(handle);
+                case 3 -> names.handled().nameByAddress(handle);
+                default -> names.handled().freeByHandle(handle);
             }
         } catch (final InvalidAddressException wrong) {
             if (address != OldHandles.NONE && wrong.address() != address) {

@@ -1,37 +1,41 @@
 package io.outboard.bench.isolated;
 
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.Strategy;
 
 /** A bare strategy whose blocks are named by handles. */
 final class HandleTarget extends BlockTarget {
 
-    private HandleTarget(final Strategy strategy, final int slots) {
+    private final HandleStrategy handles;
+
+    private HandleTarget(final HandleStrategy strategy, final int slots) {
         super(strategy, slots);
+        handles = strategy;
     }
 
-    static BlockTarget over(final Strategy strategy, final int slots) {
+    static BlockTarget over(final HandleStrategy strategy, final int slots) {
         return new HandleTarget(strategy, slots);
     }
 
     @Override
     boolean allocate(final int slot, final long sizeBytes) {
-        final long handle = strategy.allocateByHandle(sizeBytes);
+        final long handle = handles.allocateByHandle(sizeBytes);
         names[slot] = handle;
         return handle != Strategy.NO_SPACE;
     }
 
     @Override
     void free(final int slot) {
-        strategy.freeByHandle(names[slot]);
+        handles.freeByHandle(names[slot]);
     }
 
     @Override
     long address(final int slot) {
-        return strategy.addressOf(names[slot]);
+        return handles.addressOf(names[slot]);
     }
 
     @Override
     long sizeBytes(final int slot) {
-        return strategy.sizeByHandle(names[slot]);
+        return handles.sizeByHandle(names[slot]);
     }
 }

@@ -5,6 +5,7 @@ import io.outboard.bench.common.Progress;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.measure.Measurement;
 import io.outboard.bench.trace.Trace;
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
@@ -66,14 +67,21 @@ public final class IsolatedBench implements StrategyBench {
             final @Nullable LongSupplier deviceUsedBytes,
             final Progress progress) {
         final Strategy strategy = create(regionAddress, regionBytes);
-        final BlockTarget target =
-                byHandle ? HandleTarget.over(strategy, trace.slots()) : StrategyTarget.over(strategy, trace.slots());
+        final BlockTarget target;
+        final String name;
+        if (byHandle && strategy instanceof HandleStrategy handles) {
+            target = HandleTarget.over(handles, trace.slots());
+            name = provider.name() + " by handle";
+        } else {
+            target = StrategyTarget.over(strategy, trace.slots());
+            name = provider.name();
+        }
         final StrategyMemory memory = new StrategyMemory(strategy, target, trace);
         memory.run(deviceUsedBytes, progress);
         final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
         return new Measurement(
                 trace,
-                byHandle ? provider.name() + " by handle" : provider.name(),
+                name,
                 device,
                 "IMMEDIATE",
                 times.nsPerOp(),

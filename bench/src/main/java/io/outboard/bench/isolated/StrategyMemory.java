@@ -1,6 +1,7 @@
 package io.outboard.bench.isolated;
 
 import io.outboard.bench.trace.Trace;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +53,7 @@ final class StrategyMemory extends MemoryPass {
 
     @Override
     void peaked() {
-        externalFragmentation = strategy.statistics().externalFragmentation();
+        externalFragmentation = Statistics.of(strategy).externalFragmentation();
         double sum = 0;
         long blocks = 0;
         for (int slot = 0; slot < requested.length; slot++) {
@@ -68,7 +69,7 @@ final class StrategyMemory extends MemoryPass {
     @Override
     @Nullable
     Long extentBytes() {
-        return strategy.statistics().extentBytes();
+        return Statistics.of(strategy).extentBytes();
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.trace.Owners;
 import io.outboard.bench.trace.Trace;
 import io.outboard.core.Region;
+import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
@@ -117,7 +118,7 @@ public final class Picture {
             if ((i + 1) % every == 0 && i / every < count) {
                 moments[i / every] = i;
                 free[i / every] = target.freeBytes();
-                largestFree[i / every] = target.largestFreeBlockBytes();
+                largestFree[i / every] = Statistics.of(target).largestFreeBlockBytes();
             }
         }
         failures = (long) most - blocks;

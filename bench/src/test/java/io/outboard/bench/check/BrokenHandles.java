@@ -1,5 +1,6 @@
 package io.outboard.bench.check;
 
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.Strategy;
 import java.util.HashSet;
@@ -11,14 +12,14 @@ final class BrokenHandles {
 
     private static final long START = 0xFFFF_FFFFL;
 
-    private final Strategy strategy;
+    private final HandleStrategy strategy;
     private final Fault fault;
     private final Predicate<Fault> shows;
     private final Set<Long> held = new HashSet<>();
     private final Set<Long> known = new HashSet<>();
 
     /** {@code shows}: whether a call does this wrong. */
-    BrokenHandles(final Strategy strategy, final Fault fault, final Predicate<Fault> shows) {
+    BrokenHandles(final HandleStrategy strategy, final Fault fault, final Predicate<Fault> shows) {
         this.strategy = strategy;
         this.fault = fault;
         this.shows = shows;

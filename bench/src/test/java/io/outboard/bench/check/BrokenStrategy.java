@@ -3,7 +3,9 @@ package io.outboard.bench.check;
 import io.outboard.core.BlockTableFullException;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.FreeBlockVisitor;
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.InvalidAddressException;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
@@ -11,11 +13,11 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 
 /** TLSF with one fault, which shows now and then, and never in the first hundred calls. */
-final class BrokenStrategy implements Strategy {
+final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
 
     private static final int PERIOD = 101;
 
-    private final Strategy strategy;
+    private final PartRetiringStrategy strategy;
     private final Fault fault;
     private int calls;
     private long lastAddress;
@@ -23,10 +25,10 @@ final class BrokenStrategy implements Strategy {
     private boolean wasInUse;
     private final BrokenHandles handles;
 
-    private BrokenStrategy(final Strategy strategy, final Fault fault) {
-        this.strategy = strategy;
+    private BrokenStrategy(final Strategy tlsf, final Fault fault) {
+        strategy = (PartRetiringStrategy) tlsf;
         this.fault = fault;
-        handles = new BrokenHandles(strategy, fault, this::shows);
+        handles = new BrokenHandles((HandleStrategy) tlsf, fault, this::shows);
     }
 
     /** Makes strategies of this fault, which pass for TLSF. */
@@ -41,11 +43,6 @@ final class BrokenStrategy implements Strategy {
             @Override
             public String description() {
                 return fault.name();
-            }
-
-            @Override
-            public boolean canRetireFree() {
-                return true;
             }
 
             @Override
@@ -239,13 +236,6 @@ final class BrokenStrategy implements Strategy {
     @Override
     public long freeBytes() {
         return strategy.freeBytes() - (shows(Fault.LOST_BYTES) ? granuleBytes() : 0);
-    }
-
-    @Override
-    public long largestFreeBlockBytes() {
-        return strategy.largestFreeBlockBytes()
-                - (shows(Fault.LARGEST_TOO_SMALL) ? granuleBytes() : 0)
-                + (shows(Fault.LARGEST_TOO_LARGE) ? granuleBytes() : 0);
     }
 
     @Override

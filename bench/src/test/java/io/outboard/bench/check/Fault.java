@@ -26,8 +26,6 @@ enum Fault {
     LAST_BLOCK_HIDDEN("the walk ends"),
     TAKEN_SHOWN_AS_FREE("is taken"),
     FREE_SHOWN_AS_TAKEN("as taken"),
-    LARGEST_TOO_SMALL("largestFreeBlockBytes="),
-    LARGEST_TOO_LARGE("largestFreeBlockBytes="),
     PLACES_OTHERWISE_LATER("though nothing was in use before"),
     FREE_BLOCK_TOO_LONG("forEachFree shows"),
     NO_FREE_BLOCK("forEachFree shows no block"),

@@ -116,11 +116,6 @@ public final class OneBlockProvider implements StrategyProvider, StrategyModule 
         }
 
         @Override
-        public long largestFreeBlockBytes() {
-            return freeBytes();
-        }
-
-        @Override
         public int liveBlocks() {
             return used ? 1 : 0;
         }

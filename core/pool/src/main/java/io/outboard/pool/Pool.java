@@ -5,9 +5,9 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.MemorySource;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
-import io.outboard.core.StrategyProvider;
 import io.outboard.core.spi.Arguments;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Arenas;
@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * addresses, as next fit does, has more committed than one that prefers low ones. Whole regions follow only if
  * addresses run out.
  *
- * <p>Memory that moves, where the strategy can give up free memory as well ({@link StrategyProvider#canRetireFree}:
+ * <p>Memory that moves, where the strategy can give up free memory as well ({@link PartRetiringStrategy}:
  * {@code tlsf}, {@code tlsf-frugal}, {@code segregated-fit} and {@code pooled}): when limit or device allow no more, a
  * request for which there is room, but not in one place, is served from whole pieces in free blocks, which move to
  * addresses side by side once what is in limbo has come back. So a request that fails as <em>fragmented</em> has its

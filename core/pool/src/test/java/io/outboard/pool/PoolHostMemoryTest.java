@@ -3,6 +3,7 @@ package io.outboard.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
@@ -40,15 +41,12 @@ class PoolHostMemoryTest {
         }
 
         @Override
-        public boolean canRetireFree() {
-            return true;
-        }
-
-        @Override
         public Strategy create(final Region region, final StrategyOptions options) {
             final Strategy strategy = Strategies.named("tlsf").create(region, options);
             return (Strategy) Proxy.newProxyInstance(
-                    Strategy.class.getClassLoader(), new Class<?>[] {Strategy.class}, (proxy, method, arguments) -> {
+                    Strategy.class.getClassLoader(),
+                    new Class<?>[] {PartRetiringStrategy.class},
+                    (proxy, method, arguments) -> {
                         if (fails && method.getName().equals("splitRetired")) {
                             fails = false;
                             throw new OutOfMemoryError("simulated");

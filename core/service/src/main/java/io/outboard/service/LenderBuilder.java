@@ -14,7 +14,6 @@ import java.util.function.Consumer;
 public final class LenderBuilder {
 
     private static final int MOST_SPARES = 64;
-    static final int MOST_CLIENTS = 16_384;
     private static final Duration MOST_SETTLING = Duration.ofMinutes(1);
 
     final LendingDevice device;
@@ -68,8 +67,8 @@ public final class LenderBuilder {
      * @throws IllegalArgumentException if {@code count} is outside of its range
      */
     public LenderBuilder mostClients(final int count) {
-        if (count <= 0 || count > MOST_CLIENTS) {
-            throw new IllegalArgumentException("count=" + count + " must be > 0 and <= " + MOST_CLIENTS);
+        if (count <= 0 || count > LenderStatus.MOST_CLIENTS) {
+            throw new IllegalArgumentException("count=" + count + " must be > 0 and <= " + LenderStatus.MOST_CLIENTS);
         }
         clients = count;
         return this;

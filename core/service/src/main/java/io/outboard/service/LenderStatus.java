@@ -22,6 +22,9 @@ import java.util.function.ToLongFunction;
  */
 public record LenderStatus(String device, long limitBytes, long lentBytes, long spareBytes, List<Client> clients) {
 
+    /** No lender has more clients at a time. */
+    static final int MOST_CLIENTS = 16_384;
+
     /**
      * Copies the list.
      *
@@ -51,9 +54,9 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
             Message message = wire.answer();
             while (message.type() != MessageType.LISTED) {
                 final Message limits = message.type() == MessageType.CLIENT ? wire.answer() : message;
-                if (limits.type() != MessageType.LIMITS || clients.size() == LenderBuilder.MOST_CLIENTS) {
-                    throw new ProtocolException("a lender must list clients and their limits, at most "
-                            + LenderBuilder.MOST_CLIENTS + ", and this one says " + limits);
+                if (limits.type() != MessageType.LIMITS || clients.size() == MOST_CLIENTS) {
+                    throw new ProtocolException("a lender must list clients and their limits, at most " + MOST_CLIENTS
+                            + ", and this one says " + limits);
                 }
                 clients.add(new Client(
                         (int) limits.c(),

@@ -127,7 +127,7 @@ class PeerTest {
     @Test
     void shouldKeepOneLongAnswerAndNoSecond() {
         final List<Message> list =
-                Collections.nCopies(2 * LenderBuilder.MOST_CLIENTS + 1, Message.of(MessageType.CLIENT, 1));
+                Collections.nCopies(2 * LenderStatus.MOST_CLIENTS + 1, Message.of(MessageType.CLIENT, 1));
 
         peer.send(list);
         assertNull(peer.doom());

@@ -7,18 +7,19 @@ import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 
 /**
- * What strategies have in common: one region counted in granules, checks of arguments, bytes and addresses turned into
- * granules and back. A strategy that extends it works on offsets alone and finds every argument checked.
+ * This class does what strategies have in common: it counts one region in granules, checks arguments, and turns bytes
+ * and addresses into granules and back. A strategy that extends it works on offsets alone and finds every argument
+ * checked.
  *
  * <p>Offsets count granules from the start of the region, in ints that are unsigned, so a region has up to 2^32 - 1
  * granules; the bytes after the last whole one are lost. Sizes count granules, in longs.
  *
- * <p>Thread-safety: confined to one thread. Cost: a few comparisons and shifts a call, no host memory for each block. When
- * nothing fits, {@link #NO_SPACE}. It is public for strategies in other modules, not for applications.
+ * <p>Thread-safety: confined to one thread. Cost: a few comparisons and shifts a call, no host memory for each block.
+ * When nothing fits, {@link #NO_SPACE}. It is public for strategies in other modules, not for applications.
  */
 public abstract class AbstractStrategy implements Strategy {
 
-    /** What {@link #withdraw} answers when there is no such block: handles aren't negative. */
+    /** {@link #withdraw} answers this when there is no such block; names of retired blocks aren't negative. */
     protected static final long NO_BLOCK = -1;
 
     private final Region region;
@@ -73,8 +74,8 @@ public abstract class AbstractStrategy implements Strategy {
     protected abstract long end(int start);
 
     /**
-     * Retires a block: none starts there from now on, but its memory stays taken. Taking it out of what finds it by its
-     * start is the last thing done, so that no error in the middle loses it.
+     * Retires a block: none starts there from now on, but the memory stays taken. The block leaves the table that
+     * finds blocks by their start as the last step, so that no error in the middle loses it.
      *
      * @param start granules from the start of the region, unsigned; any int
      * @return what names it from now on, from 0 to 2^48 - 1, or {@link #NO_BLOCK} if no block in use starts there and
@@ -98,7 +99,7 @@ public abstract class AbstractStrategy implements Strategy {
     protected abstract void readmit(long retired);
 
     /**
-     * Where a retired block starts.
+     * Tells where a retired block starts.
      *
      * @param retired what {@link #withdraw} answered
      * @return granules from the start of the region
@@ -106,7 +107,7 @@ public abstract class AbstractStrategy implements Strategy {
     protected abstract long retiredStart(long retired);
 
     /**
-     * The size of a retired block.
+     * Tells the size of a retired block.
      *
      * @param retired what {@link #withdraw} answered
      * @return granules
@@ -114,7 +115,7 @@ public abstract class AbstractStrategy implements Strategy {
     protected abstract long retiredSize(long retired);
 
     /**
-     * The size of a block in use.
+     * Tells the size of a block in use.
      *
      * @param start granules from the start of the region, unsigned; any int
      * @return granules, or 0 if no block in use starts there
@@ -131,18 +132,6 @@ public abstract class AbstractStrategy implements Strategy {
     protected abstract void shrink(int start, long size, long newSize);
 
     /**
-     * Ends a block earlier; what is cut off is a retired block.
-     *
-     * @param start where the block starts
-     * @param size its size in granules
-     * @param newSize what it keeps, in granules, as {@link #blockSize} answered; less than {@code size}
-     * @return names what is cut off, as {@link #withdraw} does; {@link #NO_TAIL} if the block keeps all, as it does here
-     */
-    protected long cutOff(final int start, final long size, final long newSize) {
-        return NO_TAIL;
-    }
-
-    /**
      * Ends a block later, if what follows is free.
      *
      * @param start where the block starts
@@ -153,7 +142,7 @@ public abstract class AbstractStrategy implements Strategy {
     protected abstract boolean grow(int start, long size, long newSize);
 
     /**
-     * The size of the block that serves a request. A strategy that can't make blocks of every size says so here.
+     * Tells the size of the block that serves a request. A strategy that can't make blocks of every size says so here.
      *
      * @param size what is asked for, in granules, from 1 to those of the region
      * @return granules, at least {@code size}; may be more than the region has
@@ -170,7 +159,7 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     /**
-     * Distance from an offset to the first aligned address at or after it.
+     * Computes the distance from an offset to the first aligned address at or after it.
      *
      * @param start granules from the start of the region
      * @param alignmentMask an aligned address, counted in granules, has none of these bits
@@ -193,7 +182,7 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     /**
-     * The address of an offset.
+     * Computes the address of an offset.
      *
      * @param start granules from the start of the region
      * @return absolute device address
@@ -203,7 +192,8 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     /**
-     * Notes that free memory was taken, or that memory became free, in another way than by what is overridden here.
+     * Notes that free memory was taken, or that memory became free, in another way than by the methods that a subclass
+     * overrides.
      *
      * @param size granules, negative if they were taken
      */
@@ -318,15 +308,6 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     @Override
-    public final long retireTail(final long address, final long newSizeBytes) {
-        final int start = startOf(address);
-        final long size = checkedSizeAt(start, address);
-        Arguments.checkTrim(newSizeBytes, bytes(size));
-        final long newSize = blockSize((newSizeBytes + granuleMask) >>> granuleLog2);
-        return newSize < size ? cutOff(start, size, newSize) : NO_TAIL;
-    }
-
-    @Override
     public final boolean extend(final long address, final long newSizeBytes) {
         final int start = startOf(address);
         final long size = checkedSizeAt(start, address);
@@ -375,11 +356,12 @@ public abstract class AbstractStrategy implements Strategy {
     }
 
     /**
-     * The offset of an address.
+     * Computes the offset of an address.
      *
      * @param address any
      * @return granules from the start of the region, unsigned
-     * @throws InvalidAddressException unless it is a multiple of the granule less than 2^32; it may lie behind the region
+     * @throws InvalidAddressException unless it is a multiple of the granule less than 2^32; it may lie behind the
+     *     region
      */
     protected final int startOf(final long address) {
         // Rotating puts the bits below a granule on top: one test for both ends and for the granule.

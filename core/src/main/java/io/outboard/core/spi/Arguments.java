@@ -4,8 +4,8 @@ import io.outboard.core.ByteSize;
 import io.outboard.core.Region;
 
 /**
- * Checks of what callers of a strategy, or of a pool, pass: one wording for all. It is public for strategies in other
- * modules, not for applications. Safe for any number of threads.
+ * This class checks what callers of a strategy, or of a pool, pass, with one wording for all. It is public for
+ * strategies in other modules, not for applications. Safe for any number of threads.
  */
 public final class Arguments {
 
@@ -50,7 +50,7 @@ public final class Arguments {
     }
 
     /**
-     * For a block that is to be extended to less than it has.
+     * Makes the exception for a block that is to be extended to less than it has.
      *
      * @param newSizeBytes what was asked for, in bytes
      * @param sizeBytes of the block, in bytes

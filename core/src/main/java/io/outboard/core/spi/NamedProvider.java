@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 
 /**
- * A provider made of what it answers, so that a {@link io.outboard.core.StrategyModule} is a list. A strategy that
- * can't serve a request from every region of its size overrides {@link #regionBytesFor}.
+ * This provider is made of what it answers, so that a {@link io.outboard.core.StrategyModule} is a list. A strategy
+ * that can't serve a request from every region of its size overrides {@link #regionBytesFor}.
  *
  * <p>Thread-safety: safe for any number of threads, if the constructor that it is given is.
  */
@@ -17,25 +17,21 @@ public class NamedProvider implements StrategyProvider {
 
     private final String name;
     private final String description;
-    private final boolean canRetireFree;
     private final BiFunction<Region, StrategyOptions, Strategy> constructor;
 
     /**
-     * Makes one.
+     * Makes a provider.
      *
      * @param name lower-case words joined by hyphens, as {@link #name}
      * @param description one line: structure, cost, source
-     * @param canRetireFree whether its strategies can do {@link Strategy#retireFree}, and what goes with it
      * @param constructor makes a strategy, see {@link #create}
      */
     public NamedProvider(
             final String name,
             final String description,
-            final boolean canRetireFree,
             final BiFunction<Region, StrategyOptions, Strategy> constructor) {
         this.name = Objects.requireNonNull(name, "name");
         this.description = Objects.requireNonNull(description, "description");
-        this.canRetireFree = canRetireFree;
         this.constructor = Objects.requireNonNull(constructor, "constructor");
     }
 
@@ -47,11 +43,6 @@ public class NamedProvider implements StrategyProvider {
     @Override
     public final String description() {
         return description;
-    }
-
-    @Override
-    public final boolean canRetireFree() {
-        return canRetireFree;
     }
 
     @Override

@@ -1,7 +1,9 @@
 package io.outboard.pool.internal.arena;
 
 import io.outboard.core.BlockTableFullException;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
+import io.outboard.core.spi.Arguments;
 import io.outboard.pool.internal.guard.Fields;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.MethodHandles;
@@ -648,11 +650,13 @@ public final class Arena extends Limbo {
             strategy.trim(address, newSizeBytes);
             resized(before - strategy.freeBytes());
             segment.gained();
-        } else {
-            final long tail = strategy.retireTail(address, newSizeBytes);
-            if (tail != Strategy.NO_TAIL) {
+        } else if (segment.canRetireParts()) {
+            final long tail = segment.parts().retireTail(address, newSizeBytes);
+            if (tail != PartRetiringStrategy.NO_TAIL) {
                 moveToLimbo(segment, tail);
             }
+        } else {
+            Arguments.checkTrim(newSizeBytes, strategy.sizeOf(address));
         }
         return 0;
     }

@@ -1,7 +1,6 @@
 package io.outboard.pool.internal.arena;
 
 import io.outboard.core.BlockVisitor;
-import io.outboard.core.StepwiseStrategy;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -468,8 +467,8 @@ public final class Arenas {
     /** Tells strategies that a step of the program begins. All locks are held. */
     public void step() {
         for (final Segment segment : segments) {
-            if (segment.strategy instanceof StepwiseStrategy stepwise) {
-                stepwise.step();
+            if (segment.steps != null) {
+                segment.steps.step();
             }
         }
     }

@@ -1,10 +1,14 @@
 package io.outboard.pool.internal.arena;
 
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
+import io.outboard.core.SlabStrategy;
 import io.outboard.core.Strategy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Holes are addresses of a region whose memory has gone elsewhere. To the strategy each hole is a retired block, so no
@@ -19,6 +23,10 @@ public final class Holes {
     private static final int SHARE = 4;
 
     private final Strategy strategy;
+
+    /** The strategy, if there can be holes. */
+    private final @Nullable PartRetiringStrategy parts;
+
     private final int most;
 
     /**
@@ -32,8 +40,9 @@ public final class Holes {
     /** The bytes of all holes before each, after {@link #placeFor}. */
     private long[] before = {};
 
-    Holes(final Strategy strategy, final int mostBlocks) {
+    Holes(final Strategy strategy, final @Nullable PartRetiringStrategy parts, final int mostBlocks) {
         this.strategy = strategy;
+        this.parts = parts;
         most = mostBlocks / SHARE;
     }
 
@@ -60,6 +69,10 @@ public final class Holes {
         return found < 0 ? -found - 1 : found;
     }
 
+    private PartRetiringStrategy parts() {
+        return Objects.requireNonNull(parts);
+    }
+
     /** Takes the host memory that one more hole needs. */
     private void reserve() {
         if (count == addresses.length) {
@@ -80,13 +93,13 @@ public final class Holes {
 
     /**
      * Retires a part of a free block, whose memory is to go: it is a hole from now on, apart from its neighbours until
-     * {@link #join}. For the block's name see {@link Strategy#retireFree}.
+     * {@link #join}. For the block's name see {@link PartRetiringStrategy#retireFree}.
      *
      * @return false if the tables are full
      */
     public boolean retire(final long block, final long address, final long sizeBytes) {
         reserve();
-        final long retired = strategy.retireFree(block, address, sizeBytes);
+        final long retired = parts().retireFree(block, address, sizeBytes);
         if (retired == Strategy.NO_SPACE) {
             return false;
         }
@@ -114,7 +127,7 @@ public final class Holes {
             before[i] = before[i - 1] + bytes(i - 1);
         }
         final List<Region> room = new ArrayList<>();
-        strategy.forEachUndivided((address, blockBytes, free) -> {
+        SlabStrategy.forEachUndivided(strategy, (address, blockBytes, free) -> {
             if (address < memoryEnd && (free || startAt(address))) {
                 room.add(new Region(address, Math.min(blockBytes, memoryEnd - address)));
             }
@@ -172,7 +185,7 @@ public final class Holes {
             return true;
         }
         reserve();
-        final long rest = strategy.splitRetired(blocks[holder], address - addresses[holder]);
+        final long rest = parts().splitRetired(blocks[holder], address - addresses[holder]);
         if (rest == Strategy.NO_SPACE) {
             return false;
         }
@@ -194,7 +207,7 @@ public final class Holes {
     public void join() {
         for (int at = count - 1; at > 0; at--) {
             if (addresses[at - 1] + bytes(at - 1) == addresses[at]) {
-                strategy.joinRetired(blocks[at - 1], blocks[at]);
+                parts().joinRetired(blocks[at - 1], blocks[at]);
                 remove(at);
             }
         }

@@ -3,9 +3,12 @@ package io.outboard.pool.internal.arena;
 import io.outboard.core.BlockVisitor;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.InvalidAddressException;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
+import io.outboard.core.SlabStrategy;
 import io.outboard.core.StepwiseStrategy;
 import io.outboard.core.Strategy;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +23,15 @@ public final class Segment {
     public final Region taken;
 
     public final Strategy strategy;
+
+    /** The strategy, if it retires parts of blocks; null if not. */
+    private final @Nullable PartRetiringStrategy parts;
+
+    /** The strategy, if it has slabs; null if not. */
+    public final @Nullable SlabStrategy slabs;
+
+    /** The strategy, if it is told of steps; null if not. */
+    final @Nullable StepwiseStrategy steps;
 
     /** What makes the region grow in place; null if it doesn't. */
     public final @Nullable GrowableRegion growable;
@@ -81,13 +93,26 @@ public final class Segment {
         this.owner = owner;
         this.taken = taken;
         this.strategy = strategy;
+        parts = strategy instanceof PartRetiringStrategy retiring ? retiring : null;
+        slabs = strategy instanceof SlabStrategy divided ? divided : null;
+        steps = strategy instanceof StepwiseStrategy stepwise ? stepwise : null;
         this.growable = growable;
         this.mostBlocks = mostBlocks;
         begin = strategy.region().address();
-        holes = new Holes(strategy, tableBlocks);
+        holes = new Holes(strategy, parts, tableBlocks);
         heldBytes = growable == null ? taken.sizeBytes() : 0;
         memoryEnd = taken.address() + heldBytes;
         backedEnd = memoryEnd;
+    }
+
+    /** Whether parts of blocks can be retired: a tail, and free memory, which then can move. */
+    public boolean canRetireParts() {
+        return parts != null;
+    }
+
+    /** The strategy, if {@link #canRetireParts}. */
+    public PartRetiringStrategy parts() {
+        return Objects.requireNonNull(parts);
     }
 
     public boolean holds(final long address) {
@@ -123,7 +148,7 @@ public final class Segment {
 
     /** Notes that the strategy has no room for so much. */
     void refused(final long sizeBytes, final long alignmentBytes) {
-        if (alignmentBytes == 1 && strategy.refusesAllLarger()) {
+        if (alignmentBytes == 1 && slabs == null) {
             refusedBytes = sizeBytes;
         }
     }
@@ -133,10 +158,10 @@ public final class Segment {
      * block's end.
      */
     long takeBack(final long address, final long sizeBytes) {
-        if (strategy instanceof StepwiseStrategy stepwise) {
-            stepwise.takeBack(address);
-        } else {
+        if (steps == null) {
             strategy.free(address);
+        } else {
+            steps.takeBack(address);
         }
         return -(address + sizeBytes);
     }
@@ -164,21 +189,25 @@ public final class Segment {
 
     /** Shows blocks, except where no memory is behind them. */
     void forEachBlock(final BlockVisitor visitor) {
+        strategy.forEachBlock(ofBacked(visitor));
+    }
+
+    private BlockVisitor ofBacked(final BlockVisitor visitor) {
         final long end = backedEnd;
-        strategy.forEachBlock((address, sizeBytes, free) -> {
+        return (address, sizeBytes, free) -> {
             final long backedBytes = Math.min(sizeBytes, end - address);
             if (backedBytes > 0 && !holes.startAt(address)) {
                 visitor.visit(address, backedBytes, free);
             }
-        });
+        };
     }
 
     long largestFreeBlockBytes() {
-        if (growable == null) {
-            return strategy.largestFreeBlockBytes();
-        }
         final long[] largest = new long[1];
-        forEachBlock((address, sizeBytes, free) -> largest[0] = free ? Math.max(largest[0], sizeBytes) : largest[0]);
+        SlabStrategy.forEachUndivided(
+                strategy,
+                ofBacked((address, sizeBytes, free) ->
+                        largest[0] = free ? Math.max(largest[0], sizeBytes) : largest[0]));
         return largest[0];
     }
 

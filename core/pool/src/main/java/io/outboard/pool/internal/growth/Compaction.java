@@ -211,7 +211,7 @@ final class Compaction {
 
     /** Finds those of free blocks that end before an address. */
     private void find(final long before) {
-        segment.strategy.forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
+        segment.parts().forEachFree(region.unitBytes, (block, address, sizeBytes) -> {
             if (address + sizeBytes < before) {
                 findIn(block, address, address + sizeBytes);
             }

@@ -85,7 +85,7 @@ final class GrowingRegion {
         final long mostBytes = growth.regions.mostBytes();
         smallBytes = Math.max(unitBytes, Math.min(MOST_SMALL, Long.highestOneBit(mostBytes / SMALL_SHARE)));
         largeBytes = Math.max(unitBytes, Math.min(MOST_LARGE, Long.highestOneBit(mostBytes / LARGE_SHARE)));
-        moves = growth.regions.provider.canRetireFree()
+        moves = segment.canRetireParts()
                 && segment.strategy.granuleBytes() <= unitBytes
                 && (segment.taken.address() & (unitBytes - 1)) == 0;
     }
@@ -223,7 +223,9 @@ final class GrowingRegion {
     private long placeInMemory(final long sizeBytes, final long alignmentBytes) {
         return underLock(() -> {
             // A slab needs more than the request, and may lie where no memory can be put though there are holes.
-            segment.strategy.makeDo();
+            if (segment.slabs != null) {
+                segment.slabs.makeDo();
+            }
             segment.gained();
             final long placed = segment.owner.placeIn(segment, sizeBytes, alignmentBytes);
             return placed < Strategy.NO_SPACE ? placeAroundTail(sizeBytes, alignmentBytes) : placed;

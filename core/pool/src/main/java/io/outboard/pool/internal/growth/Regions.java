@@ -3,6 +3,7 @@ package io.outboard.pool.internal.growth;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
+import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
@@ -149,7 +150,7 @@ public final class Regions {
 
     /** Returns how many bytes of addresses the next region in place gets. */
     private long addressBytes() {
-        if (!provider.canRetireFree()) {
+        if (!canRetireParts()) {
             // If memory doesn't move there are no holes, for which more addresses would be; and some tables are as
             // large as the addresses are many.
             return Math.min(Math.min(limitBytes, mostAddressBytes()), MOST_UNMOVED_BYTES);
@@ -158,6 +159,15 @@ public final class Regions {
         // The pool's first region gets all addresses, for holes; others get fewer.
         final boolean first = Arrays.stream(arenas.segments()).allMatch(segment -> segment.growable == null);
         return first ? mostAddressBytes() : Math.min(ADDRESSES_OF_OTHERS * memoryBytes, mostAddressBytes());
+    }
+
+    /**
+     * Returns whether the provider's strategies can retire parts of blocks. Only a strategy can tell, and that of a
+     * segment is made after its addresses are taken.
+     */
+    private boolean canRetireParts() {
+        final Region least = new Region(options.granuleBytes(), provider.regionBytesFor(1, 1, options));
+        return provider.create(least, options.growing(1)) instanceof PartRetiringStrategy;
     }
 
     /** Returns how many bytes of addresses a strategy can divide. */

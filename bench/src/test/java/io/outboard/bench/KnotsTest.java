@@ -1,0 +1,108 @@
+package io.outboard.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Knots: classes of one package that know each other in a circle, so that a reader of one needs all. Up to five are one idea in several
+ * files; more are to be taken apart. Nested classes count as the one that they are in.
+ */
+class KnotsTest {
+
+    private static final int MOST_CLASSES = 5;
+
+    /** The knots that there are, by package, with the number of classes in each: a number may become less, and none is added. */
+    private static final Map<String, List<Integer>> KNOTS = Map.of(
+            "io.outboard.bench.threads.isolated", List.of(6),
+            "io.outboard.pool", List.of(11),
+            "io.outboard.pool.internal.arena", List.of(8));
+
+    @Test
+    void shouldHaveNoKnotsButThoseThatAreKnown() throws IOException {
+        final Map<String, List<Set<String>>> knots = new TreeMap<>();
+        knownByPackage().forEach((name, known) -> {
+            final List<Set<String>> large = knots(known).stream()
+                    .filter(knot -> knot.size() > MOST_CLASSES)
+                    .toList();
+            if (!large.isEmpty()) {
+                knots.put(name, large);
+            }
+        });
+
+        final Map<String, List<Integer>> sizes = new TreeMap<>();
+        knots.forEach((name, large) ->
+                sizes.put(name, large.stream().map(Set::size).sorted().toList()));
+        assertEquals(new TreeMap<>(KNOTS), sizes, knots::toString);
+    }
+
+    /** Finds, by package, the classes, and which of the same package each of them knows. */
+    private static Map<String, Map<String, Set<String>>> knownByPackage() throws IOException {
+        final Map<String, Map<String, Set<String>>> packages = new TreeMap<>();
+        for (final JavaClass any : new ClassFileImporter()
+                .withImportOption(new ImportOption.DoNotIncludeTests())
+                .importPackages("io.outboard")) {
+            final String ofPackage = any.getPackageName() + ".";
+            final String outermost = any.getName().substring(ofPackage.length()).replaceFirst("\\$.*", "");
+            final Set<String> known = packages.computeIfAbsent(any.getPackageName(), name -> new TreeMap<>())
+                    .computeIfAbsent(outermost, name -> new HashSet<>());
+            Pattern.compile(ofPackage.replace('.', '/') + "(\\w++)(?!/)")
+                    .matcher(fileOf(any))
+                    .results()
+                    .forEach(name -> known.add(name.group(1)));
+        }
+        return packages;
+    }
+
+    /** Reads the file of a class, which names all that the class knows, also where only a constant is left of that. */
+    private static String fileOf(final JavaClass any) throws IOException {
+        try (InputStream file = any.getSource().orElseThrow().getUri().toURL().openStream()) {
+            return new String(file.readAllBytes(), StandardCharsets.ISO_8859_1);
+        }
+    }
+
+    /** Finds the sets of classes each of which leads to all others of its set. */
+    private static List<Set<String>> knots(final Map<String, Set<String>> known) {
+        final Map<String, Set<String>> reached = new HashMap<>();
+        known.keySet().forEach(from -> reached.put(from, reachedFrom(from, known)));
+        final List<Set<String>> knots = new ArrayList<>();
+        final Set<String> left = new TreeSet<>(known.keySet());
+        while (!left.isEmpty()) {
+            final String any = left.iterator().next();
+            final Set<String> knot = new TreeSet<>(left);
+            knot.removeIf(other -> !other.equals(any)
+                    && !(reached.get(any).contains(other) && reached.get(other).contains(any)));
+            knots.add(knot);
+            left.removeAll(knot);
+        }
+        return knots;
+    }
+
+    private static Set<String> reachedFrom(final String from, final Map<String, Set<String>> known) {
+        final Set<String> reached = new HashSet<>();
+        final List<String> open = new ArrayList<>(List.of(from));
+        while (!open.isEmpty()) {
+            for (final String to : known.getOrDefault(open.remove(open.size() - 1), Set.of())) {
+                if (reached.add(to)) {
+                    open.add(to);
+                }
+            }
+        }
+        return reached;
+    }
+}
